@@ -1,0 +1,197 @@
+/**
+ * The one failure of talking to an API server. Whatever goes wrong - a `Status`, a socket, a body that is not JSON - is
+ * classified here, once, where it enters; handlers choose by reason (`Effect.catchReason("ApiError", "NotFound", …)`).
+ * It never carries credentials: headers and bodies of requests are not part of it.
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Status from "./Status.ts"
+
+/** Why a call failed. The tags are the words of framework.md 2.3; comments give the HTTP status each one comes from. */
+export type Reason =
+  /** 404: the object, or the resource itself (`isMissingResource`). */
+  | { readonly _tag: "NotFound" }
+  /** 409 with reason AlreadyExists. */
+  | { readonly _tag: "AlreadyExists" }
+  /** 409: another writer was faster, or a precondition does not hold. */
+  | { readonly _tag: "Conflict" }
+  /** 422, with the fields at fault. */
+  | { readonly _tag: "Invalid"; readonly causes: ReadonlyArray<Status.StatusCause> }
+  /** 400. */
+  | { readonly _tag: "BadRequest" }
+  /** 401. */
+  | { readonly _tag: "Unauthorized" }
+  /** 403. */
+  | { readonly _tag: "Forbidden" }
+  /** 405. */
+  | { readonly _tag: "MethodNotAllowed" }
+  /** 406, 415. */
+  | { readonly _tag: "UnsupportedMediaType" }
+  /** 410, reasons Gone and Expired: the resource version or continue token is too old. */
+  | { readonly _tag: "Gone" }
+  /** 413. */
+  | { readonly _tag: "RequestTooLarge" }
+  /** 429: wait this long, if the server said so. */
+  | { readonly _tag: "TooManyRequests"; readonly retryAfter: Duration.Duration | undefined }
+  /** 504 and 408 from the server; or our own deadline, when `status` is undefined. */
+  | { readonly _tag: "Timeout"; readonly retryAfter: Duration.Duration | undefined }
+  /** 500, 502, 503 and every other status of 500 and above. */
+  | { readonly _tag: "ServerError"; readonly retryAfter: Duration.Duration | undefined }
+  /** The connection could not be made, was refused, reset or cut; TLS failures too. */
+  | { readonly _tag: "Network"; readonly cause: unknown }
+  /** The answer is not what the protocol promises (malformed JSON, a truncated line, an unexpected status). */
+  | { readonly _tag: "Decode"; readonly cause: unknown }
+  /** Credentials could not be obtained (exec plugin failed, token file unreadable). No request was sent. */
+  | { readonly _tag: "Credentials"; readonly cause: unknown }
+  /** Refused before it was sent: this process can no longer prove that it leads. */
+  | { readonly _tag: "LeaderFenced" }
+
+export type ReasonTag = Reason["_tag"]
+
+/** What was being done: enough to tell a user which permission or object is meant. */
+export interface Context {
+  /** get, list, watch, create, update, patch, delete, deletecollection; or `raw` for non-resource paths. */
+  readonly verb: string
+  /** Path without query, for instance `/api/v1/namespaces/default/pods/a`. */
+  readonly path: string
+  /** `pods`, `deployments.apps`; undefined for non-resource paths. */
+  readonly resource?: string | undefined
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+}
+
+export class ApiError extends Data.TaggedError("ApiError")<{
+  readonly reason: Reason
+  readonly context: Context
+  /** One sentence: what the server said, or what happened. */
+  readonly detail: string
+  /** HTTP status, when there was an answer. */
+  readonly status?: number | undefined
+  readonly details?: Status.StatusDetails | undefined
+}> {
+  /** `list pods in namespace "default": forbidden: User "x" cannot list resource "pods" …` */
+  override get message(): string {
+    return `${describe(this.context)}: ${this.detail}`
+  }
+}
+
+export const isApiError = (u: unknown): u is ApiError => u instanceof ApiError
+
+export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
+  tags.includes(error.reason._tag)
+
+/** True for the failures that a later, identical, idempotent call may not meet again. */
+export const isTransient = (error: ApiError): boolean =>
+  hasReason(error, "TooManyRequests", "Timeout", "ServerError", "Network")
+
+/** How long the server asked us to wait, if it did. */
+export const retryAfter = (error: ApiError): Duration.Duration | undefined =>
+  "retryAfter" in error.reason ? error.reason.retryAfter : undefined
+
+/** A 404 that means "the server does not serve this resource" rather than "there is no such object". */
+export const isMissingResource = (error: ApiError): boolean =>
+  error.reason._tag === "NotFound" && (error.details?.name === undefined || error.details.name === "")
+
+/** The server could not see the required version yet ("Too large resource version"): back off and retry, do not relist. */
+export const isTooLargeResourceVersion = (error: ApiError): boolean =>
+  error.reason._tag === "Timeout" &&
+  (error.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge") === true ||
+    error.detail.includes("Too large resource version"))
+
+/** From an HTTP answer with a status of 400 or more, or from a `Status` inside a watch. */
+export const fromStatus = (options: {
+  readonly context: Context
+  readonly status: number
+  /** The parsed body; anything that is not a `Status` is summarised. */
+  readonly body: unknown
+  /** Value of the Retry-After header, in seconds. */
+  readonly retryAfterSeconds?: number | undefined
+}): ApiError => {
+  const status = Status.is(options.body) ? options.body : undefined
+  const seconds = options.retryAfterSeconds ?? status?.details?.retryAfterSeconds
+  const wait = seconds === undefined || !Number.isFinite(seconds) ? undefined : Duration.seconds(Math.max(0, seconds))
+  return new ApiError({
+    context: options.context,
+    status: options.status,
+    details: status?.details,
+    detail: status?.message ?? summary(options.status, options.body),
+    reason: classify(options.status, status, wait)
+  })
+}
+
+/** From an ERROR event of a watch, whose object should be a `Status`. */
+export const fromWatchError = (context: Context, object: unknown): ApiError =>
+  fromStatus({ context, status: Status.is(object) && object.code > 0 ? object.code : 500, body: object })
+
+export const network = (context: Context, cause: unknown): ApiError =>
+  new ApiError({ context, reason: { _tag: "Network", cause }, detail: causeText(cause) })
+
+export const decode = (context: Context, detail: string, cause?: unknown): ApiError =>
+  new ApiError({ context, reason: { _tag: "Decode", cause }, detail })
+
+/** Our own deadline passed without an answer. */
+export const timeout = (context: Context, limit: Duration.Duration): ApiError =>
+  new ApiError({
+    context,
+    reason: { _tag: "Timeout", retryAfter: undefined },
+    detail: `no answer within ${Duration.format(limit)}`
+  })
+
+export const credentials = (context: Context, cause: unknown): ApiError =>
+  new ApiError({ context, reason: { _tag: "Credentials", cause }, detail: `no credentials: ${causeText(cause)}` })
+
+const classify = (code: number, status: Status.Status | undefined, wait: Duration.Duration | undefined): Reason => {
+  switch (code) {
+    case 400:
+      return { _tag: "BadRequest" }
+    case 401:
+      return { _tag: "Unauthorized" }
+    case 403:
+      return { _tag: "Forbidden" }
+    case 404:
+      return { _tag: "NotFound" }
+    case 405:
+      return { _tag: "MethodNotAllowed" }
+    case 406:
+    case 415:
+      return { _tag: "UnsupportedMediaType" }
+    case 409:
+      return status?.reason === "AlreadyExists" ? { _tag: "AlreadyExists" } : { _tag: "Conflict" }
+    case 410:
+      return { _tag: "Gone" }
+    case 413:
+      return { _tag: "RequestTooLarge" }
+    case 422:
+      return { _tag: "Invalid", causes: status?.details?.causes ?? [] }
+    case 429:
+      return { _tag: "TooManyRequests", retryAfter: wait }
+    case 408:
+    case 504:
+      return { _tag: "Timeout", retryAfter: wait }
+    default:
+      return code >= 500
+        ? { _tag: "ServerError", retryAfter: wait }
+        : { _tag: "Decode", cause: new Error(`unexpected HTTP status ${code}`) }
+  }
+}
+
+const summary = (code: number, body: unknown): string => {
+  const text = typeof body === "string" ? body.trim().slice(0, 200) : ""
+  return text === "" ? `HTTP status ${code}` : `HTTP status ${code}: ${text}`
+}
+
+const causeText = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined
+  const inner = cause.cause instanceof Error ? `: ${causeText(cause.cause)}` : ""
+  return code === undefined || cause.message.includes(code)
+    ? `${cause.message}${inner}`
+    : `${cause.message} (${code})${inner}`
+}
+
+const describe = (context: Context): string => {
+  if (context.resource === undefined) return `${context.verb} ${context.path}`
+  const object = context.name === undefined ? "" : ` "${context.name}"`
+  const where = context.namespace === undefined ? "" : ` in namespace "${context.namespace}"`
+  return `${context.verb} ${context.resource}${object}${where}`
+}

@@ -1,0 +1,26 @@
+/**
+ * The key of an object inside its kind: `namespace/name`, or `name` for cluster-scoped kinds. Keys are plain strings
+ * because they are what the queue, the store and the logs index by; only this file knows the separator. Neither part
+ * can contain a slash (RFC 1123 names), so the encoding is unambiguous.
+ */
+import type { KubeObject } from "./Meta.ts"
+
+/** `namespace/name` or `name`. */
+export type Key = string
+
+export interface Parts {
+  readonly namespace: string | undefined
+  readonly name: string
+}
+
+export const make = (namespace: string | undefined, name: string): Key =>
+  namespace === undefined || namespace === "" ? name : `${namespace}/${name}`
+
+export const of = (object: KubeObject): Key => make(object.metadata.namespace, object.metadata.name)
+
+export const parse = (key: Key): Parts => {
+  const slash = key.indexOf("/")
+  return slash === -1
+    ? { namespace: undefined, name: key }
+    : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}

@@ -1,0 +1,39 @@
+/**
+ * A patch as a value: its media type and its body. Which merge rules apply is the server's business; here they are only
+ * named. `apply` is a whole object with intent, not a difference.
+ */
+
+export type PatchType = "json" | "merge" | "strategic" | "apply"
+
+export interface Patch {
+  readonly type: PatchType
+  readonly body: unknown
+}
+
+/** One operation of RFC 6902. */
+export interface JsonOperation {
+  readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test"
+  readonly path: string
+  readonly from?: string
+  readonly value?: unknown
+}
+
+/** RFC 6902: operations, applied in order, all or none. */
+export const json = (operations: ReadonlyArray<JsonOperation>): Patch => ({ type: "json", body: operations })
+
+/** RFC 7386: objects merge, `null` deletes, arrays are replaced whole. */
+export const merge = (body: object): Patch => ({ type: "merge", body })
+
+/** Kubernetes' own: lists with a merge key merge by it. Built-in kinds only. */
+export const strategic = (body: object): Patch => ({ type: "strategic", body })
+
+/** Server-side apply: the fields this manager wants, and no others. */
+export const apply = (body: object): Patch => ({ type: "apply", body })
+
+/** The media type of each patch. Source: apimachinery types.PatchType. */
+export const contentType: Readonly<Record<PatchType, string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml"
+}

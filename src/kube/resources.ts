@@ -1,0 +1,89 @@
+/**
+ * The built-in kinds, each a descriptor and a type of the same name. Types are the model classes of
+ * `@kubernetes/client-node` in their wire form; the import is type-only, so nothing of that package is loaded.
+ */
+import type {
+  CoreV1Event,
+  EventsV1Event,
+  V1ConfigMap,
+  V1Deployment,
+  V1Lease,
+  V1Namespace,
+  V1Node,
+  V1Pod,
+  V1ReplicaSet,
+  V1Secret,
+  V1Service,
+  V1ServiceAccount
+} from "@kubernetes/client-node"
+import type { Stored } from "./Meta.ts"
+import * as Resource from "./Resource.ts"
+
+const core = { group: "", version: "v1" } as const
+
+export interface Pod extends Stored<V1Pod> {}
+export const Pod = Resource.make<Pod>()({ ...core, kind: "Pod", plural: "pods" })
+
+export interface Node extends Stored<V1Node> {}
+export const Node = Resource.make<Node>()({ ...core, kind: "Node", plural: "nodes", scope: "Cluster" })
+
+export interface Namespace extends Stored<V1Namespace> {}
+export const Namespace = Resource.make<Namespace>()({
+  ...core,
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster"
+})
+
+export interface ConfigMap extends Stored<V1ConfigMap> {}
+export const ConfigMap = Resource.make<ConfigMap>()({ ...core, kind: "ConfigMap", plural: "configmaps" })
+
+export interface Secret extends Stored<V1Secret> {}
+export const Secret = Resource.make<Secret>()({ ...core, kind: "Secret", plural: "secrets" })
+
+export interface Service extends Stored<V1Service> {}
+export const Service = Resource.make<Service>()({ ...core, kind: "Service", plural: "services" })
+
+export interface ServiceAccount extends Stored<V1ServiceAccount> {}
+export const ServiceAccount = Resource.make<ServiceAccount>()({
+  ...core,
+  kind: "ServiceAccount",
+  plural: "serviceaccounts"
+})
+
+/** An event of the legacy core group, the form `kubectl describe` and client-go's correlator use. */
+export interface Event extends Stored<CoreV1Event> {}
+export const Event = Resource.make<Event>()({ ...core, kind: "Event", plural: "events" })
+
+/** The same stored events through the `events.k8s.io` group. */
+export interface EventsEvent extends Stored<EventsV1Event> {}
+export const EventsEvent = Resource.make<EventsEvent>()({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events"
+})
+
+export interface Deployment extends Stored<V1Deployment> {}
+export const Deployment = Resource.make<Deployment>()({
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments"
+})
+
+export interface ReplicaSet extends Stored<V1ReplicaSet> {}
+export const ReplicaSet = Resource.make<ReplicaSet>()({
+  group: "apps",
+  version: "v1",
+  kind: "ReplicaSet",
+  plural: "replicasets"
+})
+
+export interface Lease extends Stored<V1Lease> {}
+export const Lease = Resource.make<Lease>()({
+  group: "coordination.k8s.io",
+  version: "v1",
+  kind: "Lease",
+  plural: "leases"
+})

@@ -1,0 +1,51 @@
+/**
+ * The seam between the embedded API server and whatever carries its calls: HTTP on loopback, or nothing at all in tests.
+ * A call goes in as method, path, query, headers and text; an answer comes out as text or as a stream of watch lines.
+ * Text, because it is what makes a server and its clients strangers: no object is ever shared between them.
+ */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+
+/** Who is calling, as the carrier has established it. */
+export interface User {
+  readonly name: string
+  readonly groups: ReadonlyArray<string>
+}
+
+export interface ApiRequest {
+  readonly method: string
+  /** Path as on the request line, still escaped, without query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Already bounded in size by the carrier; empty when there is none. */
+  readonly body: string
+  readonly user: User
+}
+
+export type ApiResponse = Answer | WatchAnswer
+
+export interface Answer {
+  readonly _tag: "Answer"
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+  /** Further headers, names in lower case: `retry-after`, `warning`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface WatchAnswer {
+  readonly _tag: "Watch"
+  readonly contentType: string
+  /**
+   * JSON lines without their newline, chunked as they became available. Ends when the watch's time is up; never fails:
+   * a failure is a line of type ERROR followed by the end.
+   */
+  readonly lines: Stream.Stream<string>
+}
+
+/** Answers every call; failures are answers too, as `Status` objects. */
+export interface Api {
+  readonly handle: (request: ApiRequest) => Effect.Effect<ApiResponse>
+}

@@ -1,0 +1,29 @@
+/**
+ * What a subscriber of an informer sees: one change of one object, with the state before it. A deletion that was missed
+ * while the watch was down still arrives, marked `stateUnknown`; an object that was deleted and recreated under one name
+ * arrives as a delete and a create. Source: framework.md 2.5.
+ */
+
+export type Delta<A> = Created<A> | Updated<A> | Deleted<A>
+
+export interface Created<out A> {
+  readonly _tag: "Created"
+  readonly object: A
+  /** True while the first list is being delivered: the object existed before we looked. */
+  readonly initial: boolean
+}
+
+export interface Updated<out A> {
+  readonly _tag: "Updated"
+  readonly object: A
+  /** The object as it was in the store; `===` the object for a resync. */
+  readonly previous: A
+}
+
+export interface Deleted<out A> {
+  readonly _tag: "Deleted"
+  /** The last state known; the final one only if `stateUnknown` is false. */
+  readonly object: A
+  /** True when the deletion was inferred from a list instead of being watched. */
+  readonly stateUnknown: boolean
+}

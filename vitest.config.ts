@@ -1,0 +1,16 @@
+import "./node20.polyfill.ts"
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts"],
+      exclude: ["src/main.ts", "src/index.ts", "src/node.ts", "src/testing.ts"],
+      reporter: ["text-summary", "lcov"]
+    }
+  }
+})
