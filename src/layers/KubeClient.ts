@@ -1,0 +1,327 @@
+/**
+ * The typed client: every verb of the Kubernetes API over one `Transport`. It adds what a transport leaves out: a deadline for
+ * each call, retries where doing it twice is doing it once, paging, and apiVersion and kind on every object. Objects are
+ * the plain JSON the server sent. It does not cache and it does not watch by itself: that is the informers' business.
+ */
+import type * as Arr from "effect/Array"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as ApiError from "../kube/ApiError.ts"
+import type { Draft, KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
+import * as Patch from "../kube/Patch.ts"
+import * as Resource from "../kube/Resource.ts"
+import * as Status from "../kube/Status.ts"
+import * as CallPolicy from "./callPolicy.ts"
+import * as Wire from "./kubeRequest.ts"
+import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
+
+/** Names one object, or a subresource of it. */
+export interface Target {
+  readonly namespace?: string | undefined
+  readonly name: string
+  readonly subresource?: string | undefined
+}
+
+export interface CallOptions {
+  /** Deadline of the call, all its attempts included; 30 s unless said otherwise. Of each page, for a paged list. */
+  readonly timeout?: Duration.Input | undefined
+}
+
+export interface GetOptions extends CallOptions {
+  readonly resourceVersion?: string | undefined
+}
+
+export interface Selection {
+  /** All namespaces when absent. */
+  readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+  readonly resourceVersion?: string | undefined
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined
+}
+
+export interface ListOptions extends CallOptions, Selection {
+  /** Objects in one page. */
+  readonly limit?: number | undefined
+  readonly continue?: string | undefined
+}
+
+export interface WatchOptions extends Selection {
+  readonly allowWatchBookmarks?: boolean | undefined
+  readonly timeoutSeconds?: number | undefined
+  readonly sendInitialEvents?: boolean | undefined
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Everything but the storing: admission and validation run, nothing changes. */
+  readonly dryRun?: boolean | undefined
+  /** Defaults to the layer's. */
+  readonly fieldManager?: string | undefined
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined
+  /** `status`, `scale`, `eviction`, … */
+  readonly subresource?: string | undefined
+}
+
+export interface PatchOptions extends WriteOptions {
+  /** Server-side apply only: take fields over from other managers. */
+  readonly force?: boolean | undefined
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly dryRun?: boolean | undefined
+  readonly gracePeriodSeconds?: number | undefined
+  readonly propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined
+}
+
+/** Settings of the layer. */
+export interface Options {
+  /** Name under which writes are recorded in managedFields. */
+  readonly fieldManager?: string | undefined
+  /** Default deadline of a call. */
+  readonly timeout?: Duration.Input | undefined
+  readonly policy?: CallPolicy.Policy | undefined
+}
+
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
+
+export class KubeClient extends Context.Service<
+  KubeClient,
+  {
+    readonly get: <A extends KubeObject>(
+      resource: Resource.Resource<A>,
+      target: Target,
+      options?: GetOptions
+    ) => Call<A>
+    /**
+     * The whole result: pages of 500 (or `limit`) are followed, all from the version of the first. A continue token that
+     * expired on the way restarts the list once; a second time it fails with `Gone`.
+     */
+    readonly list: <A extends KubeObject>(resource: Resource.Resource<A>, options?: ListOptions) => Call<KubeList<A>>
+    /** Exactly one request; the next page is the caller's business. */
+    readonly listPage: <A extends KubeObject>(
+      resource: Resource.Resource<A>,
+      options?: ListOptions
+    ) => Call<KubeList<A>>
+    /** One watch, unsupervised: it ends when the server ends it and fails when it fails. No deadline. */
+    readonly watch: <A extends KubeObject>(
+      resource: Resource.Resource<A>,
+      options: WatchOptions
+    ) => Stream.Stream<WatchEvent, ApiError.ApiError>
+    /** Not repeated except after 429: a lost answer may have been a success. The namespace may come from the object. */
+    readonly create: <A extends KubeObject>(
+      resource: Resource.Resource<A>,
+      object: Draft<A>,
+      options?: WriteOptions & { readonly namespace?: string | undefined }
+    ) => Call<A>
+    /** PUT. With a resource version in the object it fails with `Conflict` when another writer was faster. */
+    readonly update: <A extends KubeObject>(
+      resource: Resource.Resource<A>,
+      object: A,
+      options?: WriteOptions
+    ) => Call<A>
+    readonly patch: <A extends KubeObject>(
+      resource: Resource.Resource<A>,
+      target: Target,
+      patch: Patch.Patch,
+      options?: PatchOptions
+    ) => Call<A>
+    /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A repeat after a lost answer may say NotFound. */
+    readonly delete: (
+      resource: Resource.Any,
+      target: Target,
+      options?: DeleteOptions
+    ) => Call<KubeObject | Status.Status>
+    readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
+    /** Any request, under the default deadline; only a GET is repeated. */
+    readonly raw: (request: Request) => Call<Response>
+  }
+>()("effect-controller-manager/KubeClient") {
+  static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>
+    Layer.effect(
+      KubeClient,
+      Effect.map(Transport, (transport) => KubeClient.of(make(transport, options)))
+    )
+
+  static readonly layer: Layer.Layer<KubeClient, never, Transport> = KubeClient.layerWith({})
+}
+
+/** Page size of `list`. Source: client-go pager. */
+const pageSize = 500
+
+const make = (transport: Transport["Service"], settings: Options): KubeClient["Service"] => {
+  const policy = settings.policy ?? CallPolicy.standard
+  const limit = Duration.fromInputUnsafe(settings.timeout ?? "30 seconds")
+  const fieldManager = settings.fieldManager ?? "effect-controller-manager"
+  const call = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined): Call<Response> =>
+    CallPolicy.run(transport.send, request, {
+      repeat,
+      policy,
+      limit: options?.timeout === undefined ? limit : Duration.fromInputUnsafe(options.timeout)
+    })
+  const listPage = listPageWith(call)
+  return {
+    get: Effect.fnUntraced(function* (resource, target, options) {
+      const context = yield* Wire.named("get", resource, target)
+      const query = { resourceVersion: options?.resourceVersion }
+      const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
+      return yield* Wire.decodeObject(resource, context, (yield* call(request, "repeatable", options)).body)
+    }),
+    listPage,
+    list: (resource, options = {}) => allPages(listPage, resource, options),
+    watch: (resource, options) => watchWith(transport, resource, options),
+    raw: (request) => call(request, request.method === "GET" ? "repeatable" : "once", undefined),
+    ...writes(call, fieldManager),
+    ...deletes(call)
+  }
+}
+
+type SendCall = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined) => Call<Response>
+
+const listPageWith = (call: SendCall): KubeClient["Service"]["listPage"] =>
+  Effect.fnUntraced(function* (resource, options = {}) {
+    const context = Wire.context("list", resource, { namespace: options.namespace })
+    const request = Wire.request("GET", context, {
+      query: Wire.selection(options),
+      accept: Wire.accept(resource, "list")
+    })
+    return yield* Wire.decodeList(resource, context, (yield* call(request, "repeatable", options)).body)
+  })
+
+const allPages = Effect.fnUntraced(function* <A extends KubeObject>(
+  listPage: KubeClient["Service"]["listPage"],
+  resource: Resource.Resource<A>,
+  given: ListOptions
+) {
+  const options = { ...given, limit: given.limit ?? pageSize }
+  for (let restarted = false; ; restarted = true) {
+    const first = yield* listPage(resource, options)
+    const rest = yield* Effect.result(followPages(listPage, resource, options, first))
+    if (Result.isSuccess(rest)) {
+      return { ...first, metadata: withoutContinue(first.metadata), items: rest.success }
+    }
+    const again = !restarted && given.continue === undefined && ApiError.hasReason(rest.failure, "Gone")
+    if (!again) return yield* Effect.fail(rest.failure)
+  }
+})
+
+const followPages = Effect.fnUntraced(function* <A extends KubeObject>(
+  listPage: KubeClient["Service"]["listPage"],
+  resource: Resource.Resource<A>,
+  options: ListOptions,
+  first: KubeList<A>
+) {
+  let next = first.metadata.continue
+  if (next === undefined || next === "") return first.items
+  const items = [...first.items]
+  while (next !== undefined && next !== "") {
+    const page: KubeList<A> = yield* listPage(resource, { ...options, continue: next })
+    for (const item of page.items) items.push(item)
+    next = page.metadata.continue
+  }
+  return items
+})
+
+const withoutContinue = (metadata: ListMeta): ListMeta =>
+  metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }
+
+const watchWith = (
+  transport: Transport["Service"],
+  resource: Resource.Any,
+  options: WatchOptions
+): Stream.Stream<WatchEvent, ApiError.ApiError> => {
+  const context = Wire.context("watch", resource, { namespace: options.namespace })
+  const query = {
+    watch: true,
+    ...Wire.selection(options),
+    allowWatchBookmarks: options.allowWatchBookmarks,
+    timeoutSeconds: options.timeoutSeconds,
+    sendInitialEvents: options.sendInitialEvents
+  }
+  const request = Wire.request("GET", context, { query, accept: Wire.accept(resource, "object") })
+  const events = transport.watch(request)
+  return resource.projection === "object" ? events : Stream.mapArray(events, (chunk) => named(resource, chunk))
+}
+
+/** Gives projected objects the name of the real kind, as reads do; in place, because each was parsed for this watch alone. */
+const named = (resource: Resource.Any, events: Arr.NonEmptyReadonlyArray<WatchEvent>) => {
+  for (const { object } of events) if (Wire.isObject(object)) Wire.identify(resource, object)
+  return events
+}
+
+const writeQuery = (options: PatchOptions | undefined, fieldManager: string): Query => ({
+  dryRun: options?.dryRun === true ? "All" : undefined,
+  fieldManager: options?.fieldManager ?? fieldManager,
+  fieldValidation: options?.fieldValidation,
+  force: options?.force
+})
+
+const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"], "create" | "update" | "patch"> => ({
+  create: Effect.fnUntraced(function* (resource, object, options) {
+    const namespace = options?.namespace ?? object.metadata.namespace
+    const subresource = options?.subresource
+    // A collection has no name in its path, but the rules are the same; a subresource hangs below a named object.
+    const target = { namespace, name: object.metadata.name, subresource }
+    const context = yield* Wire.named("create", resource, target)
+    if (resource.projection === "metadata") return yield* Wire.refuse(context, "metadata alone cannot be created")
+    const path = Resource.path(resource, subresource === undefined ? { namespace } : target)
+    const body = subresource === undefined ? { ...Wire.identity(resource), ...object } : object
+    const query = writeQuery(options, fieldManager)
+    const response = yield* call({ method: "POST", path, query, body, context: { ...context, path } }, "once", options)
+    return yield* Wire.decodeObject(resource, context, response.body)
+  }),
+  update: Effect.fnUntraced(function* (resource, object, options) {
+    const { name, namespace, resourceVersion } = object.metadata
+    const context = yield* Wire.named("update", resource, { namespace, name, subresource: options?.subresource })
+    if (resource.projection === "metadata") return yield* Wire.refuse(context, "metadata alone cannot be updated")
+    const body = options?.subresource === undefined ? { ...Wire.identity(resource), ...object } : object
+    const request = Wire.request("PUT", context, { query: writeQuery(options, fieldManager), body })
+    const repeat = resourceVersion === undefined ? "once" : "repeatable"
+    return yield* Wire.decodeObject(resource, context, (yield* call(request, repeat, options)).body)
+  }),
+  patch: Effect.fnUntraced(function* (resource, target, patch, options) {
+    const subresource = target.subresource ?? options?.subresource
+    const context = yield* Wire.named("patch", resource, { ...target, subresource })
+    const request = Wire.request("PATCH", context, {
+      query: writeQuery(options, fieldManager),
+      accept: Wire.accept(resource, "object"),
+      body: patch.body,
+      contentType: Patch.contentType[patch.type]
+    })
+    const repeat = patch.type === "apply" ? "repeatable" : "once"
+    return yield* Wire.decodeObject(resource, context, (yield* call(request, repeat, options)).body)
+  })
+})
+
+const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "deleteCollection"> => ({
+  delete: Effect.fnUntraced(function* (resource, target, options) {
+    const context = yield* Wire.named("delete", resource, target)
+    const request = Wire.request("DELETE", context, { body: deleteBody(options) })
+    const { body } = yield* call(request, "repeatable", options)
+    return Status.is(body) ? body : yield* Wire.decodeObject(resource, context, body)
+  }),
+  deleteCollection: Effect.fnUntraced(function* (resource, selection, options) {
+    const context = Wire.context("deletecollection", resource, { namespace: selection.namespace })
+    const request = Wire.request("DELETE", context, {
+      query: Wire.selection(selection),
+      body: deleteBody(options)
+    })
+    yield* call(request, "repeatable", options ?? selection)
+  })
+})
+
+/** Source: meta/v1 DeleteOptions. */
+const deleteBody = (options: DeleteOptions = {}): object => ({
+  apiVersion: "v1",
+  kind: "DeleteOptions",
+  gracePeriodSeconds: options.gracePeriodSeconds,
+  propagationPolicy: options.propagationPolicy,
+  preconditions: options.preconditions,
+  dryRun: options.dryRun === true ? ["All"] : undefined
+})

@@ -1,0 +1,83 @@
+/**
+ * How one call behaves in time: its deadline, which failures it tries again and how long it waits in between. Pure policy
+ * over any `send`; it knows nothing of resources. The deadline covers all attempts and the waits between them, and a wait
+ * that would end after it is not begun: the caller gets the server's answer now instead of a timeout later.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as ApiError from "../kube/ApiError.ts"
+import type { Request, Response } from "./Transport.ts"
+
+/**
+ * `repeatable`: doing it twice is doing it once, so every transient failure is retried. `once`: only a 429 is, because a
+ * request that was turned away by rate limiting was never executed.
+ */
+export type Repeat = "repeatable" | "once"
+
+export interface Policy {
+  /** Attempts after the first. */
+  readonly retries: number
+  /** First wait; doubles with every attempt, 20 % jitter. */
+  readonly base: Duration.Duration
+  /** Upper bound of a wait of ours. */
+  readonly max: Duration.Duration
+  /** Upper bound of a wait the server asked for. */
+  readonly maxRetryAfter: Duration.Duration
+}
+
+/** Five retries from 100 ms to 5 s, about 3 s in all; `Retry-After` is believed up to 30 s. */
+export const standard: Policy = {
+  retries: 5,
+  base: Duration.millis(100),
+  max: Duration.seconds(5),
+  maxRetryAfter: Duration.seconds(30)
+}
+
+type Send = (request: Request) => Effect.Effect<Response, ApiError.ApiError>
+
+/** Runs `send` under the policy; fails with reason `Timeout` without a status when the limit passes without an answer. */
+export const run = (
+  send: Send,
+  request: Request,
+  options: { readonly repeat: Repeat; readonly limit: Duration.Duration; readonly policy: Policy }
+): Effect.Effect<Response, ApiError.ApiError> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
+    const deadline = Duration.isFinite(options.limit) ? started + Duration.toNanosUnsafe(options.limit) : undefined
+    return send(request).pipe(
+      Effect.retry(($) => $(schedule(options.repeat, options.policy, deadline))),
+      Effect.timeoutOrElse({
+        duration: options.limit,
+        orElse: () => Effect.fail(ApiError.timeout(request.context, options.limit))
+      })
+    )
+  })
+
+const schedule = (
+  repeat: Repeat,
+  policy: Policy,
+  deadline: bigint | undefined
+): Schedule.Schedule<unknown, ApiError.ApiError> =>
+  Schedule.min([Schedule.exponential(policy.base), Schedule.spaced(policy.max)]).pipe(
+    Schedule.jittered,
+    Schedule.setInputType<ApiError.ApiError>(),
+    Schedule.modifyDelay(({ duration, input }) => Effect.succeed(waitFor(policy, input, duration))),
+    Schedule.while(({ duration, input }) =>
+      !mayRetry(repeat, input)
+        ? false
+        : deadline === undefined
+          ? true
+          : Effect.map(Clock.monotonicTimeNanos, (now) => now + Duration.toNanosUnsafe(duration) < deadline)
+    ),
+    Schedule.upTo({ times: policy.retries })
+  )
+
+const mayRetry = (repeat: Repeat, error: ApiError.ApiError): boolean =>
+  repeat === "repeatable" ? ApiError.isTransient(error) : ApiError.hasReason(error, "TooManyRequests")
+
+/** The server's wish is a lower bound of the wait, up to the cap. */
+const waitFor = (policy: Policy, error: ApiError.ApiError, own: Duration.Duration): Duration.Duration => {
+  const asked = ApiError.retryAfter(error)
+  return asked === undefined ? own : Duration.max(own, Duration.min(asked, policy.maxRetryAfter))
+}
