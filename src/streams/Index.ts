@@ -1,0 +1,68 @@
+/**
+ * One named index of a store: which keys are under which value. Maintained key by key, never by a scan. It remembers the
+ * values of each key, so that removal is exact even when the index function is not a pure one. It holds keys, not objects:
+ * an update that keeps its values costs no bookkeeping.
+ */
+import type { Key } from "../kube/Key.ts"
+
+export interface Index<in A> {
+  /** Puts the key under the values of this object, and no longer under others. */
+  readonly set: (key: Key, object: A) => void
+  readonly delete: (key: Key) => void
+  readonly keys: (value: string) => ReadonlySet<Key> | undefined
+}
+
+export const make = <A>(of: (object: A) => ReadonlyArray<string>): Index<A> => {
+  /** Never holds an empty set. */
+  const keysOf = new Map<string, Set<Key>>()
+  /** Never holds an empty array; one string stands for an array of one. */
+  const valuesOf = new Map<Key, string | ReadonlyArray<string>>()
+
+  const put = (value: string, key: Key): void => {
+    const keys = keysOf.get(value)
+    if (keys === undefined) keysOf.set(value, new Set([key]))
+    else keys.add(key)
+  }
+
+  const take = (value: string, key: Key): void => {
+    const keys = keysOf.get(value)
+    if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(value)
+  }
+
+  const remove = (key: Key): void => {
+    const values = valuesOf.get(key)
+    if (values === undefined) return
+    valuesOf.delete(key)
+    if (typeof values === "string") take(values, key)
+    else for (const value of values) take(value, key)
+  }
+
+  return {
+    set: (key, object) => {
+      const values = valuesFor(of, object)
+      if (isSame(valuesOf.get(key), values)) return
+      remove(key)
+      const first = values[0]
+      if (first === undefined) return
+      valuesOf.set(key, values.length === 1 ? first : Array.from(values))
+      for (const value of values) put(value, key)
+    },
+    delete: remove,
+    keys: (value) => keysOf.get(value)
+  }
+}
+
+/** A user's function must not corrupt the store: if it throws, the object has no values here. */
+const valuesFor = <A>(of: (object: A) => ReadonlyArray<string>, object: A): ReadonlyArray<string> => {
+  try {
+    return of(object)
+  } catch {
+    return []
+  }
+}
+
+const isSame = (before: string | ReadonlyArray<string> | undefined, after: ReadonlyArray<string>): boolean => {
+  if (before === undefined) return after.length === 0
+  if (typeof before === "string") return after.length === 1 && after[0] === before
+  return before.length === after.length && before.every((value, i) => value === after[i])
+}

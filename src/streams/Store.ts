@@ -1,0 +1,235 @@
+/**
+ * The state of one informer: objects by key and by named index, kept up to date by applying changes. It is a plain
+ * synchronous value. Each `apply` runs in one turn, so a reader sees the state before it or after it, nothing between:
+ * a relist is collected aside and swapped in at `Synced`. What it yields are deltas, deletions that nobody watched among
+ * them. Objects are kept as they came and must not be mutated; `freeze` enforces that.
+ */
+import * as Key from "../kube/Key.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import * as ResourceVersion from "../kube/ResourceVersion.ts"
+import type { Change, ObjectEvent } from "./Change.ts"
+import type { Created, Delta } from "./Delta.ts"
+import * as Index from "./Index.ts"
+
+/** What a reader may do. */
+export interface Readable<out A extends KubeObject> {
+  /** Objects in the store. */
+  readonly size: number
+  /** The version the store stands at; undefined before the first sync. */
+  readonly resourceVersion: string | undefined
+  /** True once a first full state was swapped in; it never becomes false again. */
+  readonly synced: boolean
+  readonly get: (key: Key.Key) => A | undefined
+  /** All objects, in a new array. */
+  readonly list: () => ReadonlyArray<A>
+  readonly keys: () => ReadonlyArray<Key.Key>
+  /** Objects for which the index function yields the value; none for an index that does not exist. */
+  readonly byIndex: (name: string, value: string) => ReadonlyArray<A>
+  readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>
+  readonly hasIndex: (name: string) => boolean
+  /** The present state for a late subscriber: each object as a `Created` with `initial`. */
+  readonly replay: () => ReadonlyArray<Created<A>>
+}
+
+export interface Store<A extends KubeObject> extends Readable<A> {
+  /** Applies one change and yields what it meant. Total: a change that says nothing new yields nothing. */
+  readonly apply: (change: Change<A>) => ReadonlyArray<Delta<A>>
+  /**
+   * Adds an index, reading the present objects once; afterwards it is maintained change by change. A name that exists
+   * keeps its first function. A function that throws puts the object under no value.
+   */
+  readonly addIndex: (name: string, of: (object: A) => ReadonlyArray<string>) => void
+}
+
+/** The index that every store has: objects by namespace; cluster-scoped objects are under the empty string. */
+export const namespaceIndex = "namespace"
+
+export const make = <A extends KubeObject>(options: { readonly freeze?: boolean | undefined } = {}): Store<A> => {
+  const freeze = options.freeze === true
+  const indexes = new Map<string, Index.Index<A>>()
+  let objects = new Map<Key.Key, A>()
+  /** The full state under construction; undefined unless between `Restarted` and `Synced`. */
+  let next: Map<Key.Key, A> | undefined
+  let version: string | undefined
+  let synced = false
+
+  const addIndex = (name: string, of: (object: A) => ReadonlyArray<string>): void => {
+    if (indexes.has(name)) return
+    const index = Index.make(of)
+    indexes.set(name, index)
+    for (const [key, object] of objects) index.set(key, object)
+  }
+  addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ""])
+
+  const reindex = (key: Key.Key, object: A): void => {
+    for (const index of indexes.values()) index.set(key, object)
+  }
+
+  const unindex = (key: Key.Key): void => {
+    for (const index of indexes.values()) index.delete(key)
+  }
+
+  const put = (key: Key.Key, object: A): void => {
+    objects.set(key, freeze ? deepFreeze(object) : object)
+    reindex(key, object)
+  }
+
+  const drop = (key: Key.Key): void => {
+    objects.delete(key)
+    unindex(key)
+  }
+
+  const applyEvent = (event: ObjectEvent<A>, deltas: Array<Delta<A>>): void => {
+    const object = event.object
+    const key = Key.of(object)
+    const previous = objects.get(key)
+    if (event.type === "DELETED") {
+      if (previous === undefined || isOlder(object, previous)) return
+      drop(key)
+      deltas.push({ _tag: "Deleted", object: freeze ? deepFreeze(object) : object, stateUnknown: false })
+    } else if (previous === undefined) {
+      put(key, object)
+      deltas.push({ _tag: "Created", object, initial: false })
+    } else if (isNews(object, previous)) {
+      put(key, object)
+      replaced(previous, object, deltas)
+    }
+  }
+
+  /** Deltas of going from the present state to `listed`, which then is the present state. One synchronous section. */
+  const swap = (listed: Map<Key.Key, A>): Array<Delta<A>> => {
+    const deltas: Array<Delta<A>> = []
+    const before = objects
+    objects = listed
+    for (const [key, object] of before) {
+      if (listed.has(key)) continue
+      unindex(key)
+      deltas.push({ _tag: "Deleted", object, stateUnknown: true })
+    }
+    for (const [key, object] of listed) {
+      const previous = before.get(key)
+      if (previous !== undefined && isSame(object, previous)) {
+        listed.set(key, previous)
+        continue
+      }
+      if (freeze) deepFreeze(object)
+      reindex(key, object)
+      if (previous === undefined) deltas.push({ _tag: "Created", object, initial: !synced })
+      else replaced(previous, object, deltas)
+    }
+    return deltas
+  }
+
+  const apply = (change: Change<A>): ReadonlyArray<Delta<A>> => {
+    switch (change._tag) {
+      case "Restarted":
+        next = new Map()
+        return none
+      case "Listed":
+        if (next !== undefined) for (const object of change.objects) collect(next, "ADDED", object)
+        return none
+      case "Synced": {
+        if (next === undefined) return none
+        const deltas = swap(next)
+        next = undefined
+        synced = true
+        version = change.resourceVersion
+        return deltas
+      }
+      case "Changed": {
+        if (next !== undefined) {
+          for (const event of change.events) collect(next, event.type, event.object)
+          return none
+        }
+        const deltas: Array<Delta<A>> = []
+        for (const event of change.events) applyEvent(event, deltas)
+        version = change.resourceVersion
+        return deltas
+      }
+      case "Failed":
+        return none
+    }
+  }
+
+  const keysByIndex = (name: string, value: string): ReadonlyArray<Key.Key> => {
+    const keys = indexes.get(name)?.keys(value)
+    return keys === undefined ? [] : Array.from(keys)
+  }
+
+  return {
+    get size() {
+      return objects.size
+    },
+    get resourceVersion() {
+      return version
+    },
+    get synced() {
+      return synced
+    },
+    get: (key) => objects.get(key),
+    list: () => Array.from(objects.values()),
+    keys: () => Array.from(objects.keys()),
+    byIndex: (name, value) => {
+      const found: Array<A> = []
+      for (const key of indexes.get(name)?.keys(value) ?? none) {
+        const object = objects.get(key)
+        if (object !== undefined) found.push(object)
+      }
+      return found
+    },
+    keysByIndex,
+    hasIndex: (name) => indexes.has(name),
+    replay: () => Array.from(objects.values(), (object) => ({ _tag: "Created", object, initial: true })),
+    apply,
+    addIndex
+  }
+}
+
+const none: ReadonlyArray<never> = []
+
+/** A new state under an old name. Another uid is another object: the old one was deleted without our seeing it. */
+const replaced = <A extends KubeObject>(previous: A, object: A, deltas: Array<Delta<A>>): void => {
+  if (previous.metadata.uid === object.metadata.uid) {
+    deltas.push({ _tag: "Updated", object, previous })
+  } else {
+    deltas.push({ _tag: "Deleted", object: previous, stateUnknown: true })
+    deltas.push({ _tag: "Created", object, initial: false })
+  }
+}
+
+const collect = <A extends KubeObject>(into: Map<Key.Key, A>, type: ObjectEvent<A>["type"], object: A): void => {
+  const key = Key.of(object)
+  const previous = into.get(key)
+  if (type === "DELETED") {
+    if (previous !== undefined && !isOlder(object, previous)) into.delete(key)
+  } else if (previous === undefined || isNews(object, previous)) {
+    into.set(key, object)
+  }
+}
+
+/** Same uid and same version: nothing happened to the object between two lists. Without a version we cannot know. */
+const isSame = (a: KubeObject, b: KubeObject): boolean =>
+  a.metadata.resourceVersion !== undefined &&
+  a.metadata.resourceVersion === b.metadata.resourceVersion &&
+  a.metadata.uid === b.metadata.uid
+
+/** False for a duplicate and for a state older than the stored one. Versions that are no numbers are only equal or not. */
+const isNews = (object: KubeObject, stored: KubeObject): boolean =>
+  object.metadata.resourceVersion === undefined ||
+  (object.metadata.resourceVersion !== stored.metadata.resourceVersion && !isOlder(object, stored))
+
+const isOlder = (object: KubeObject, stored: KubeObject): boolean => {
+  const a = object.metadata.resourceVersion
+  const b = stored.metadata.resourceVersion
+  return a !== undefined && b !== undefined && ResourceVersion.compare(a, b) < 0
+}
+
+/** Freezes the object and everything in it, in place. Stops at what is frozen already: a frozen object was frozen whole. */
+export const deepFreeze = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    if (Array.isArray(value)) for (const item of value) deepFreeze(item)
+    else for (const key in value) deepFreeze(value[key])
+  }
+  return value
+}
