@@ -1,0 +1,145 @@
+/**
+ * `Transport` over HTTP/1.1 on undici: one scoped dispatcher whose connections are reused, an identity asked for before every
+ * request, and one more try with new credentials after a 401. It classifies failures and observes interruption at once;
+ * deadlines, retries and idle detection belong above it. The only user of undici.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Dispatcher } from "undici"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as Answer from "./http/answer.ts"
+import * as Connections from "./http/Connections.ts"
+import { Exchange, type Head } from "./http/Exchange.ts"
+import * as WatchEvents from "./http/watchEvents.ts"
+import { type Query, type Request, Transport } from "./Transport.ts"
+
+export interface Options {
+  readonly userAgent?: string | undefined
+}
+
+/** A transport to whatever `Endpoint` says. */
+export const layerWith = (options: Options): Layer.Layer<Transport, never, Endpoint.Endpoint> =>
+  Layer.effect(
+    Transport,
+    Effect.flatMap(Endpoint.Endpoint, (endpoint) => make(endpoint, options))
+  )
+
+export const layer: Layer.Layer<Transport, never, Endpoint.Endpoint> = layerWith({})
+
+export const make = (
+  endpoint: Endpoint.Endpoint["Service"],
+  options: Options = {}
+): Effect.Effect<Transport["Service"], never, Scope.Scope> =>
+  Effect.map(Connections.make(endpoint), (connections) => {
+    const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager")
+    return Transport.of({
+      send: (request) => Effect.scoped(sendWith(open, endpoint.server, request)),
+      watch: (request) => Stream.unwrap(watchWith(open, endpoint.server, request))
+    })
+  })
+
+/** Error bodies are `Status` objects of a few kilobytes; what is longer is not one. */
+const maxErrorBody = 1024 * 1024
+
+type Open = (request: Request) => Effect.Effect<Opened, ApiError.ApiError, Scope.Scope>
+
+interface Opened {
+  readonly head: Head
+  readonly exchange: Exchange
+}
+
+const sendWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
+  const { exchange, head } = yield* open(request)
+  const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.network(request.context, server, cause))
+  return yield* Answer.decode(request.context, head, body)
+})
+
+const watchWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
+  const { exchange } = yield* open(request)
+  const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
+  return bytes.pipe(
+    Stream.mapError((cause) => Answer.network(request.context, server, cause)),
+    WatchEvents.decode(request.context)
+  )
+})
+
+/**
+ * Sends a request and waits for the head of its answer; everything but a 2xx is read and fails. The exchange is aborted when
+ * the scope closes, so an interrupted caller leaves no request behind.
+ */
+const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections.Connections, agent: string): Open => {
+  const base = new URL(endpoint.server)
+  const prefix = base.pathname.replace(/\/$/, "")
+  const attempt = Effect.fnUntraced(function* (request: Request, identity: Endpoint.Identity) {
+    const exchange = new Exchange()
+    yield* Effect.addFinalizer(() => Effect.sync(() => exchange.abortUnsafe()))
+    const head = yield* Effect.suspend(() => {
+      exchange.startUnsafe(
+        connections.dispatcherUnsafe(identity.tls),
+        dispatchOptions(base, prefix, request, identity, agent)
+      )
+      return exchange.awaitHead
+    }).pipe(Effect.mapError((cause) => Answer.network(request.context, endpoint.server, cause)))
+    return { exchange, head }
+  })
+  return Effect.fnUntraced(function* (request) {
+    const identity = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
+    const first = yield* attempt(request, identity)
+    if (first.head.status < 300) return first
+    if (first.head.status !== 401) return yield* refuse(endpoint.server, request, first)
+    const renewed = yield* Effect.mapError(endpoint.renew(identity), (cause) =>
+      ApiError.credentials(request.context, cause)
+    )
+    if (!renewed) return yield* refuse(endpoint.server, request, first)
+    const fresh = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
+    const second = yield* attempt(request, fresh)
+    return second.head.status < 300 ? second : yield* refuse(endpoint.server, request, second)
+  })
+}
+
+const refuse = Effect.fnUntraced(function* (server: string, request: Request, { exchange, head }: Opened) {
+  const body = yield* Effect.mapError(exchange.all(maxErrorBody), (cause) =>
+    Answer.network(request.context, server, cause)
+  )
+  return yield* Effect.fail(Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis))
+})
+
+/** Milliseconds until the head of an answer must be there; a safety net, the deadline of a call is its caller's. */
+const headersTimeout = 300_000
+
+const dispatchOptions = (
+  base: URL,
+  prefix: string,
+  request: Request,
+  identity: Endpoint.Identity,
+  agent: string
+): Dispatcher.DispatchOptions => ({
+  origin: base.origin,
+  path: `${prefix}${request.path}${queryString(request.query)}`,
+  method: request.method,
+  body: request.body === undefined ? null : JSON.stringify(request.body),
+  headers: {
+    accept: request.accept ?? "application/json",
+    "user-agent": agent,
+    ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
+    ...(Redacted.value(identity.headers) as Record<string, string | Array<string>>)
+  },
+  headersTimeout
+})
+
+const queryString = (query: Query = {}): string => {
+  let out = ""
+  for (const name of Object.keys(query)) {
+    const value = query[name]
+    if (value === undefined) continue
+    for (const one of typeof value === "object" ? value : [value]) {
+      out += `${out === "" ? "?" : "&"}${encodeURIComponent(name)}=${encodeURIComponent(one)}`
+    }
+  }
+  return out
+}

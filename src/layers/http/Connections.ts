@@ -1,0 +1,67 @@
+/**
+ * The one dispatcher of a transport: connections are kept, reused and verified with the TLS material of the moment. When the
+ * material changes, a new dispatcher takes over and the old one closes once its last request has ended, so a watch outlives
+ * a certificate rotation. Lives in a scope; closing it cuts everything. Not for anything that knows Kubernetes.
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { Dispatcher } from "undici"
+import Agent from "undici/lib/dispatcher/agent.js"
+import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js"
+import { type Endpoint, sameTls, type Tls } from "../Endpoint.ts"
+
+export interface Connections {
+  /** The dispatcher for this material; the same one as long as the material is equal. */
+  readonly dispatcherUnsafe: (tls: Tls) => Dispatcher
+}
+
+export const make = (endpoint: Endpoint["Service"]): Effect.Effect<Connections, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    /** Every dispatcher that may still hold a connection: the current one and those that are running out. */
+    const open = new Set<Dispatcher>()
+    let current: { readonly tls: Tls; readonly dispatcher: Dispatcher } | undefined
+    yield* Effect.addFinalizer(() => Effect.promise(() => Promise.allSettled([...open].map((one) => one.destroy()))))
+    return {
+      dispatcherUnsafe: (tls) => {
+        if (current !== undefined && sameTls(current.tls, tls)) return current.dispatcher
+        const retired = current?.dispatcher
+        current = { tls, dispatcher: dispatcher(endpoint, tls) }
+        open.add(current.dispatcher)
+        if (retired !== undefined) {
+          const forget = () => open.delete(retired)
+          retired.close().then(forget, forget)
+        }
+        return current.dispatcher
+      }
+    }
+  })
+
+/** Milliseconds. */
+const keepAlive = 90_000
+
+const dispatcher = (endpoint: Endpoint["Service"], tls: Tls): Dispatcher => {
+  const connect = {
+    ca: tls.ca,
+    cert: tls.cert,
+    key: tls.key === undefined ? undefined : Redacted.value(tls.key),
+    rejectUnauthorized: tls.rejectUnauthorized,
+    ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+    // Below the 60 s after which common load balancers forget a quiet connection. Source: peers.md section 4.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+    timeout: 10_000
+  }
+  const options = {
+    // One protocol version on every Node and undici version; HTTP/2 is a decision, not a default.
+    allowH2: false,
+    pipelining: 1,
+    // Idle connections are kept as long as Go's client keeps them: a ten-second schedule must not pay a handshake each time.
+    keepAliveTimeout: keepAlive,
+    headersTimeout: 0,
+    bodyTimeout: 0
+  }
+  return endpoint.proxy === undefined
+    ? new Agent({ ...options, connect })
+    : new ProxyAgent({ ...options, uri: Redacted.value(endpoint.proxy), requestTls: connect, proxyTunnel: true })
+}

@@ -1,0 +1,126 @@
+/**
+ * One HTTP request and its answer, between undici's callbacks and Effect. Whoever holds it can wait for the head, take bytes
+ * as they come or all at once, and abort at any moment: an aborted request that is still waiting for a connection is never
+ * sent. Callbacks mutate plainly; each is one synchronous section.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Pull from "effect/Pull"
+import type { Dispatcher } from "undici"
+
+export interface Head {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+}
+
+/** Bytes that may wait for a slow consumer before the socket is paused. */
+const highWater = 4 * 1024 * 1024
+
+export class Exchange implements Dispatcher.DispatchHandler {
+  head: Head | undefined
+  #chunks: Array<Uint8Array> = []
+  #size = 0
+  #controller: Dispatcher.DispatchController | undefined
+  /** Undefined while bytes may still come; `null` after a clean end. */
+  #end: Error | null | undefined
+  #aborted = false
+  /** Waiting readers are told of bytes only beyond this size; a stream wants them all. */
+  #tellBeyond = Infinity
+  #streaming = false
+  #wake: (() => void) | undefined
+
+  /** Begins; at most once. */
+  startUnsafe(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): void {
+    try {
+      dispatcher.dispatch(options, this)
+    } catch (error) {
+      this.#finish(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  /** Tears the connection's stream down; harmless after the end. */
+  abortUnsafe(): void {
+    this.#aborted = true
+    this.#chunks = []
+    if (this.#end === undefined) this.#controller?.abort(new Error("aborted"))
+  }
+
+  /** The head of the answer. */
+  readonly awaitHead: Effect.Effect<Head, Error> = Effect.suspend(() => {
+    if (this.head !== undefined) return Effect.succeed(this.head)
+    if (this.#end !== undefined) return Effect.fail(this.#end ?? new Error("the connection ended without an answer"))
+    return Effect.flatMap(this.#change, () => this.awaitHead)
+  })
+
+  /** The whole body. Beyond `limit` bytes the rest is dropped together with the connection. */
+  readonly all = (limit: number): Effect.Effect<Buffer, Error> =>
+    Effect.suspend(() => {
+      if (this.#size > limit) {
+        const kept = Buffer.concat(this.#chunks).subarray(0, limit)
+        this.abortUnsafe()
+        return Effect.succeed(kept)
+      }
+      this.#tellBeyond = limit
+      if (this.#end === undefined) return Effect.flatMap(this.#change, () => this.all(limit))
+      return this.#end === null ? Effect.succeed(Buffer.concat(this.#chunks)) : Effect.fail(this.#end)
+    })
+
+  /** Everything that has arrived, as one array; ends with the body. Bytes that arrived before a failure are given first. */
+  readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Error> = Effect.suspend(() => {
+    this.#streaming = true
+    this.#tellBeyond = 0
+    const [first, ...rest] = this.#chunks
+    if (first !== undefined) {
+      this.#chunks = []
+      this.#size = 0
+      if (this.#controller?.paused === true) this.#controller.resume()
+      return Effect.succeed([first, ...rest] as const)
+    }
+    if (this.#end === undefined) return Effect.flatMap(this.#change, () => this.pull)
+    return this.#end === null ? Cause.done() : Effect.fail(this.#end)
+  })
+
+  readonly #change: Effect.Effect<void> = Effect.callback((resume) => {
+    this.#wake = () => {
+      this.#wake = undefined
+      resume(Effect.void)
+    }
+    return Effect.sync(() => {
+      this.#wake = undefined
+    })
+  })
+
+  #finish(end: Error | null): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#wake?.()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#aborted) controller.abort(new Error("aborted"))
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Head["headers"]): void {
+    if (status < 200) return
+    this.head = { status, headers }
+    this.#wake?.()
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#aborted) return
+    this.#chunks.push(chunk)
+    this.#size += chunk.byteLength
+    if (this.#streaming && this.#size > highWater) controller.pause()
+    if (this.#size > this.#tellBeyond) this.#wake?.()
+  }
+
+  onResponseEnd(): void {
+    this.#finish(null)
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#finish(error)
+  }
+}
