@@ -1,0 +1,45 @@
+/**
+ * Runs the suites named on the command line (all without names), prints a table and, as the last line, the same as JSON. Exit
+ * code 1 if a figure misses its bar.
+ */
+import type { Figure } from "./figure.ts"
+
+const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<Figure>> }>> = {
+  queue: () => import("./queue.ts")
+}
+
+const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })
+
+const print = (figures: ReadonlyArray<Figure>): void => {
+  const rows = figures.map((f) => [
+    f.ok ? "ok" : "MISS",
+    f.name,
+    `${show(f.value)} ${f.unit}`,
+    `bar ${f.bar}`,
+    f.floor === undefined ? "" : `floor ${show(f.floor)}`,
+    f.ratio === undefined ? "" : `× ${show(f.ratio)}`
+  ])
+  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join("  ")
+        .trimEnd()
+    )
+}
+
+const names = process.argv.slice(2)
+const unknown = names.filter((name) => !(name in suites))
+if (unknown.length > 0) {
+  console.error(`unknown suite ${unknown.join(", ")}; known: ${Object.keys(suites).join(", ")}`)
+  process.exit(2)
+}
+const figures: Array<Figure> = []
+for (const name of names.length > 0 ? names : Object.keys(suites)) {
+  const suite = await suites[name]!()
+  figures.push(...(await suite.run()))
+}
+print(figures)
+console.log(JSON.stringify(figures))
+process.exitCode = figures.every((figure) => figure.ok) ? 0 : 1

@@ -1,0 +1,194 @@
+/**
+ * What a key costs: add → take → done in the plain core, through `take`/`done` by a fiber, through `Reconcile.run`; and what a
+ * million delayed keys cost. The floor is the least that could carry a key with dedup: a Map and an array.
+ */
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as KeyedQueue from "../src/streams/KeyedQueue.ts"
+import * as Reconcile from "../src/streams/Reconcile.ts"
+import type { Figure } from "./figure.ts"
+
+const keys = Array.from({ length: 1000 }, (_, i) => `namespace-${i % 50}/object-${i}`)
+
+/** Runs `round` (which returns how many cycles it did) for about `millis` and returns the best of five rates per second. */
+const rate = async (round: () => number | Promise<number>, millis = 400): Promise<number> => {
+  let best = 0
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const start = performance.now()
+    let cycles = 0
+    while (performance.now() - start < millis) cycles += await round()
+    const measured = (cycles * 1000) / (performance.now() - start)
+    if (attempt > 0) best = Math.max(best, measured)
+  }
+  return Math.round(best)
+}
+
+/** The floor: dedup and order, nothing else. */
+const floorRound = () => {
+  const queued = new Map<string, boolean>()
+  const ready: Array<string> = []
+  return () => {
+    let cycles = 0
+    for (let round = 0; round < 20; round++) {
+      for (const key of keys) {
+        if (queued.has(key)) continue
+        queued.set(key, true)
+        ready.push(key)
+      }
+      for (let i = 0; i < ready.length; i++) {
+        queued.delete(ready[i]!)
+        cycles++
+      }
+      ready.length = 0
+    }
+    return cycles
+  }
+}
+
+const coreRound = (queue: KeyedQueue.KeyedQueue) => () => {
+  let cycles = 0
+  for (let round = 0; round < 20; round++) {
+    for (const key of keys) queue.addUnsafe(key)
+    for (let key = queue.takeUnsafe(); key !== undefined; key = queue.takeUnsafe()) {
+      queue.doneUnsafe(key)
+      cycles++
+    }
+  }
+  return cycles
+}
+
+/** One key at a time, as a goroutine with an empty queue would do it. */
+const singleRound = (queue: KeyedQueue.KeyedQueue) => () => {
+  for (let round = 0; round < 20; round++) {
+    for (const key of keys) {
+      queue.addUnsafe(key)
+      queue.doneUnsafe(queue.takeUnsafe()!)
+    }
+  }
+  return 20 * keys.length
+}
+
+const fiberRound = (queue: KeyedQueue.KeyedQueue) => {
+  let left = 0
+  const cycle = Effect.flatMap(queue.take, queue.done)
+  const loop: Effect.Effect<void, Cause.Done> = Effect.flatMap(cycle, () => (--left > 0 ? loop : Effect.void))
+  const round = Effect.suspend(() => {
+    queue.addAllUnsafe(keys)
+    left = keys.length
+    return loop
+  })
+  return () => Effect.runPromise(Effect.as(round, keys.length))
+}
+
+/** Rounds of a thousand keys through `Reconcile.run`; resolves when the queue is idle again. */
+const reconcileRound = (queue: KeyedQueue.KeyedQueue) => {
+  const round = Effect.andThen(
+    Effect.sync(() => queue.addAllUnsafe(keys)),
+    queue.idle
+  )
+  return () => Effect.runPromise(Effect.as(round, keys.length))
+}
+
+const withLoop = (
+  reconcile: (key: string) => Effect.Effect<void>,
+  observe?: (event: Reconcile.RunEvent<string, never>) => void
+): Promise<number> =>
+  Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const queue = yield* KeyedQueue.make()
+        yield* Effect.forkScoped(Reconcile.run(queue, { concurrency: 8, reconcile, observe }))
+        return yield* Effect.promise(() => rate(reconcileRound(queue)))
+      })
+    )
+  )
+
+/** Counts sleeps of the clock that are under way. */
+const countingClock = (real: Clock.Clock) => {
+  const counter = { sleeping: 0, most: 0 }
+  const clock: Clock.Clock = {
+    currentTimeMillis: real.currentTimeMillis,
+    currentTimeNanos: real.currentTimeNanos,
+    monotonicTimeNanos: real.monotonicTimeNanos,
+    currentTimeMillisUnsafe: () => real.currentTimeMillisUnsafe(),
+    currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe(),
+    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+    sleep: (duration) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => (counter.most = Math.max(counter.most, ++counter.sleeping))),
+        () => real.sleep(duration),
+        () => Effect.sync(() => void counter.sleeping--)
+      )
+  }
+  return { clock, counter }
+}
+
+const delayed = Effect.scoped(
+  Effect.gen(function* () {
+    const real = yield* Clock.Clock
+    const { clock, counter } = countingClock(real)
+    const queue = yield* Effect.provideService(KeyedQueue.make(), Clock.Clock, clock)
+    const names = Array.from({ length: 1_000_000 }, (_, i) => `ns/${i}`)
+    const start = performance.now()
+    for (let i = 0; i < names.length; i++) queue.addWithUnsafe(names[i]!, { after: 60_000 + ((i * 7919) % 600_000) })
+    const nanos = ((performance.now() - start) * 1e6) / names.length
+    return { nanos: Math.round(nanos), waiting: queue.stats().waiting, most: counter.most }
+  })
+)
+
+export const run = async (): Promise<Array<Figure>> => {
+  const floor = await rate(floorRound())
+  const queue = await Effect.runPromise(Effect.scoped(Effect.flatMap(KeyedQueue.make(), measureCore)))
+  const fiber = queue.fiber
+  const loop = await withLoop(() => Effect.void)
+  const observed = await withLoop(
+    () => Effect.void,
+    () => {}
+  )
+  const suspending = await withLoop(() => Effect.yieldNow)
+  const heap = await Effect.runPromise(delayed)
+  const cycles = (name: string, value: number, bar: number): Figure => ({
+    name,
+    value,
+    unit: "cycles/s",
+    floor,
+    ratio: Number((value / floor).toFixed(2)),
+    bar: `≥ ${bar.toLocaleString("en")}`,
+    ok: value >= bar
+  })
+  const micros = (name: string, perSecond: number): Figure => {
+    const value = Number((1e6 / perSecond).toFixed(2))
+    return { name, value, unit: "µs/run", bar: "≤ 25", ok: value <= 25 }
+  }
+  return [
+    cycles("queue: add, take, done, 1000 keys deep", queue.core, 1_500_000),
+    cycles("queue: add, take, done, one at a time", queue.single, 1_500_000),
+    cycles("queue: take and done by a fiber", fiber, 400_000),
+    cycles("queue: through Reconcile.run, 8 workers", loop, 400_000),
+    micros("reconcile: no-op, 8 workers, 5 min timeout", loop),
+    micros("reconcile: the same with an observer", observed),
+    micros("reconcile: the same, each run suspends once", suspending),
+    {
+      name: "queue: one of 1,000,000 delayed adds",
+      value: heap.nanos,
+      unit: "ns",
+      bar: "≤ 5000",
+      ok: heap.nanos <= 5000
+    },
+    {
+      name: "queue: timers for 1,000,000 delayed keys",
+      value: heap.most,
+      unit: "timers",
+      bar: "1",
+      ok: heap.most === 1 && heap.waiting === 1_000_000
+    }
+  ]
+}
+
+const measureCore = (queue: KeyedQueue.KeyedQueue) =>
+  Effect.promise(async () => ({
+    core: await rate(coreRound(queue)),
+    single: await rate(singleRound(queue)),
+    fiber: await rate(fiberRound(queue))
+  }))

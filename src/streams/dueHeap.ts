@@ -1,0 +1,97 @@
+/**
+ * A binary min-heap of things that are due at a time. Each item knows its own slot, so that a delay can be shortened or
+ * dropped in O(log n) without a search. Items due at one time come out in the order in which they went in. Plain and
+ * synchronous; it reads no clock.
+ */
+
+export interface Item {
+  /** Milliseconds on the monotonic clock. Change it only through `insert`. */
+  due: number
+  /** Index in the heap, -1 while outside. Owned by the heap. */
+  slot: number
+  /** Orders items due at one time. Owned by the heap. */
+  rank: number
+}
+
+const before = (a: Item, b: Item): boolean => a.due < b.due || (a.due === b.due && a.rank < b.rank)
+
+export class DueHeap<I extends Item> {
+  /** No child is before its parent, and `items[i].slot === i` for every i. */
+  private readonly items: Array<I> = []
+  /** Grows with every `insert`. */
+  private rank = 0
+
+  get size(): number {
+    return this.items.length
+  }
+
+  /** The item due first; it stays inside. */
+  peek(): I | undefined {
+    return this.items[0]
+  }
+
+  /** Puts the item in, or moves it if it is already inside, for time `due`. */
+  insert(item: I, due: number): void {
+    item.due = due
+    item.rank = ++this.rank
+    if (item.slot === -1) {
+      item.slot = this.items.length
+      this.items.push(item)
+    }
+    this.settle(item)
+  }
+
+  remove(item: I): void {
+    const slot = item.slot
+    if (slot === -1) return
+    item.slot = -1
+    const last = this.items.pop()
+    if (last === undefined || last === item) return
+    last.slot = slot
+    this.items[slot] = last
+    this.settle(last)
+  }
+
+  clear(): void {
+    for (const item of this.items) item.slot = -1
+    this.items.length = 0
+  }
+
+  private settle(item: I): void {
+    this.rise(item)
+    this.sink(item)
+  }
+
+  private rise(item: I): void {
+    const items = this.items
+    let slot = item.slot
+    while (slot > 0) {
+      const above = (slot - 1) >> 1
+      const parent = items[above] as I
+      if (!before(item, parent)) break
+      items[slot] = parent
+      parent.slot = slot
+      slot = above
+    }
+    items[slot] = item
+    item.slot = slot
+  }
+
+  private sink(item: I): void {
+    const items = this.items
+    const size = items.length
+    let slot = item.slot
+    for (;;) {
+      let below = slot * 2 + 1
+      if (below >= size) break
+      if (below + 1 < size && before(items[below + 1] as I, items[below] as I)) below++
+      const child = items[below] as I
+      if (!before(child, item)) break
+      items[slot] = child
+      child.slot = slot
+      slot = below
+    }
+    items[slot] = item
+    item.slot = slot
+  }
+}

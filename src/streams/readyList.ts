@@ -1,0 +1,134 @@
+/**
+ * The ready part of a keyed queue: which item comes next. Higher priorities first, equals in the order in which they became
+ * ready. Items below zero gain levels while they wait, up to zero, so that a steady stream of normal work cannot starve
+ * them; an aged item ranks among its new equals by the time it became ready.
+ *
+ * Ageing moves nothing. The items of one priority wait in the order of their arrival, so the oldest is the best of its
+ * level and only the heads of the levels have to be compared. Plain and synchronous; the caller supplies the time.
+ */
+
+export interface Item<I> {
+  priority: number
+  /** Rank by time of becoming ready; assigned by `push`. */
+  sequence: number
+  /** When it became ready, in milliseconds; kept only below priority 0, where it decides the age. */
+  since: number
+  /** Neighbours in the level. Owned by the list. */
+  previous: I | undefined
+  next: I | undefined
+}
+
+export interface Aging {
+  /** Levels gained per interval. */
+  readonly levels: number
+  /** Milliseconds. */
+  readonly interval: number
+}
+
+interface Level<I> {
+  readonly priority: number
+  head: I | undefined
+  tail: I | undefined
+}
+
+export class ReadyList<I extends Item<I>> {
+  size = 0
+  /** Grows with every `push`; smaller means ready earlier. */
+  private sequence = 0
+  /** The level that nearly everything is in; it exists even while empty. */
+  private readonly normal: Level<I> = { priority: 0, head: undefined, tail: undefined }
+  /** Every other level that has items, highest priority first; none is empty. */
+  private readonly others: Array<Level<I>> = []
+  private readonly aging: Aging | undefined
+  private readonly now: () => number
+
+  constructor(aging: Aging | undefined, now: () => number) {
+    this.aging = aging
+    this.now = now
+  }
+
+  /** Appends the item to the level of its priority. */
+  push(item: I): void {
+    item.sequence = ++this.sequence
+    if (item.priority < 0 && this.aging !== undefined) item.since = this.now()
+    const level = item.priority === 0 ? this.normal : this.levelOf(item.priority)
+    const tail = level.tail
+    item.previous = tail
+    if (tail === undefined) level.head = item
+    else tail.next = item
+    level.tail = item
+    this.size++
+  }
+
+  /** Takes the best item out. */
+  shift(): I | undefined {
+    const level = this.others.length === 0 ? this.normal : this.best()
+    const item = level.head
+    if (item !== undefined) this.unlink(item, level)
+    return item
+  }
+
+  remove(item: I): void {
+    this.unlink(item, item.priority === 0 ? this.normal : this.levelOf(item.priority))
+  }
+
+  clear(): void {
+    this.normal.head = undefined
+    this.normal.tail = undefined
+    this.others.length = 0
+    this.size = 0
+  }
+
+  private unlink(item: I, level: Level<I>): void {
+    const { next, previous } = item
+    if (previous === undefined) level.head = next
+    else previous.next = next
+    if (next === undefined) level.tail = previous
+    else next.previous = previous
+    item.previous = undefined
+    item.next = undefined
+    this.size--
+    if (level.head === undefined && level !== this.normal) this.others.splice(this.others.indexOf(level), 1)
+  }
+
+  /** Finds or makes the level; levels are few, so a scan is enough. */
+  private levelOf(priority: number): Level<I> {
+    let at = 0
+    for (; at < this.others.length; at++) {
+      const level = this.others[at] as Level<I>
+      if (level.priority === priority) return level
+      if (level.priority < priority) break
+    }
+    const level: Level<I> = { priority, head: undefined, tail: undefined }
+    this.others.splice(at, 0, level)
+    return level
+  }
+
+  /** The level whose head comes next. Reads the clock only if an aged item could overtake. */
+  private best(): Level<I> {
+    const first = this.others[0] as Level<I>
+    if (first.priority > 0) return first
+    let best = this.normal.head === undefined ? first : this.normal
+    if (this.aging === undefined || (best === first && this.others.length === 1)) return best
+    const now = this.now()
+    let rank = this.aged(best, now)
+    for (const level of this.others) {
+      if (level === best) continue
+      const other = this.aged(level, now)
+      if (other < rank) continue
+      if (other > rank || (level.head as I).sequence < (best.head as I).sequence) {
+        best = level
+        rank = other
+      }
+    }
+    return best
+  }
+
+  /** The priority of the level's head with the levels it gained by waiting. */
+  private aged(level: Level<I>, now: number): number {
+    const { aging } = this
+    if (level.priority >= 0 || aging === undefined) return level.priority
+    const waited = now - (level.head as I).since
+    return Math.min(0, level.priority + aging.levels * Math.floor(waited / aging.interval))
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The machine inside `Reconcile.run`: takes keys synchronously while there are keys and free workers, forks a fiber per run,
+ * and settles each exit with the queue. It suspends nowhere itself; it is called when the queue has keys again, when a run
+ * ends, and when the watchdog finds a run over its time.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Scheduler from "effect/Scheduler"
+import type { KeyedQueue } from "./KeyedQueue.ts"
+import type { After, Options, Outcome, RunEvent } from "./Reconcile.ts"
+import * as Watchdog from "./watchdog.ts"
+
+/** After so many runs that ended at once, other fibers get their turn. */
+const runsPerTurn = 256
+
+interface Run<K, E> extends Watchdog.Watched {
+  readonly key: K
+  /** What the key was handed out with; retries keep it. */
+  readonly priority: number
+  fiber: Fiber.Fiber<Outcome | void, E> | undefined
+}
+
+export interface Loop {
+  /** Starts what can be started. */
+  readonly pump: () => void
+  /** Interrupts every run, waits for them, and gives all keys back. */
+  readonly stop: Effect.Effect<void>
+}
+
+export const make = <K extends string, E, R>(
+  queue: KeyedQueue<K>,
+  options: Options<K, E, R>,
+  context: Context.Context<R>,
+  finish: (result: Effect.Effect<void>) => void
+): Loop => {
+  const clock = Context.get(context, Clock.Clock)
+  const now = (): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const fork = Effect.runForkWith(context)
+  const dispatcher = Context.get(context, Scheduler.Scheduler).makeDispatcher()
+  const concurrency = Math.max(1, Math.floor(options.concurrency) || 1)
+  const limit = options.timeout === "none" ? Infinity : Math.max(0, Duration.toMillis(options.timeout ?? "5 minutes"))
+  const watchdog = Watchdog.make<Run<K, E>>(limit, now, context, (run) => run.fiber?.interruptUnsafe())
+
+  /** Runs whose fiber has not ended: at most `concurrency`, never two of one key. */
+  let active = 0
+  const running = new Set<Run<K, E>>()
+  /** Keys held by `park`, in flight for the queue but without a worker. */
+  const parked = new Set<K>()
+  /** How to stop waiting for keys; present iff the loop waits for the queue. */
+  let waiting: (() => void) | undefined
+  /** True while `pump` is on the stack or scheduled: a run that ends at once must not start the next one inside itself. */
+  let pumping = false
+  /** Set once, by `stop` or by a fatal defect; from then on nothing starts. */
+  let stopping = false
+  /** The defect that ends the loop, if defects are not recovered. */
+  let fatal: Cause.Cause<never> | undefined
+  let finished = false
+
+  const tell = (event: RunEvent<K, E>): void => {
+    try {
+      options.observe?.(event)
+    } catch (defect) {
+      fork(
+        Effect.logError("the observer of a reconcile loop failed", Cause.die(defect)) as Effect.Effect<void, never, R>
+      )
+    }
+  }
+
+  const hasRoom = (): boolean => !stopping && active < concurrency
+
+  const pump = (): void => {
+    if (pumping) return
+    pumping = true
+    let budget = runsPerTurn
+    while (hasRoom()) {
+      if (budget-- === 0) return dispatcher.scheduleTask(resumePump, 0)
+      const key = queue.takeUnsafe()
+      if (key === undefined) break
+      if (!park(key)) start(key)
+    }
+    pumping = false
+    if (stopping || queue.endedUnsafe()) end()
+    else if (hasRoom() && waiting === undefined) waiting = queue.onReadyUnsafe(wake)
+  }
+  const resumePump = (): void => {
+    pumping = false
+    pump()
+  }
+  const wake = (): void => {
+    waiting = undefined
+    pump()
+  }
+
+  const end = (): void => {
+    if (finished || active > 0) return
+    finished = true
+    waiting?.()
+    watchdog.stop()
+    for (const key of parked) queue.releaseUnsafe(key)
+    parked.clear()
+    finish(fatal === undefined ? Effect.void : Effect.failCause(fatal))
+  }
+
+  const park = (key: K): boolean => {
+    if (options.park === undefined) return false
+    let resumed = false
+    try {
+      const held = options.park(key, () => {
+        resumed = true
+        if (parked.delete(key)) queue.releaseUnsafe(key)
+      })
+      if (!held || resumed) return false
+    } catch (defect) {
+      settleFailure(key, queue.priority(key) ?? 0, 0, Cause.die(defect), false)
+      return true
+    }
+    parked.add(key)
+    return true
+  }
+
+  const start = (key: K): void => {
+    const run: Run<K, E> = { key, priority: queue.priority(key) ?? 0, since: now(), expired: false, fiber: undefined }
+    active++
+    if (options.observe !== undefined) tell({ _tag: "Started", key, priority: run.priority })
+    const fiber = fork(Effect.suspend(() => options.reconcile(key)))
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) return settle(run, exit)
+    run.fiber = fiber
+    running.add(run)
+    watchdog.watch(run)
+    fiber.addObserver((exit) => {
+      running.delete(run)
+      watchdog.forget(run)
+      settle(run, exit)
+      pump()
+    })
+  }
+
+  const settle = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>): void => {
+    active--
+    const elapsed = options.observe === undefined ? 0 : now() - run.since
+    if (exit._tag === "Failure" || run.expired) {
+      const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
+      return settleFailure(run.key, run.priority, elapsed, cause, run.expired)
+    }
+    queue.forgetUnsafe(run.key)
+    const outcome = exit.value
+    if (outcome?._tag === "After") return settleAfter(run, outcome, elapsed)
+    queue.doneUnsafe(run.key)
+    if (options.observe !== undefined) tell({ _tag: "Done", key: run.key, elapsed })
+  }
+
+  const settleAfter = (run: Run<K, E>, outcome: After, elapsed: number): void => {
+    const { key } = run
+    queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
+    queue.doneUnsafe(key)
+    tell({ _tag: "After", key, elapsed, delay: Duration.toMillis(outcome.delay) })
+  }
+
+  const settleFailure = (key: K, priority: number, elapsed: number, cause: Cause.Cause<E>, expired: boolean): void => {
+    const failure = Cause.findError(cause)
+    if (stopping && Cause.hasInterrupts(cause)) {
+      queue.releaseUnsafe(key)
+      return tell({ _tag: "Stopped", key, elapsed })
+    }
+    if (!expired && Result.isSuccess(failure) && Predicate.isTagged(failure.success, "TerminalError")) {
+      queue.forgetUnsafe(key)
+      queue.doneUnsafe(key)
+      return tell({ _tag: "Terminal", key, elapsed, error: failure.success })
+    }
+    const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
+    queue.doneUnsafe(key)
+    const facts = { key, elapsed, attempt: queue.failures(key), delay }
+    if (expired) return tell({ _tag: "Timeout", ...facts, limit })
+    if (Result.isSuccess(failure)) return tell({ _tag: "Failed", ...facts, error: failure.success })
+    if (!Cause.hasDies(cause)) return tell({ _tag: "Interrupted", ...facts })
+    tell({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
+    if (options.recoverDefects === false) fail(cause as Cause.Cause<never>)
+  }
+
+  /** A defect that must not be recovered: no new runs, the others are interrupted, the last one ends the loop. */
+  const fail = (cause: Cause.Cause<never>): void => {
+    fatal ??= cause
+    if (stopping) return
+    stopping = true
+    for (const run of running) run.fiber?.interruptUnsafe()
+  }
+
+  const stop = Effect.suspend(() => {
+    stopping = true
+    const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
+    for (const run of running) if (run.fiber !== undefined) fibers.push(run.fiber)
+    return Effect.andThen(Fiber.interruptAll(fibers), Effect.sync(end))
+  })
+
+  return { pump, stop }
+}
