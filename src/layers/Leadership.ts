@@ -1,0 +1,93 @@
+/**
+ * Leadership as a scoped resource: acquiring waits for the lease, closing the scope gives it back. What a leader does lives
+ * in a scope inside the term's, so losing the term ends exactly that, and it may be entered again. This file is the contract,
+ * the helper that runs work under a term, and the layer for a process that need not share; `leader/Election` is the other layer.
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+/** Why a term ended. A value first (`Term.lost`); it is an error class so that it can be the `Exit` that closes a scope. */
+export class LeaderLost extends Data.TaggedError("LeaderLost")<{
+  /**
+   * `NotRenewed`: no renewal succeeded for the renew deadline. `Stolen`: the lease names another holder. `Released`: the
+   * term's own scope was closed.
+   */
+  readonly reason: "NotRenewed" | "Stolen" | "Released"
+  /** One sentence for humans, with the last error if there was one. */
+  readonly message: string
+}> {}
+
+/** A stretch of time in which this process is the leader. */
+export interface Term {
+  /** Completes when the term is over, with the reason; never before and never otherwise. */
+  readonly lost: Effect.Effect<LeaderLost>
+  /** Whether leadership can be proven at this very moment, by the monotonic clock alone. For fencing: cheap and synchronous. */
+  readonly isValidUnsafe: () => boolean
+}
+
+/** How work under a term ended; failures of the work itself are failures of `run`. */
+export type Outcome<A> =
+  | { readonly _tag: "Finished"; readonly value: A }
+  | { readonly _tag: "Lost"; readonly reason: LeaderLost }
+
+export class Leadership extends Context.Service<
+  Leadership,
+  {
+    /** Who we are in the election, `<hostname>_<uuid>`. */
+    readonly identity: string
+    /** The lease contended for; undefined without election. */
+    readonly lease: { readonly namespace: string; readonly name: string } | undefined
+    /**
+     * Waits until we lead; interruptible while it waits. The scope's finaliser ends the term and releases the lease, so put
+     * the work in a scope inside. One term at a time: a second call waits until the first scope is closed.
+     */
+    readonly acquire: Effect.Effect<Term, never, Scope.Scope>
+    /** Who leads as far as we have seen; undefined when nobody does or nothing was seen yet. Standbys know it too. */
+    readonly leader: Effect.Effect<string | undefined>
+    /** The present leader, then every change of it. */
+    readonly leaderChanges: Stream.Stream<string | undefined>
+  }
+>()("effect-controller-manager/Leadership") {
+  /** No election: one term that never ends. */
+  static readonly layerAlways = Layer.succeed(
+    Leadership,
+    Leadership.of({
+      identity: "",
+      lease: undefined,
+      acquire: Effect.succeed({ lost: Effect.never, isValidUnsafe: () => true }),
+      leader: Effect.succeed(""),
+      leaderChanges: Stream.succeed("")
+    })
+  )
+
+  /**
+   * Acquires leadership, runs `work` in a fresh scope and answers how it ended. A loss interrupts the work at once, closes the
+   * fresh scope with `LeaderLost` and comes back as a value; only then is the lease released, so calling `run` again is safe.
+   */
+  static readonly run = <A, E, R>(
+    work: (term: Term) => Effect.Effect<A, E, R>
+  ): Effect.Effect<Outcome<A>, E, Leadership | Exclude<R, Scope.Scope>> =>
+    Effect.flatMap(Leadership, (leadership) => Effect.scoped(Effect.flatMap(leadership.acquire, inTerm(work))))
+}
+
+/** The work's scope is inside the caller's, which holds the term: closed first, and told why. */
+const inTerm =
+  <A, E, R>(work: (term: Term) => Effect.Effect<A, E, R>) =>
+  (term: Term): Effect.Effect<Outcome<A>, E, Exclude<R, Scope.Scope>> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Scope.make(), (scope) => {
+        const working = Effect.map(work(term), (value): Outcome<A> => ({ _tag: "Finished", value }))
+        const losing = Effect.map(term.lost, (reason): Outcome<A> => ({ _tag: "Lost", reason }))
+        return restore(Scope.provide(Effect.raceFirst(working, losing), scope)).pipe(
+          Effect.onExit((exit) => Scope.close(scope, closing(exit)))
+        )
+      })
+    )
+
+const closing = <A, E>(exit: Exit.Exit<Outcome<A>, E>): Exit.Exit<unknown, unknown> =>
+  Exit.isSuccess(exit) && exit.value._tag === "Lost" ? Exit.fail(exit.value.reason) : exit

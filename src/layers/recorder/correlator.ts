@@ -1,0 +1,138 @@
+/**
+ * The legacy correlator: decides what becomes of an occurrence - a new event, a higher count on an event that exists, or
+ * nothing. Three stages, each with its own memory: aggregation of similar messages, deduplication by exact key, and a spam
+ * filter per source and object. `correlate` depends on nothing but its arguments; it changes the state in place, in one
+ * synchronous section, because one sender owns it. Source: client-go tools/record/events_cache.go.
+ */
+import * as Lru from "./Lru.ts"
+import type * as Occurrence from "./occurrence.ts"
+
+export interface Limits {
+  /** Entries of each memory. */
+  readonly capacity: number
+  /** Distinct messages of one kind of event before they are combined. */
+  readonly similar: number
+  /** Milliseconds after which a kind of event starts afresh. */
+  readonly window: number
+  /** Events that one source may send about one object at once … */
+  readonly burst: number
+  /** … and milliseconds until it may send one more. */
+  readonly refill: number
+}
+
+export const defaults: Limits = { capacity: 4096, similar: 10, window: 600_000, burst: 25, refill: 300_000 }
+
+export const combinedPrefix = "(combined from similar events): "
+
+/** The event as it should be stored now. */
+export interface Counted {
+  readonly occurrence: Occurrence.Occurrence
+  readonly name: string
+  readonly message: string
+  readonly count: number
+  /** Milliseconds since 1970. */
+  readonly first: number
+  readonly last: number
+}
+
+export type Action =
+  | { readonly _tag: "Create"; readonly event: Counted }
+  /** Patch count, last time and message; create it all anew if the stored one is gone. */
+  | { readonly _tag: "Patch"; readonly event: Counted }
+  /** The source says too much about this object. */
+  | { readonly _tag: "Drop" }
+
+interface Similar {
+  readonly messages: Set<string>
+  last: number
+}
+
+interface Stored {
+  readonly name: string
+  readonly first: number
+  readonly count: number
+}
+
+interface Bucket {
+  /** Milliseconds of refill saved up: one event costs `refill` of them. Whole numbers, so nothing is lost by rounding. */
+  credit: number
+  at: number
+}
+
+export interface Correlator {
+  readonly limits: Limits
+  /** By kind of event: the messages seen lately. */
+  readonly similar: Lru.Lru<string, Similar>
+  /** By exact event (or combined kind): what is stored. */
+  readonly stored: Lru.Lru<string, Stored>
+  /** By source and object: what it may still send. */
+  readonly buckets: Lru.Lru<string, Bucket>
+}
+
+export const make = (limits: Limits = defaults): Correlator => ({
+  limits,
+  similar: Lru.make(limits.capacity),
+  stored: Lru.make(limits.capacity),
+  buckets: Lru.make(limits.capacity)
+})
+
+/** `now` in milliseconds, of a clock that does not run backwards further than the window. */
+export const correlate = (state: Correlator, occurrence: Occurrence.Occurrence, now: number): Action => {
+  const combined = isCombined(state, occurrence, now)
+  const key = combined ? similarKey(occurrence) : exactKey(occurrence)
+  const message = combined ? combinedPrefix + occurrence.message : occurrence.message
+  const before = state.stored.get(key)
+  const event: Counted = {
+    occurrence,
+    message,
+    name: before?.name ?? occurrence.name,
+    count: (before?.count ?? 0) + 1,
+    first: before?.first ?? occurrence.time,
+    last: occurrence.time
+  }
+  // Counted even when it is not sent: the next one that is sent says how many there were.
+  state.stored.set(key, { name: event.name, first: event.first, count: event.count })
+  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }
+  return { _tag: before === undefined ? "Create" : "Patch", event }
+}
+
+const isCombined = (state: Correlator, occurrence: Occurrence.Occurrence, now: number): boolean => {
+  const key = similarKey(occurrence)
+  const before = state.similar.get(key)
+  const entry: Similar =
+    before === undefined || now - before.last > state.limits.window ? { messages: new Set(), last: now } : before
+  entry.messages.add(occurrence.message)
+  entry.last = now
+  state.similar.set(key, entry)
+  if (entry.messages.size < state.limits.similar) return false
+  // One is forgotten, so the set stays as it is: any further new message is combined too.
+  for (const message of entry.messages) {
+    entry.messages.delete(message)
+    break
+  }
+  return true
+}
+
+const mayPass = ({ buckets, limits }: Correlator, occurrence: Occurrence.Occurrence, now: number): boolean => {
+  const key = sourceKey(occurrence)
+  const full = limits.burst * limits.refill
+  const bucket = buckets.get(key) ?? { credit: full, at: now }
+  bucket.credit = Math.min(full, bucket.credit + Math.max(0, now - bucket.at))
+  bucket.at = now
+  buckets.set(key, bucket)
+  if (bucket.credit < limits.refill) return false
+  bucket.credit -= limits.refill
+  return true
+}
+
+// Parts are joined with a character that none of them can contain, except the message, which comes last.
+const separator = "\u0000"
+
+const sourceKey = ({ component, instance, object }: Occurrence.Occurrence): string =>
+  [component, instance, object.apiVersion, object.kind, object.namespace, object.name, object.uid].join(separator)
+
+const similarKey = (occurrence: Occurrence.Occurrence): string =>
+  [sourceKey(occurrence), occurrence.type, occurrence.reason].join(separator)
+
+const exactKey = (occurrence: Occurrence.Occurrence): string =>
+  [similarKey(occurrence), occurrence.object.fieldPath, occurrence.message].join(separator)

@@ -1,0 +1,85 @@
+/**
+ * Events as the server wants them: what to create, and what to patch when an event exists already, in both event groups.
+ * Pure. Bounds that servers enforce (the length of a note, of an instance) are kept here, because an event that is refused is
+ * an event that nobody sees.
+ */
+import type { Counted } from "./correlator.ts"
+import * as Occurrence from "./occurrence.ts"
+import type { Series } from "./series.ts"
+
+export type Api = "v1" | "events.k8s.io"
+
+/** One write: patch if there is a patch, create otherwise or when there is nothing to patch any more. */
+export interface Write {
+  readonly api: Api
+  readonly namespace: string
+  readonly name: string
+  readonly create: Readonly<Record<string, unknown>>
+  readonly patch: object | undefined
+}
+
+/** Bytes of a note. Source: validation of events.k8s.io/v1, NoteLengthLimit. */
+const noteLimit = 1024
+/** Characters of reason, action and reporting instance. Source: the same. */
+const wordLimit = 128
+
+/** core/v1, with a count. */
+export const legacy = (event: Counted, exists: boolean): Write => {
+  const { object, type, reason, component, instance } = event.occurrence
+  const namespace = Occurrence.namespaceOf(object)
+  const counted = { count: event.count, lastTimestamp: Occurrence.seconds(event.last), message: event.message }
+  return {
+    api: "v1",
+    namespace,
+    name: event.name,
+    create: {
+      metadata: { name: event.name, namespace },
+      involvedObject: object,
+      reason,
+      type,
+      source: instance === "" ? { component } : { component, host: instance },
+      firstTimestamp: Occurrence.seconds(event.first),
+      ...counted,
+      eventTime: null,
+      reportingComponent: component,
+      reportingInstance: instance.slice(0, wordLimit)
+    },
+    patch: exists ? counted : undefined
+  }
+}
+
+/** events.k8s.io/v1, with a series from the second one on. */
+export const modern = ({ occurrence, count, lastTime }: Series, exists: boolean): Write => {
+  const { object, type, reason, component, instance, action, message, name, time } = occurrence
+  const namespace = Occurrence.namespaceOf(object)
+  const series = count > 1 ? { series: { count, lastObservedTime: Occurrence.micros(lastTime) } } : {}
+  return {
+    api: "events.k8s.io",
+    namespace,
+    name,
+    create: {
+      metadata: { name, namespace },
+      eventTime: Occurrence.micros(time),
+      regarding: object,
+      type,
+      reason: reason.slice(0, wordLimit),
+      action: (action === "" ? reason : action).slice(0, wordLimit),
+      note: withinBytes(message, noteLimit),
+      reportingController: component,
+      reportingInstance: (instance === "" ? component : instance).slice(0, wordLimit),
+      ...series
+    },
+    patch: exists ? series : undefined
+  }
+}
+
+/** The longest start of a text that fits into so many bytes of UTF-8, whole characters only. */
+const withinBytes = (text: string, limit: number): string => {
+  if (text.length * 3 <= limit) return text
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= limit) return text
+  let end = limit
+  // 10xxxxxx continues a character: step back to where one begins.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return new TextDecoder().decode(bytes.subarray(0, end))
+}

@@ -1,0 +1,231 @@
+/**
+ * Leader election over a Lease: the acquire–renew–release loop around `lease.ts`, and the layer that provides `Leadership`.
+ * It promises that a term is over no later than the renew deadline after the *sending* of the last renewal that succeeded,
+ * whatever the server, the network or its own renewals do, and that closing a term never waits for ever. What happens after
+ * a loss is the caller's policy. States and invariants: docs/design/leadership.md.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as SubscriptionRef from "effect/SubscriptionRef"
+import * as ApiError from "../kube/ApiError.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import { Leadership, type Term } from "../layers/Leadership.ts"
+import { Recorder } from "../layers/Recorder.ts"
+import * as Candidate from "./candidate.ts"
+import * as LeasePolicy from "./lease.ts"
+import * as Tenure from "./tenure.ts"
+
+export interface Options {
+  readonly namespace: string
+  /** Name of the Lease. */
+  readonly name: string
+  /** `<hostname>_<uuid>`; the edge makes it, because only it knows the host. */
+  readonly identity: string
+  /** 15 s unless said otherwise. */
+  readonly leaseDuration?: Duration.Input | undefined
+  /** 10 s unless said otherwise. */
+  readonly renewDeadline?: Duration.Input | undefined
+  /** 2 s unless said otherwise. */
+  readonly retryPeriod?: Duration.Input | undefined
+  /** Merged into the labels of the Lease. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Hand the lease over on a clean stop; true unless said otherwise. Otherwise it runs out by itself. */
+  readonly releaseOnStop?: boolean | undefined
+}
+
+const masterStatus = Metric.gauge("leader_election_master_status")
+
+/** Provides `Leadership` by election. Fails, before anything is sent, when the durations leave no room for one another. */
+export const layer = (
+  options: Options
+): Layer.Layer<Leadership, LeasePolicy.ElectionConfigError, KubeClient | Recorder> =>
+  Layer.effect(Leadership, make(options))
+
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const settings = yield* Effect.fromResult(settingsOf(options))
+  const client = yield* KubeClient
+  const recorder = yield* Recorder
+  const leader = yield* SubscriptionRef.make<string | undefined>(undefined)
+  const oneAtATime = yield* Semaphore.make(1)
+  const events = recorder.named("leader-election")
+  const { namespace, name, labels } = options
+  const election: Election = {
+    settings,
+    releaseOnStop: options.releaseOnStop ?? true,
+    label: `${namespace}/${name}`,
+    status: Metric.withAttributes(masterStatus, { name }),
+    candidate: Candidate.make({ client, settings, namespace, name, labels }),
+    publish: (holder) =>
+      Effect.suspend(() =>
+        SubscriptionRef.getUnsafe(leader) === holder ? Effect.void : SubscriptionRef.set(leader, holder)
+      ),
+    announce: (message) =>
+      events.normal(
+        { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name } },
+        "LeaderElection",
+        `${options.identity} ${message}`
+      )
+  }
+  return Leadership.of({
+    identity: options.identity,
+    lease: { namespace, name },
+    acquire: acquire(election, oneAtATime),
+    leader: SubscriptionRef.get(leader),
+    leaderChanges: SubscriptionRef.changes(leader)
+  })
+})
+
+/** The options in milliseconds, checked. A duration that cannot be read fails like one that does not fit. */
+export const settingsOf = (options: Options): Result.Result<LeasePolicy.Settings, LeasePolicy.ElectionConfigError> =>
+  LeasePolicy.validate({
+    identity: options.identity,
+    leaseDuration: millisOf(options.leaseDuration ?? "15 seconds"),
+    renewDeadline: millisOf(options.renewDeadline ?? "10 seconds"),
+    retryPeriod: millisOf(options.retryPeriod ?? "2 seconds")
+  })
+
+const millisOf = (input: Duration.Input): number =>
+  Option.match(Duration.fromInput(input), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+
+interface Election {
+  readonly settings: LeasePolicy.Settings
+  readonly releaseOnStop: boolean
+  /** `namespace/name` of the lease, for logs. */
+  readonly label: string
+  readonly candidate: Candidate.Candidate
+  /** 1 while leading. Source: client-go leader_election_master_status. */
+  readonly status: Metric.Metric<number, unknown>
+  readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
+  readonly announce: (message: string) => Effect.Effect<void>
+}
+
+/**
+ * The finaliser that gives the lease back is registered before the first try: a try that is interrupted may already have
+ * reached the server. The tenure's is registered after it, so it runs before: no renewal is started once we release.
+ */
+const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Effect<Term, never, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      yield* restore(Semaphore.take(oneAtATime, 1))
+      yield* Scope.addFinalizer(scope, Semaphore.release(oneAtATime, 1))
+      yield* Scope.addFinalizer(scope, giveBack(election))
+      const sentAt = yield* restore(contend(election))
+      const tenure = yield* Tenure.make(election.settings, sentAt)
+      const fibers = [
+        yield* Effect.forkDetach(Effect.ensuring(Tenure.watchdog(tenure), ended(election, tenure))),
+        yield* Effect.forkDetach(renewing(election, tenure))
+      ]
+      yield* Scope.addFinalizer(
+        scope,
+        Effect.sync(() => {
+          // Not awaited: a renewal that cannot be interrupted must not hold up the release, whose conflict retry expects it.
+          tenure.endUnsafe("Released", "the term was closed")
+          for (const fiber of fibers) fiber.interruptUnsafe()
+        })
+      )
+      yield* Metric.update(election.status, 1)
+      yield* Effect.logInfo(`leading: ${election.settings.identity} holds lease ${election.label}`)
+      yield* election.announce("became leader")
+      return tenure.term
+    })
+  )
+
+/** Tries until we hold the lease; answers when the write that got it was sent. Errors are logged and outlived. */
+const contend = Effect.fnUntraced(function* (election: Election) {
+  const { candidate, settings } = election
+  let last = ""
+  yield* Effect.logInfo(`waiting for lease ${election.label} as ${settings.identity}`)
+  while (true) {
+    const tried = yield* Effect.result(candidate.attempt)
+    let problem = ""
+    if (Result.isFailure(tried)) problem = tried.failure.message
+    else if (tried.success._tag === "Held") {
+      yield* election.publish(settings.identity)
+      // An answer older than the deadline proves nothing any more.
+      if ((yield* Candidate.monotonicMillis) < LeasePolicy.validUntil(tried.success.sentAt, settings)) {
+        return tried.success.sentAt
+      }
+    } else {
+      yield* election.publish(candidate.holderUnsafe())
+      const holder = tried.success.holder ?? ""
+      if (holder !== "" && holder !== last) yield* Effect.logInfo(`lease ${election.label} is held by ${holder}`)
+      if (holder !== "") last = holder
+    }
+    if (problem !== "" && problem !== last)
+      yield* Effect.logWarning(`cannot acquire lease ${election.label}: ${problem}`)
+    if (problem !== "") last = problem
+    yield* Effect.sleep(LeasePolicy.acquireDelay(settings, yield* Random.next))
+  }
+})
+
+/** Renews every retry period for as long as the term lasts. It never ends a term for being late: that is the watchdog's part. */
+const renewing = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure) {
+  while (tenure.term.isValidUnsafe()) {
+    yield* Effect.sleep(election.settings.retryPeriod)
+    const tried = yield* Effect.result(election.candidate.attempt)
+    if (Result.isFailure(tried)) {
+      tenure.failedUnsafe(tried.failure.message)
+      yield* Effect.logWarning(`cannot renew lease ${election.label}: ${tried.failure.message}`)
+    } else if (tried.success._tag === "Held") {
+      tenure.renewedUnsafe(tried.success.sentAt)
+    } else if (tried.success.holder !== undefined) {
+      const holder = tried.success.holder === "" ? "nobody" : tried.success.holder
+      tenure.endUnsafe("Stolen", `lease ${election.label} is now held by ${holder}`)
+    }
+  }
+})
+
+/** Tells the world, once, that a term ended. Runs after the watchdog, so the reason is there without waiting. */
+const ended = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure) {
+  const lost = yield* tenure.term.lost
+  yield* Metric.update(election.status, 0)
+  if (lost.reason !== "Released") yield* Effect.logError(`leadership lost: ${lost.message}`)
+  yield* election.publish(election.candidate.holderUnsafe())
+  yield* election.announce("stopped leading")
+})
+
+/**
+ * Releases if the server may have us as holder, all tries within one renew deadline, which holds even against a call that
+ * cannot be interrupted. By now everything inside the term is closed.
+ */
+const giveBack = (election: Election): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (!election.releaseOnStop || !election.candidate.mayHoldUnsafe()) return Effect.void
+    return Effect.gen(function* () {
+      const fiber = yield* Effect.forkDetach(releasing(election), { startImmediately: true })
+      const exit = yield* Effect.timeoutOption(Fiber.await(fiber), election.settings.renewDeadline)
+      if (Option.isNone(exit)) {
+        fiber.interruptUnsafe()
+        yield* Effect.logWarning(`lease ${election.label} could not be released in time; it runs out by itself`)
+      }
+    })
+  })
+
+const releasing = Effect.fnUntraced(function* (election: Election) {
+  const { candidate, settings } = election
+  const conflictPause = 50
+  for (let tries = 0; ; tries++) {
+    const released = yield* Effect.result(candidate.release)
+    if (Result.isSuccess(released)) {
+      yield* election.publish(candidate.holderUnsafe())
+      return yield* Effect.logInfo(`released lease ${election.label}`)
+    }
+    // A renewal that was still on its way got there first: look again, at once the first time. Anything else may pass.
+    const conflict = ApiError.hasReason(released.failure, "Conflict")
+    if (!conflict && !ApiError.isTransient(released.failure)) {
+      return yield* Effect.logWarning(`cannot release lease ${election.label}: ${released.failure.message}`)
+    }
+    yield* Effect.sleep(
+      conflict ? Math.min(tries * conflictPause, settings.retryPeriod) : Math.min(settings.retryPeriod, 1000)
+    )
+  }
+})

@@ -1,0 +1,171 @@
+/**
+ * One candidate's view of one Lease and the calls it makes: a try to hold it (fast path without a read when we hold it
+ * already) and a release. It keeps what it saw last; when to try, and what a result means for a term, is `Election`'s business.
+ * Every write carries the resource version it was decided on, so the server lets at most one candidate through.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Lease } from "../kube/resources.ts"
+import type { KubeClient } from "../layers/KubeClient.ts"
+import * as LeasePolicy from "./lease.ts"
+
+export interface Options {
+  readonly client: KubeClient["Service"]
+  readonly settings: LeasePolicy.Settings
+  readonly namespace: string
+  readonly name: string
+  readonly labels?: Readonly<Record<string, string>> | undefined
+}
+
+export type Attempt =
+  /** The server has us as holder, by a write that was sent at this monotonic millisecond. */
+  | { readonly _tag: "Held"; readonly sentAt: number }
+  /** Somebody else holds it; undefined when another writer was faster and we have not looked yet. */
+  | { readonly _tag: "Waiting"; readonly holder: string | undefined }
+
+export interface Candidate {
+  /** One try to get or keep the lease. */
+  readonly attempt: Effect.Effect<Attempt, ApiError.ApiError>
+  /** Writes the lease free if we hold it; `Conflict` means: look again. */
+  readonly release: Effect.Effect<void, ApiError.ApiError>
+  /** False only when we know that the server does not have us as holder. */
+  readonly mayHoldUnsafe: () => boolean
+  /** The holder seen last, unless that is us. */
+  readonly holderUnsafe: () => string | undefined
+}
+
+export const monotonicMillis: Effect.Effect<number> = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos) / 1e6
+)
+
+/** Source: client-go; it declares this counter but never registers it. */
+const slowPath = Metric.counter("leader_election_slowpath_total", { incremental: true })
+
+interface State {
+  readonly options: Options
+  /** The lease as the server sent it last; its resource version is what the next write is based on. */
+  lease: Lease | undefined
+  observed: LeasePolicy.Observed | undefined
+  /** From the sending of a write that names us until a read that names somebody else. */
+  mayHold: boolean
+  /** Microseconds of the last record we wrote: the next one must differ, even when the wall clock stands still or steps back. */
+  stamp: number
+}
+
+export const make = (options: Options): Candidate => {
+  const state: State = { options, lease: undefined, observed: undefined, mayHold: false, stamp: 0 }
+  return {
+    attempt: Effect.suspend(() => attempt(state)),
+    release: Effect.suspend(() => release(state)),
+    mayHoldUnsafe: () => state.mayHold,
+    holderUnsafe: () => {
+      const holder = state.observed?.holder
+      return holder === "" || holder === options.settings.identity ? undefined : holder
+    }
+  }
+}
+
+const holds = (state: State): boolean => state.observed?.holder === state.options.settings.identity
+
+const attempt = Effect.fnUntraced(function* (state: State) {
+  if (state.lease !== undefined && holds(state)) {
+    const fast = yield* Effect.result(write(state, state.lease))
+    if (fast._tag === "Success") return fast.success
+    if (!ApiError.hasReason(fast.failure, "Conflict", "NotFound")) return yield* Effect.fail(fast.failure)
+    yield* Metric.update(slowPath, 1)
+  }
+  const leading = state.mayHold && holds(state)
+  const lease = yield* read(state)
+  const decision = LeasePolicy.decide(
+    state.observed,
+    lease !== undefined,
+    state.options.settings,
+    yield* monotonicMillis
+  )
+  // A leader takes nothing over: a record that is not its own any more is the end of its term, whoever holds it.
+  if (leading && lease !== undefined && !holds(state)) return waiting(state.observed?.holder ?? "")
+  if (decision._tag === "Wait") return waiting(decision.holder)
+  return yield* write(state, lease).pipe(
+    Effect.catchIf(
+      (error) => ApiError.hasReason(error, "Conflict", "AlreadyExists"),
+      () => Effect.succeed(waiting(undefined))
+    )
+  )
+})
+
+const waiting = (holder: string | undefined): Attempt => ({ _tag: "Waiting", holder })
+
+const read = Effect.fnUntraced(function* (state: State) {
+  const { client, namespace, name, settings } = state.options
+  const lease = yield* bounded(client.get(Lease, { namespace, name }, { timeout: callTimeout(settings) }), state).pipe(
+    Effect.catchIf(
+      (error) => ApiError.hasReason(error, "NotFound"),
+      () => Effect.succeed(undefined)
+    )
+  )
+  saw(state, lease, yield* monotonicMillis)
+  return lease
+})
+
+/** Synchronous: the lease, what it means and what we may hold always belong together. */
+const saw = (state: State, lease: Lease | undefined, now: number): void => {
+  state.lease = lease
+  state.observed = LeasePolicy.observe(state.observed, lease, state.options.settings, now)
+  state.mayHold = lease !== undefined && holds(state)
+}
+
+/** Writes us in; on success nobody else can hold the lease as long as this record stands. */
+const write = Effect.fnUntraced(function* (state: State, lease: Lease | undefined) {
+  const { client, namespace, settings } = state.options
+  const spec = LeasePolicy.held(lease?.spec, settings, yield* nextStamp(state))
+  const sentAt = yield* monotonicMillis
+  const metadata = metadataOf(state.options, lease)
+  const options = { timeout: callTimeout(settings) }
+  state.mayHold = true
+  const sent =
+    lease === undefined
+      ? client.create(Lease, { metadata, spec }, { ...options, namespace })
+      : client.update(Lease, { ...lease, metadata, spec }, options)
+  saw(state, yield* bounded(sent, state), yield* monotonicMillis)
+  // The answer is the stored record; if it does not name us, some admission rewrote it and we lead nothing.
+  return holds(state) ? ({ _tag: "Held", sentAt } satisfies Attempt) : waiting(state.observed?.holder)
+})
+
+const release = Effect.fnUntraced(function* (state: State) {
+  const { client, settings } = state.options
+  const lease = state.lease !== undefined && holds(state) ? state.lease : yield* read(state)
+  if (lease === undefined || !holds(state)) {
+    state.mayHold = false
+    return
+  }
+  const spec = LeasePolicy.released(lease.spec ?? {}, yield* nextStamp(state))
+  // Whatever becomes of this write, the next try has to look first.
+  state.lease = undefined
+  const sent = client.update(Lease, { ...lease, spec }, { timeout: callTimeout(settings) })
+  saw(state, yield* bounded(sent, state), yield* monotonicMillis)
+})
+
+const metadataOf = ({ namespace, name, labels }: Options, lease: Lease | undefined) => {
+  const metadata = lease?.metadata ?? { namespace, name }
+  return labels === undefined ? metadata : { ...metadata, labels: { ...metadata.labels, ...labels } }
+}
+
+const nextStamp = (state: State): Effect.Effect<number> =>
+  Effect.map(Clock.currentTimeNanos, (nanos) => (state.stamp = Math.max(Number(nanos / 1000n), state.stamp + 1)))
+
+/** Of one call. Half the renew deadline, so that one lost request does not cost the term. Source: controller-runtime. */
+const callTimeout = (settings: LeasePolicy.Settings): number => Math.max(1000, settings.renewDeadline / 2)
+
+/** The client keeps its own deadline; this one is for a client that does not. */
+const bounded = <A>(call: Effect.Effect<A, ApiError.ApiError>, state: State): Effect.Effect<A, ApiError.ApiError> => {
+  const { namespace, name, settings } = state.options
+  const duration = Duration.millis(callTimeout(settings))
+  const path = Resource.path(Lease, { namespace, name })
+  const context = { verb: "hold", path, resource: Resource.qualifiedName(Lease), namespace, name }
+  return Effect.timeoutOrElse(call, { duration, orElse: () => Effect.fail(ApiError.timeout(context, duration)) })
+}

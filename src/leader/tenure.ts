@@ -1,0 +1,61 @@
+/**
+ * The state of one term: until when leadership is proven, whether and why it ended, and the watchdog that ends it in time.
+ * The watchdog only reads the clock and that moment, so no renewal, however it hangs, can keep a term alive. A term that has
+ * ended never begins again.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { LeaderLost, type Term } from "../layers/Leadership.ts"
+import * as LeasePolicy from "./lease.ts"
+
+export interface Tenure {
+  readonly term: Term
+  /** Ends the term; the first reason stays. */
+  readonly endUnsafe: (reason: LeaderLost["reason"], message: string) => void
+  /** A renewal sent at `sentAt` (monotonic milliseconds) succeeded. */
+  readonly renewedUnsafe: (sentAt: number) => void
+  /** A renewal failed: only kept for the message. */
+  readonly failedUnsafe: (message: string) => void
+  /** Milliseconds for which the term is still proven; zero or less when it is not. */
+  readonly remainingUnsafe: () => number
+}
+
+export const make = (settings: LeasePolicy.Settings, sentAt: number): Effect.Effect<Tenure> =>
+  Clock.clockWith((clock) => Effect.sync(() => makeUnsafe(settings, sentAt, () => millis(clock))))
+
+const millis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+const makeUnsafe = (settings: LeasePolicy.Settings, sentAt: number, now: () => number): Tenure => {
+  /** Monotonic milliseconds. Only moves forward, and only while the term is still valid. */
+  let until = LeasePolicy.validUntil(sentAt, settings)
+  let lastError = ""
+  const lost = Deferred.makeUnsafe<LeaderLost>()
+  const isValidUnsafe = () => !Deferred.isDoneUnsafe(lost) && now() < until
+  return {
+    term: { lost: Deferred.await(lost), isValidUnsafe },
+    remainingUnsafe: () => until - now(),
+    endUnsafe: (reason, message) => {
+      const text = reason === "NotRenewed" && lastError !== "" ? `${message}; last error: ${lastError}` : message
+      Deferred.doneUnsafe(lost, Effect.succeed(new LeaderLost({ reason, message: text })))
+    },
+    renewedUnsafe: (sentAt) => {
+      if (!isValidUnsafe()) return
+      until = Math.max(until, LeasePolicy.validUntil(sentAt, settings))
+      lastError = ""
+    },
+    failedUnsafe: (message) => {
+      lastError = message
+    }
+  }
+}
+
+/** Ends the term the moment it can no longer be proven; ends itself when the term was ended by somebody else. */
+export const watchdog = (tenure: Tenure): Effect.Effect<void> => Effect.raceFirst(deadline(tenure), tenure.term.lost)
+
+const deadline = Effect.fnUntraced(function* (tenure: Tenure) {
+  const started = tenure.remainingUnsafe()
+  while (tenure.remainingUnsafe() > 0) yield* Effect.sleep(Math.ceil(tenure.remainingUnsafe()))
+  tenure.endUnsafe("NotRenewed", `no renewal succeeded for ${Duration.format(Duration.millis(Math.round(started)))}`)
+})

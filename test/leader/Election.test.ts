@@ -1,0 +1,431 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Leadership, type Outcome, type Term } from "../../src/layers/Leadership.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Election from "../../src/leader/Election.ts"
+import { load } from "../support/mutant.ts"
+import * as Harness from "./harness.ts"
+
+const leasePath = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/demo"
+const options = (identity: string): Election.Options => ({ namespace: "kube-system", name: "demo", identity })
+
+type Module = typeof Election
+
+/** One process's election, over its own connection to the server. */
+const elector = (
+  server: Harness.Server,
+  identity: string,
+  next: () => Harness.Fault = () => Harness.fine,
+  module: Module = Election
+) =>
+  Effect.map(
+    Layer.build(
+      module
+        .layer(options(identity))
+        .pipe(
+          Layer.provide(Layer.merge(Harness.client(Harness.faulty(server.transport, next)), Recorder.layerNoop)),
+          Layer.fresh
+        )
+    ),
+    (context) => Context.get(context, Leadership)
+  )
+
+const run = <A, E, R>(leadership: Leadership["Service"], work: (term: Term) => Effect.Effect<A, E, R>) =>
+  Effect.provideService(Leadership.run(work), Leadership, leadership)
+
+const spec = (server: Harness.Server) => server.objects.get(leasePath)?.["spec"]
+
+describe("Election", () => {
+  it.effect("creates the lease, renews it every retry period and hands it over when its scope closes", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const scope = yield* Scope.make()
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const term = yield* Scope.provide(a.acquire, scope)
+      assert.deepStrictEqual(spec(server), {
+        holderIdentity: "a",
+        leaseDurationSeconds: 15,
+        acquireTime: "2026-01-01T00:00:00.000000Z",
+        renewTime: "2026-01-01T00:00:00.000000Z",
+        leaseTransitions: 0
+      })
+      const before = server.requests.length
+      yield* TestClock.adjust("20 seconds")
+      // One PUT a renewal: the fast path reads nothing.
+      assert.deepStrictEqual(
+        server.requests.slice(before).map((request) => request.method),
+        Array.from({ length: 10 }, () => "PUT")
+      )
+      assert.strictEqual(spec(server).renewTime, "2026-01-01T00:00:20.000000Z")
+      assert.strictEqual(spec(server).acquireTime, "2026-01-01T00:00:00.000000Z")
+      assert.isTrue(term.isValidUnsafe())
+      yield* Scope.close(scope, Exit.void)
+      assert.isFalse(term.isValidUnsafe())
+      assert.strictEqual((yield* term.lost).reason, "Released")
+      assert.deepInclude(spec(server), { holderIdentity: "", leaseDurationSeconds: 1 })
+      const after = server.requests.length
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(server.requests.length, after, "nothing is sent after the release")
+    })
+  )
+
+  it.effect("a released lease is taken within one jittered retry, with one transition more", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const b = yield* elector(server, "b")
+      const scope = yield* Scope.make()
+      yield* Scope.provide(a.acquire, scope)
+      const second = yield* Effect.forkScoped(b.acquire)
+      yield* TestClock.adjust("30 seconds")
+      assert.isUndefined(second.pollUnsafe())
+      assert.strictEqual(yield* b.leader, "a")
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust(4400)
+      assert.isTrue((yield* Fiber.join(second)).isValidUnsafe())
+      assert.deepInclude(spec(server), { holderIdentity: "b", leaseTransitions: 1, leaseDurationSeconds: 15 })
+      assert.strictEqual(yield* b.leader, "b")
+    })
+  )
+
+  it.effect("every renewal hangs: the term is over 10 s after the last success was sent, all work is interrupted", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      let hang = false
+      const a = yield* elector(server, "a", () => (hang ? { _tag: "Hang" } : Harness.fine))
+      const stopped: Array<string> = []
+      const note = (what: string) =>
+        Effect.onInterrupt(Effect.never, () =>
+          Effect.map(Clock.currentTimeMillis, (at) => void stopped.push(`${what}@${at}`))
+        )
+      const fiber = yield* Effect.forkChild(
+        run(a, () =>
+          Effect.gen(function* () {
+            yield* Effect.forkScoped(note("informer"))
+            yield* Effect.forkChild(note("worker"))
+            return yield* note("work")
+          })
+        )
+      )
+      yield* TestClock.adjust("6 seconds")
+      hang = true
+      yield* TestClock.adjust("9999 millis")
+      assert.deepStrictEqual(stopped, [])
+      yield* TestClock.adjust("1 millis")
+      // The release hangs too; it is given up after one more renew deadline, and only then does `run` answer.
+      assert.deepStrictEqual(stopped.sort(), ["informer@16000", "work@16000", "worker@16000"])
+      yield* TestClock.adjust("10 seconds")
+      const outcome: Outcome<never> = yield* Fiber.join(fiber)
+      assert.strictEqual(outcome._tag === "Lost" ? outcome.reason.reason : undefined, "NotRenewed")
+    })
+  )
+
+  it.effect("a stolen lease ends the term at the next renewal, and is not released", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const fiber = yield* Effect.forkChild(run(a, () => Effect.never))
+      yield* TestClock.adjust("1 seconds")
+      server.edit(leasePath, (lease) => (lease.spec.holderIdentity = "thief"))
+      yield* TestClock.adjust("1 seconds")
+      const outcome = yield* Fiber.join(fiber)
+      assert.deepInclude(outcome._tag === "Lost" ? outcome.reason : {}, { reason: "Stolen" })
+      assert.strictEqual(spec(server).holderIdentity, "thief")
+      assert.strictEqual(yield* a.leader, "thief")
+    })
+  )
+
+  it.effect("a term can be entered again after a loss", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const outcomes: Array<string> = []
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.map(
+            run(a, () => Effect.never),
+            (outcome) => void outcomes.push(outcome._tag)
+          )
+        )
+      )
+      for (const round of [1, 2]) {
+        yield* TestClock.adjust("1 seconds")
+        server.edit(leasePath, (lease) => {
+          lease.spec.holderIdentity = "thief"
+          lease.spec.renewTime = String(round)
+        })
+        yield* TestClock.adjust("2 seconds")
+        assert.deepStrictEqual(
+          outcomes,
+          Array.from({ length: round }, () => "Lost")
+        )
+        yield* TestClock.adjust("20 seconds")
+        assert.strictEqual(spec(server).holderIdentity, "a")
+      }
+    })
+  )
+
+  it.effect("errors while renewing cost nothing as long as one renewal in ten seconds succeeds", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      let calls = 0
+      // Of each four calls one gets through. 403 is not repeated by the client, so every call is a try of ours.
+      const a = yield* elector(server, "a", () =>
+        calls++ % 4 === 0 || calls < 3 ? Harness.fine : { _tag: "Error", status: 403, back: 0 }
+      )
+      const term = yield* a.acquire
+      for (let i = 0; i < 60; i++) {
+        yield* TestClock.adjust("1 seconds")
+        assert.isTrue(term.isValidUnsafe())
+      }
+    })
+  )
+
+  it.effect("an unreachable server: a standby keeps trying, at the jittered pace, and survives", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      let up = false
+      const a = yield* elector(server, "a", () => (up ? Harness.fine : { _tag: "Error", status: 403, back: 0 }))
+      const fiber = yield* Effect.forkScoped(a.acquire)
+      yield* TestClock.adjust("5 minutes")
+      up = true
+      yield* TestClock.adjust(4400)
+      assert.isTrue((yield* Fiber.join(fiber)).isValidUnsafe())
+    })
+  )
+
+  it.effect("waiting can be interrupted at once; a try that reached the server all the same is taken back", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      let slow = true
+      const a = yield* elector(server, "a", () => (slow ? { _tag: "LostAnswer", there: 10 } : Harness.fine))
+      slow = false
+      const b = yield* elector(server, "b")
+      const holder = yield* Scope.make()
+      yield* Scope.provide(b.acquire, holder)
+      const waiting = yield* Effect.forkChild(Effect.scoped(a.acquire))
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.interrupt(waiting)
+      assert.strictEqual(spec(server).holderIdentity, "b")
+      yield* Scope.close(holder, Exit.void)
+      let writes = 0
+      const c = yield* elector(server, "c", () => (writes++ === 1 ? { _tag: "LostAnswer", there: 10 } : Harness.fine))
+      const taking = yield* Effect.forkChild(Effect.scoped(c.acquire))
+      yield* TestClock.adjust("1 seconds")
+      assert.strictEqual(spec(server).holderIdentity, "c")
+      yield* Fiber.interrupt(taking)
+      assert.strictEqual(spec(server).holderIdentity, "")
+    })
+  )
+
+  it.effect("one service leads once at a time", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const scope = yield* Scope.make()
+      yield* Scope.provide(a.acquire, scope)
+      const second = yield* Effect.forkScoped(a.acquire)
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(second.pollUnsafe())
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("5 seconds")
+      assert.isTrue((yield* Fiber.join(second)).isValidUnsafe())
+    })
+  )
+
+  it.effect(
+    "a lease deleted under a leader is written again; a standby does not take what vanished before it ran out",
+    () =>
+      Effect.gen(function* () {
+        const server = Harness.server()
+        let cut = false
+        const a = yield* elector(server, "a", () => (cut ? { _tag: "Hang" } : Harness.fine))
+        const b = yield* elector(server, "b")
+        const term = yield* a.acquire
+        const second = yield* Effect.forkScoped(b.acquire)
+        yield* TestClock.adjust("6 seconds")
+        server.objects.delete(leasePath)
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual(spec(server).holderIdentity, "a")
+        yield* TestClock.adjust("6 seconds")
+        cut = true
+        server.objects.delete(leasePath)
+        yield* TestClock.adjust("9 seconds")
+        assert.isFalse(term.isValidUnsafe() && second.pollUnsafe() !== undefined)
+        yield* TestClock.adjust("20 seconds")
+        assert.isFalse(term.isValidUnsafe())
+        assert.isTrue((yield* Fiber.join(second)).isValidUnsafe())
+        cut = false
+      })
+  )
+
+  it.effect("standbys see every change of leader", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const b = yield* elector(server, "b")
+      const seen: Array<string | undefined> = []
+      yield* Effect.forkScoped(Stream.runForEach(b.leaderChanges, (leader) => Effect.sync(() => seen.push(leader))))
+      const scope = yield* Scope.make()
+      yield* Scope.provide(a.acquire, scope)
+      yield* Effect.forkScoped(b.acquire)
+      yield* TestClock.adjust("10 seconds")
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(seen, [undefined, "a", "b"])
+    })
+  )
+
+  it("durations that leave no room for one another are refused in one sentence", () => {
+    const message = (change: Partial<Election.Options>) => {
+      const result = Election.settingsOf({ ...options("a"), ...change })
+      return Result.isFailure(result) ? result.failure.message : undefined
+    }
+    assert.isUndefined(message({}))
+    assert.strictEqual(
+      message({ renewDeadline: "15 seconds" }),
+      "leader election: the lease duration (15s) must be longer than the renew deadline (15s)"
+    )
+    assert.strictEqual(
+      message({ retryPeriod: "9 seconds" }),
+      "leader election: the renew deadline (10s) must be longer than 1.2 times the retry period (9s)"
+    )
+    assert.include(message({ retryPeriod: 0 }), "must be a positive duration")
+    assert.include(
+      message({ leaseDuration: "900 millis", renewDeadline: 500, retryPeriod: 100 }),
+      "at least one second"
+    )
+    assert.include(message({ leaseDuration: "soon" as any }), "lease duration (NaN)")
+    assert.include(message({ identity: "" }), "identity")
+  })
+})
+
+/** A renewal overtakes the release: it is executed before it, unanswered. The lease must still end up free. */
+const releaseBesideRenewal = (module: Module) =>
+  Effect.gen(function* () {
+    const server = Harness.server()
+    let swallow = false
+    const a = yield* elector(
+      server,
+      "a",
+      () => {
+        if (!swallow) return Harness.fine
+        swallow = false
+        return { _tag: "LostAnswer", there: 100 }
+      },
+      module
+    )
+    const scope = yield* Scope.make()
+    yield* Scope.provide(a.acquire, scope)
+    yield* TestClock.adjust("3 seconds")
+    swallow = true
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual(spec(server).holderIdentity, "a")
+    yield* Scope.close(scope, Exit.void)
+    assert.strictEqual(spec(server).holderIdentity, "")
+  })
+
+describe("release", () => {
+  it.effect("is tried again when a renewal in flight got there first", () => releaseBesideRenewal(Election))
+
+  it.live("a release without conflict retry is caught", () =>
+    Effect.gen(function* () {
+      const mutant = yield* Effect.promise(() =>
+        load<Module>("leader/Election.ts", {
+          title: "release without conflict retry",
+          find: "if (!conflict && !ApiError.isTransient(released.failure)) {",
+          replace: "if (conflict || !ApiError.isTransient(released.failure)) {"
+        })
+      )
+      const exit = yield* Effect.exit(Effect.scoped(Effect.provide(releaseBesideRenewal(mutant), TestClock.layer())))
+      assert.isTrue(Exit.isFailure(exit))
+    })
+  )
+
+  it.effect("waits until the work inside has ended, and renews meanwhile", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a")
+      const b = yield* elector(server, "b")
+      const fiber = yield* Effect.forkChild(
+        run(a, () =>
+          Effect.andThen(
+            Effect.addFinalizer(() => Effect.sleep("25 seconds")),
+            Effect.never
+          )
+        )
+      )
+      yield* TestClock.adjust("1 seconds")
+      const second = yield* Effect.forkScoped(b.acquire)
+      const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("24 seconds")
+      assert.isUndefined(second.pollUnsafe())
+      assert.strictEqual(spec(server).holderIdentity, "a")
+      yield* TestClock.adjust("6 seconds")
+      yield* Fiber.join(stopping)
+      assert.isTrue((yield* Fiber.join(second)).isValidUnsafe())
+    })
+  )
+
+  it.effect("ends within one renew deadline even against calls that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const stuck = yield* Deferred.make<void>()
+      let block = false
+      const base = server.transport
+      const transport = {
+        ...base,
+        send: (request: Parameters<typeof base.send>[0]) =>
+          block ? Effect.uninterruptible(Effect.andThen(Deferred.await(stuck), base.send(request))) : base.send(request)
+      }
+      const context = yield* Layer.build(
+        Election.layer(options("a")).pipe(Layer.provide(Layer.merge(Harness.client(transport), Recorder.layerNoop)))
+      )
+      const a = Context.get(context, Leadership)
+      const scope = yield* Scope.make()
+      yield* Scope.provide(a.acquire, scope)
+      block = true
+      yield* TestClock.adjust("3 seconds")
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(closing)
+      yield* Deferred.succeed(stuck, undefined)
+    })
+  )
+})
+
+describe("Leadership.layerAlways", () => {
+  it.effect("is one term that never ends", () =>
+    Effect.gen(function* () {
+      const outcome = yield* Leadership.run((term) => Effect.sync(() => term.isValidUnsafe()))
+      assert.deepStrictEqual(outcome, { _tag: "Finished", value: true })
+    }).pipe(Effect.provide(Leadership.layerAlways))
+  )
+
+  it.effect("run closes its scope with the exit of the work", () =>
+    Effect.gen(function* () {
+      let seen: Exit.Exit<unknown, unknown> | undefined
+      const exit = yield* Effect.exit(
+        Leadership.run(() =>
+          Effect.andThen(
+            Effect.addFinalizer((exit) => Effect.sync(() => (seen = exit))),
+            Effect.fail("broken")
+          )
+        )
+      )
+      assert.deepStrictEqual(exit, Exit.fail("broken"))
+      assert.isTrue(seen !== undefined && Exit.isFailure(seen))
+    }).pipe(Effect.provide(Leadership.layerAlways))
+  )
+})
