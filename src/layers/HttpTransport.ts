@@ -11,11 +11,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Dispatcher } from "undici"
 import * as ApiError from "../kube/ApiError.ts"
+import * as Framing from "../streams/framing.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
 import { Exchange, type Head } from "./http/Exchange.ts"
-import * as WatchEvents from "./http/watchEvents.ts"
 import { type Query, type Request, Transport } from "./Transport.ts"
 
 export interface Options {
@@ -62,10 +62,8 @@ const sendWith = Effect.fnUntraced(function* (open: Open, server: string, reques
 const watchWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
   const { exchange } = yield* open(request)
   const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
-  return bytes.pipe(
-    Stream.mapError((cause) => Answer.network(request.context, server, cause)),
-    WatchEvents.decode(request.context)
-  )
+  const failing = Stream.mapError(bytes, (cause) => Answer.network(request.context, server, cause))
+  return Framing.events(failing, request.context)
 })
 
 /**

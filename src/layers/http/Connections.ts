@@ -8,7 +8,6 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Dispatcher } from "undici"
 import Agent from "undici/lib/dispatcher/agent.js"
-import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js"
 import { type Endpoint, sameTls, type Tls } from "../Endpoint.ts"
 
 export interface Connections {
@@ -18,6 +17,7 @@ export interface Connections {
 
 export const make = (endpoint: Endpoint["Service"]): Effect.Effect<Connections, never, Scope.Scope> =>
   Effect.gen(function* () {
+    const build = yield* builder(endpoint)
     /** Every dispatcher that may still hold a connection: the current one and those that are running out. */
     const open = new Set<Dispatcher>()
     let current: { readonly tls: Tls; readonly dispatcher: Dispatcher } | undefined
@@ -26,7 +26,7 @@ export const make = (endpoint: Endpoint["Service"]): Effect.Effect<Connections, 
       dispatcherUnsafe: (tls) => {
         if (current !== undefined && sameTls(current.tls, tls)) return current.dispatcher
         const retired = current?.dispatcher
-        current = { tls, dispatcher: dispatcher(endpoint, tls) }
+        current = { tls, dispatcher: build(tls) }
         open.add(current.dispatcher)
         if (retired !== undefined) {
           const forget = () => open.delete(retired)
@@ -40,28 +40,42 @@ export const make = (endpoint: Endpoint["Service"]): Effect.Effect<Connections, 
 /** Milliseconds. */
 const keepAlive = 90_000
 
-const dispatcher = (endpoint: Endpoint["Service"], tls: Tls): Dispatcher => {
-  const connect = {
-    ca: tls.ca,
-    cert: tls.cert,
-    key: tls.key === undefined ? undefined : Redacted.value(tls.key),
-    rejectUnauthorized: tls.rejectUnauthorized,
-    ...(tls.servername === undefined ? {} : { servername: tls.servername }),
-    // Below the 60 s after which common load balancers forget a quiet connection. Source: peers.md section 4.
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
-    timeout: 10_000
-  }
-  const options = {
-    // One protocol version on every Node and undici version; HTTP/2 is a decision, not a default.
-    allowH2: false,
-    pipelining: 1,
-    // Idle connections are kept as long as Go's client keeps them: a ten-second schedule must not pay a handshake each time.
-    keepAliveTimeout: keepAlive,
-    headersTimeout: 0,
-    bodyTimeout: 0
-  }
-  return endpoint.proxy === undefined
-    ? new Agent({ ...options, connect })
-    : new ProxyAgent({ ...options, uri: Redacted.value(endpoint.proxy), requestTls: connect, proxyTunnel: true })
+/** The proxy's dispatcher needs the whole of undici, so it is loaded when a proxy is configured and not before. */
+const builder = (endpoint: Endpoint["Service"]): Effect.Effect<(tls: Tls) => Dispatcher> => {
+  const { proxy } = endpoint
+  return proxy === undefined
+    ? Effect.succeed((tls) => new Agent({ ...options, connect: connectOptions(tls) }))
+    : Effect.map(
+        Effect.promise(() => import("undici")),
+        ({ ProxyAgent }) =>
+          (tls) =>
+            new ProxyAgent({
+              ...options,
+              uri: Redacted.value(proxy),
+              requestTls: connectOptions(tls),
+              proxyTunnel: true
+            })
+      )
+}
+
+const connectOptions = (tls: Tls) => ({
+  ca: tls.ca,
+  cert: tls.cert,
+  key: tls.key === undefined ? undefined : Redacted.value(tls.key),
+  rejectUnauthorized: tls.rejectUnauthorized,
+  ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+  // Below the 60 s after which common load balancers forget a quiet connection. Source: peers.md section 4.
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
+  timeout: 10_000
+})
+
+const options = {
+  // One protocol version on every Node and undici version; HTTP/2 is a decision, not a default.
+  allowH2: false,
+  pipelining: 1,
+  // Idle connections are kept as long as Go's client keeps them: a ten-second schedule must not pay a handshake each time.
+  keepAliveTimeout: keepAlive,
+  headersTimeout: 0,
+  bodyTimeout: 0
 }

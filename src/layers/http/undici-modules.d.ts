@@ -4,8 +4,3 @@ declare module "undici/lib/dispatcher/agent.js" {
   const agent: typeof Agent
   export default agent
 }
-declare module "undici/lib/dispatcher/proxy-agent.js" {
-  import type { ProxyAgent } from "undici"
-  const proxyAgent: typeof ProxyAgent
-  export default proxyAgent
-}

@@ -1,0 +1,504 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { once } from "node:events"
+import type { ServerResponse } from "node:http"
+import { connect, createServer as createTcpServer, type AddressInfo } from "node:net"
+import type { TLSSocket } from "node:tls"
+import { inspect } from "node:util"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import { type CredentialsError, Endpoint, type Identity } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import type { Request, Transport } from "../../src/layers/Transport.ts"
+import { type Handler, start } from "../support/httpsServer.ts"
+import { authority } from "../support/tls.ts"
+
+const get = (path: string, rest: Partial<Request> = {}): Request => ({
+  method: "GET",
+  path,
+  context: { verb: "get", path, resource: "pods" },
+  ...rest
+})
+
+const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
+  response.writeHead(status, { "content-type": "application/json", ...headers })
+  response.end(JSON.stringify(body))
+}
+
+const status = (code: number, reason: string) => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  code,
+  reason,
+  message: reason
+})
+
+const ca = await authority("the test authority")
+const serverPair = await ca.issue("server")
+const tls = { ...serverPair, ca: ca.cert }
+
+/** A transport to an HTTPS server that answers with `handler`. */
+const https = Effect.fnUntraced(function* (handler: Handler) {
+  const server = yield* start(handler, tls)
+  const endpoint = Endpoint.fixed({ server: server.url, tls: { ca: ca.cert }, token: "s3cret-token" })
+  return { server, transport: yield* HttpTransport.make(endpoint) }
+})
+
+const watchLine = (type: string, name: string) =>
+  `${JSON.stringify({ type, object: { kind: "Pod", metadata: { name } } })}\n`
+
+describe("calls", () => {
+  it.live(
+    "a thousand sequential calls open a handful of connections",
+    () =>
+      Effect.gen(function* () {
+        const { server, transport } = yield* https((_, response) => json(response, 200, { ok: true }))
+        for (let i = 0; i < 1000; i++) yield* transport.send(get("/api/v1/pods"))
+        assert.strictEqual(server.requests.length, 1000)
+        assert.isAtMost(server.accepted, 4)
+      }),
+    30_000
+  )
+
+  it.live("sends method, query, headers and body; reads JSON, text and warnings", () =>
+    Effect.gen(function* () {
+      const seen: Array<unknown> = []
+      const { transport } = yield* https((request, response, body) => {
+        const {
+          authorization,
+          accept,
+          "user-agent": agent,
+          "content-type": type,
+          "accept-encoding": encoding
+        } = request.headers
+        seen.push([request.method, request.url, body, { authorization, accept, agent, type, encoding }])
+        if (request.url === "/readyz") return response.writeHead(200, { "content-type": "text/plain" }).end("ok")
+        const warning = '299 - "first, \\"quoted\\"", 299 kube "second"'
+        return json(response, 201, { made: 1 }, { warning })
+      })
+      const answer = yield* transport.send(
+        get("/api/v1/pods", {
+          method: "POST",
+          query: { limit: 500, watch: true, labelSelector: "a=b,c", none: undefined, many: ["1", "2"] },
+          body: { a: "ü" },
+          accept: "application/json;as=X",
+          contentType: "application/merge-patch+json"
+        })
+      )
+      assert.deepStrictEqual(answer, { status: 201, body: { made: 1 }, warnings: ['first, "quoted"', "second"] })
+      assert.deepStrictEqual(seen[0], [
+        "POST",
+        "/api/v1/pods?limit=500&watch=true&labelSelector=a%3Db%2Cc&many=1&many=2",
+        '{"a":"ü"}',
+        {
+          authorization: "Bearer s3cret-token",
+          accept: "application/json;as=X",
+          agent: "effect-controller-manager",
+          type: "application/merge-patch+json",
+          encoding: undefined
+        }
+      ])
+      assert.strictEqual((yield* transport.send(get("/readyz"))).body, "ok")
+    })
+  )
+
+  it.live("keeps the path of the server as a prefix", () =>
+    Effect.gen(function* () {
+      const server = yield* start((_, response) => json(response, 200, {}))
+      const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `${server.url}/k8s/clusters/c-1/` }))
+      yield* transport.send(get("/api/v1/pods"))
+      assert.deepStrictEqual(server.requests, ["GET /k8s/clusters/c-1/api/v1/pods"])
+    })
+  )
+
+  it.live("fails with the reason the server gave, its Retry-After, and without any secret", () =>
+    Effect.gen(function* () {
+      const answers: Record<string, (response: ServerResponse) => void> = {
+        "/gone": (response) => json(response, 410, status(410, "Expired")),
+        "/slow": (response) => json(response, 429, status(429, "TooManyRequests"), { "retry-after": "7" }),
+        "/text": (response) => void response.writeHead(503).end("upstream down"),
+        "/broken": (response) => void response.writeHead(200, { "content-type": "application/json" }).end('{"half":'),
+        "/long": (response) => {
+          response.writeHead(500, { "content-type": "text/plain" })
+          const pump = () => {
+            while (response.write("x".repeat(65536)));
+            response.once("drain", pump)
+          }
+          pump()
+        }
+      }
+      const { transport } = yield* https((request, response) => answers[request.url ?? ""]?.(response))
+      const fail = (path: string) => Effect.flip(transport.send(get(path)))
+      assert.strictEqual((yield* fail("/gone")).reason._tag, "Gone")
+      const slow = yield* fail("/slow")
+      assert.deepStrictEqual(ApiError.retryAfter(slow), Duration.seconds(7))
+      assert.include((yield* fail("/text")).message, "upstream down")
+      assert.strictEqual((yield* fail("/broken")).reason._tag, "Decode")
+      const long = yield* fail("/long")
+      assert.strictEqual(long.reason._tag, "ServerError")
+      assert.isBelow(long.message.length, 400)
+      for (const error of [slow, long]) assert.notInclude(inspect(error, { depth: 9, showHidden: true }), "s3cret")
+    })
+  )
+
+  it.live("an interrupted call is cut off at the server, and nothing follows it", () =>
+    Effect.gen(function* () {
+      let arrived = () => {}
+      const arrival = new Promise<void>((resolve) => (arrived = resolve))
+      const { server, transport } = yield* https(() => arrived())
+      const fiber = yield* Effect.forkChild(transport.send(get("/api/v1/pods")))
+      yield* Effect.promise(() => arrival)
+      yield* Fiber.interrupt(fiber)
+      yield* Effect.promise(server.quiet)
+      assert.deepStrictEqual(server.requests, ["GET /api/v1/pods"])
+    })
+  )
+
+  it.live("a reset connection is a Network failure, and the next call works", () =>
+    Effect.gen(function* () {
+      let reset = true
+      const { transport } = yield* https((request, response) => {
+        if (!reset) return json(response, 200, {})
+        reset = false
+        return request.socket.destroy()
+      })
+      const error = yield* Effect.flip(transport.send(get("/a")))
+      assert.strictEqual(error.reason._tag, "Network")
+      assert.include(error.message, "was closed")
+      yield* transport.send(get("/a"))
+    })
+  )
+
+  it.live("a refused connection says so in one sentence", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.scoped(start((_, response) => json(response, 200, {})))
+      const transport = yield* HttpTransport.make(Endpoint.fixed({ server: server.url }))
+      const error = yield* Effect.flip(transport.send(get("/a")))
+      assert.strictEqual(error.reason._tag, "Network")
+      assert.include(error.message, `${server.url} refuses the connection (ECONNREFUSED)`)
+    })
+  )
+
+  it.live("closing the scope closes every connection", () =>
+    Effect.gen(function* () {
+      const server = yield* start((_, response) => json(response, 200, {}), tls)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const transport = yield* HttpTransport.make(Endpoint.fixed({ server: server.url, tls: { ca: ca.cert } }))
+          yield* transport.send(get("/a"))
+        })
+      )
+      yield* Effect.promise(server.quiet)
+      assert.strictEqual(server.accepted, 1)
+    })
+  )
+})
+
+describe("TLS", () => {
+  it.live("verifies the server unless told otherwise", () =>
+    Effect.gen(function* () {
+      const other = yield* Effect.promise(() => authority("another"))
+      const server = yield* start((_, response) => json(response, 200, {}), tls)
+      const call = (options: Partial<Identity["tls"]>) =>
+        Effect.scoped(
+          Effect.flatMap(HttpTransport.make(Endpoint.fixed({ server: server.url, tls: options })), (transport) =>
+            transport.send(get("/a"))
+          )
+        )
+      const untrusted = yield* Effect.flip(call({ ca: other.cert }))
+      assert.strictEqual(untrusted.reason._tag, "Network")
+      assert.include(untrusted.message, "is not trusted")
+      assert.include((yield* Effect.flip(call({}))).message, "is not trusted")
+      const misnamed = yield* Effect.flip(call({ ca: ca.cert, servername: "kubernetes.default" }))
+      assert.include(misnamed.message, "is for another name")
+      yield* call({ ca: ca.cert, servername: "localhost" })
+      yield* call({ rejectUnauthorized: false })
+      assert.strictEqual(server.requests.length, 2)
+    })
+  )
+
+  it.live("a client certificate rotated during a watch is used by the next call, and the watch goes on", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* Effect.promise(() => Promise.all([ca.issue("one"), ca.issue("two")]))
+      let watch: ServerResponse | undefined
+      const names: Array<string> = []
+      const server = yield* start(
+        (request, response) => {
+          names.push((request.socket as TLSSocket).getPeerCertificate().subject.CN as string)
+          if (!request.url?.includes("watch")) return json(response, 200, {})
+          watch = response
+          response.writeHead(200, { "content-type": "application/json" })
+          return response.write(watchLine("ADDED", "first"))
+        },
+        { ...tls, requestCert: true, rejectUnauthorized: true }
+      )
+      const identity = (pair: { cert: string; key: string }): Identity => ({
+        tls: { ca: ca.cert, cert: pair.cert, key: Redacted.make(pair.key), rejectUnauthorized: true },
+        headers: Redacted.make({})
+      })
+      let current = identity(one)
+      const transport = yield* HttpTransport.make(
+        Endpoint.of({ server: server.url, identity: Effect.sync(() => current), renew: () => Effect.succeed(false) })
+      )
+      const events: Array<string> = []
+      const rotate = Effect.gen(function* () {
+        yield* transport.send(get("/before"))
+        current = identity(two)
+        yield* transport.send(get("/after"))
+        // Equal material in another object is the same connection.
+        current = identity(two)
+        yield* transport.send(get("/after"))
+        watch?.end(watchLine("MODIFIED", "first"))
+      })
+      yield* transport.watch(get("/w", { query: { watch: true } })).pipe(
+        Stream.runForEach((event) => {
+          events.push(event.type)
+          return event.type === "ADDED" ? rotate : Effect.void
+        })
+      )
+      assert.deepStrictEqual(events, ["ADDED", "MODIFIED"])
+      assert.deepStrictEqual(names, ["one", "one", "two", "two"])
+      // The watch's, the next call's on the old material, and at most two (a freed connection is reused one turn later) on the new.
+      assert.isAtMost(server.accepted, 4)
+    })
+  )
+})
+
+describe("credentials", () => {
+  /** An endpoint whose token is `token-N`; `renew` makes the next one, as often as `supply` allows. */
+  const rotating = (server: string, supply: number) => {
+    let serial = 1
+    const state = { renewals: 0 }
+    const make = (): Identity => ({
+      tls: { rejectUnauthorized: true },
+      headers: Redacted.make({ authorization: `Bearer token-${serial}` })
+    })
+    let current = make()
+    const endpoint = Endpoint.of({
+      server,
+      identity: Effect.sync(() => current),
+      renew: () =>
+        Effect.sync(() => {
+          state.renewals++
+          if (serial > supply) return false
+          serial++
+          current = make()
+          return true
+        })
+    })
+    return { endpoint, state }
+  }
+
+  it.live("a 401 is answered with one renewal and one more try, for calls and for watches", () =>
+    Effect.gen(function* () {
+      const tokens: Array<string | undefined> = []
+      const server = yield* start((request, response) => {
+        tokens.push(request.headers.authorization)
+        return request.headers.authorization === "Bearer token-1"
+          ? json(response, 401, status(401, "Unauthorized"))
+          : json(response, 200, {})
+      })
+      const first = rotating(server.url, 1)
+      const transport = yield* HttpTransport.make(first.endpoint)
+      yield* transport.send(get("/a", { method: "POST", body: {} }))
+      assert.deepStrictEqual(tokens, ["Bearer token-1", "Bearer token-2"])
+      assert.strictEqual(first.state.renewals, 1)
+      const second = rotating(server.url, 1)
+      const watching = yield* HttpTransport.make(second.endpoint)
+      yield* Effect.flip(Stream.runDrain(watching.watch(get("/w"))))
+      assert.strictEqual(second.state.renewals, 1)
+      assert.strictEqual(tokens.at(-1), "Bearer token-2")
+    })
+  )
+
+  it.live("a 401 that stays is an Unauthorized failure after one renewal", () =>
+    Effect.gen(function* () {
+      const server = yield* start((_, response) => json(response, 401, status(401, "Unauthorized")))
+      const { endpoint, state } = rotating(server.url, 100)
+      const transport = yield* HttpTransport.make(endpoint)
+      assert.strictEqual((yield* Effect.flip(transport.send(get("/a")))).reason._tag, "Unauthorized")
+      assert.strictEqual(state.renewals, 1)
+      assert.strictEqual(server.requests.length, 2)
+    })
+  )
+
+  it.live("credentials that fail once and recover cost one call; no request is sent without them", () =>
+    Effect.gen(function* () {
+      const server = yield* start((_, response) => json(response, 200, {}))
+      const good = Endpoint.fixed({ server: server.url })
+      let failing = true
+      const transport = yield* HttpTransport.make(
+        Endpoint.of({
+          ...good,
+          identity: Effect.suspend((): Effect.Effect<Identity, CredentialsError> => {
+            if (!failing) return good.identity
+            failing = false
+            return Effect.fail({ _tag: "CredentialsError", message: "plugin failed" } as CredentialsError)
+          })
+        })
+      )
+      assert.strictEqual((yield* Effect.flip(transport.send(get("/a")))).reason._tag, "Credentials")
+      yield* transport.send(get("/a"))
+      assert.strictEqual(server.requests.length, 1)
+    })
+  )
+
+  it.live("goes through a proxy when there is one", () =>
+    Effect.gen(function* () {
+      const { server } = yield* https((_, response) => json(response, 200, { through: true }))
+      const asked: Array<string> = []
+      const proxy = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const tcp = createTcpServer((client) => {
+            client.once("data", (head) => {
+              asked.push(head.toString().split("\r\n")[0] ?? "")
+              const upstream = connect(server.port, "127.0.0.1", () => {
+                client.write("HTTP/1.1 200 OK\r\n\r\n")
+                client.pipe(upstream).pipe(client)
+              })
+              for (const socket of [client, upstream]) socket.on("error", () => {})
+            })
+          })
+          tcp.listen(0, "127.0.0.1")
+          await once(tcp, "listening")
+          return tcp
+        }),
+        (tcp) => Effect.sync(() => tcp.close())
+      )
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const transport: Transport["Service"] = yield* HttpTransport.make(
+            Endpoint.fixed({
+              server: server.url,
+              tls: { ca: ca.cert },
+              proxy: Redacted.make(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
+            })
+          )
+          assert.deepStrictEqual((yield* transport.send(get("/a"))).body, { through: true })
+        })
+      )
+      assert.deepStrictEqual(asked, [`CONNECT 127.0.0.1:${server.port} HTTP/1.1`])
+    })
+  )
+})
+
+describe("watch", () => {
+  const watching = Effect.fnUntraced(function* (handler: (response: ServerResponse) => void) {
+    const { server, transport } = yield* https((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      handler(response)
+    })
+    const seen: Array<string> = []
+    const events = transport
+      .watch(get("/api/v1/pods", { query: { watch: true } }))
+      .pipe(
+        Stream.tap((event) =>
+          Effect.sync(() =>
+            seen.push(`${event.type} ${(event.object as { metadata: { name: string } }).metadata.name}`)
+          )
+        )
+      )
+    return { server, seen, events }
+  })
+
+  it.live("delivers events as they come, across any cut of the bytes, and ends when the server ends it", () =>
+    Effect.gen(function* () {
+      const text = watchLine("ADDED", "ä") + watchLine("MODIFIED", "b") + watchLine("BOOKMARK", "")
+      const bytes = Buffer.from(text)
+      const { events, seen } = yield* watching((response) => {
+        const next = (i: number): void => {
+          if (i >= bytes.length) return void response.end()
+          response.write(bytes.subarray(i, i + 7), () => next(i + 7))
+        }
+        next(0)
+      })
+      yield* Stream.runDrain(events)
+      assert.deepStrictEqual(seen, ["ADDED ä", "MODIFIED b", "BOOKMARK "])
+    })
+  )
+
+  it.live("an ERROR event fails the stream after what came before it", () =>
+    Effect.gen(function* () {
+      const { events, seen } = yield* watching((response) =>
+        response.end(watchLine("ADDED", "a") + `${JSON.stringify({ type: "ERROR", object: status(410, "Expired") })}\n`)
+      )
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(events))).reason._tag, "Gone")
+      assert.deepStrictEqual(seen, ["ADDED a"])
+    })
+  )
+
+  for (const [title, tail] of [
+    ["truncated", '{"type":"MODIFIED","obj'],
+    ["malformed", "{nonsense}\n"]
+  ] as const) {
+    it.live(`a ${title} line is a Decode failure, never skipped`, () =>
+      Effect.gen(function* () {
+        const { events, seen } = yield* watching((response) => response.end(watchLine("ADDED", "a") + tail))
+        assert.strictEqual((yield* Effect.flip(Stream.runDrain(events))).reason._tag, "Decode")
+        assert.deepStrictEqual(seen, ["ADDED a"])
+      })
+    )
+  }
+
+  it.live("a socket reset in the middle is a Network failure", () =>
+    Effect.gen(function* () {
+      const { events, seen } = yield* watching((response) =>
+        response.write(watchLine("ADDED", "a"), () => response.socket?.destroy())
+      )
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(events))).reason._tag, "Network")
+      assert.deepStrictEqual(seen, ["ADDED a"])
+    })
+  )
+
+  it.live("a refused watch fails with the server's reason", () =>
+    Effect.gen(function* () {
+      const { transport } = yield* https((_, response) => json(response, 410, status(410, "Expired")))
+      const error = yield* Effect.flip(Stream.runDrain(transport.watch(get("/w"))))
+      assert.strictEqual(error.reason._tag, "Gone")
+    })
+  )
+
+  it.live("ending or interrupting it closes the connection at once", () =>
+    Effect.gen(function* () {
+      const { events, server } = yield* watching((response) => response.write(watchLine("ADDED", "a")))
+      yield* Stream.runDrain(Stream.take(events, 1))
+      yield* Effect.promise(server.quiet)
+      let heard = () => {}
+      const first = new Promise<void>((resolve) => (heard = resolve))
+      const fiber = yield* Effect.forkChild(Stream.runForEach(events, () => Effect.sync(heard)))
+      yield* Effect.promise(() => first)
+      yield* Fiber.interrupt(fiber)
+      yield* Effect.promise(server.quiet)
+      assert.strictEqual(server.requests.length, 2)
+    })
+  )
+
+  it.live("a slow consumer pauses the socket instead of filling memory", () =>
+    Effect.gen(function* () {
+      const line = watchLine("MODIFIED", "x".repeat(64 * 1024))
+      let written = 0
+      let stalled = () => {}
+      const stall = new Promise<void>((resolve) => (stalled = resolve))
+      const total = 1000
+      const { events, seen } = yield* watching((response) => {
+        const pump = () => {
+          for (; written < total; written++) {
+            if (response.write(line)) continue
+            written++
+            response.once("drain", pump)
+            if (written > 100) stalled()
+            return
+          }
+          response.end()
+        }
+        pump()
+      })
+      yield* events.pipe(Stream.runForEach(() => (seen.length === 1 ? Effect.promise(() => stall) : Effect.void)))
+      assert.strictEqual(seen.length, total)
+    })
+  )
+})

@@ -1,0 +1,71 @@
+/**
+ * A bare HTTPS server on loopback whose every answer is written by the test, and which counts what a client did to it:
+ * connections accepted and still open, requests seen. Waiting is for events, never for time.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { once } from "node:events"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer as createTlsServer, type ServerOptions } from "node:https"
+import type { AddressInfo, Socket } from "node:net"
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+export interface TestServer {
+  readonly url: string
+  readonly port: number
+  /** Connections ever accepted. */
+  accepted: number
+  readonly sockets: Set<Socket>
+  /** `GET /path?query`, in order of arrival. */
+  readonly requests: Array<string>
+  /** Resolves when no connection is open. */
+  readonly quiet: () => Promise<void>
+}
+
+/** Plain HTTP without `tls`. Closed, connections included, with the scope. */
+export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<TestServer, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const sockets = new Set<Socket>()
+      const requests: Array<string> = []
+      let onQuiet: Array<() => void> = []
+      const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+        requests.push(`${request.method} ${request.url}`)
+        const parts: Array<Buffer> = []
+        request.on("data", (part: Buffer) => parts.push(part))
+        request.on("end", () => handler(request, response, Buffer.concat(parts).toString()))
+      }
+      const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest)
+      const state: Omit<TestServer, "url" | "port"> & { accepted: number } = {
+        accepted: 0,
+        sockets,
+        requests,
+        quiet: () => (sockets.size === 0 ? Promise.resolve() : new Promise((resolve) => onQuiet.push(resolve)))
+      }
+      server.on("connection", (socket: Socket) => {
+        state.accepted++
+        sockets.add(socket)
+        socket.on("error", () => {})
+        socket.on("close", () => {
+          sockets.delete(socket)
+          if (sockets.size > 0) return
+          for (const tell of onQuiet) tell()
+          onQuiet = []
+        })
+      })
+      server.on("tlsClientError", () => {})
+      server.listen(0, "127.0.0.1")
+      await once(server, "listening")
+      const { port } = server.address() as AddressInfo
+      const url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`
+      return { server, state: Object.assign(state, { url, port }) }
+    }),
+    ({ server, state }) =>
+      Effect.promise(async () => {
+        const closed = once(server, "close")
+        server.close()
+        for (const socket of state.sockets) socket.destroy()
+        await closed
+      })
+  ).pipe(Effect.map(({ state }) => state))
