@@ -1,0 +1,73 @@
+/**
+ * What one subscriber of `changes` has not fetched yet. The informer puts deltas in without ever waiting; the subscriber
+ * takes everything at once. Deltas of one key merge (`coalesce.ts`), so it is bounded by the number of keys, however slow
+ * the subscriber. Keys leave in the order in which they first came in.
+ */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Pull from "effect/Pull"
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import { merge, type Pending } from "./coalesce.ts"
+import type { Outstanding } from "./Outstanding.ts"
+
+export interface Buffer<A extends KubeObject> {
+  readonly offerUnsafe: (deltas: ReadonlyArray<Delta<A>>) => void
+  /** Everything, or nothing if there is nothing. */
+  readonly takeAllUnsafe: () => Array<Delta<A>>
+  /** Waits for deltas and takes all. Asking again says that the deltas taken before are worked off. */
+  readonly pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Delta<A>>>
+  /** The subscriber is gone: forgets everything. */
+  readonly closeUnsafe: () => void
+}
+
+export const make = <A extends KubeObject>(outstanding: Outstanding): Buffer<A> => {
+  const pending = new Map<Key.Key, Pending<A>>()
+  /** Open while there is something to take. */
+  const filled = Latch.makeUnsafe(false)
+  /** Deltas of the last chunk taken, until the next is asked for. */
+  let taken = 0
+
+  const offerUnsafe = (deltas: ReadonlyArray<Delta<A>>): void => {
+    const before = pending.size
+    for (const delta of deltas) {
+      const key = Key.of(delta.object)
+      const merged = merge(pending.get(key), delta)
+      if (merged === undefined) pending.delete(key)
+      else pending.set(key, merged)
+    }
+    outstanding.addUnsafe(pending.size - before)
+    if (pending.size > 0) filled.openUnsafe()
+    else filled.closeUnsafe()
+  }
+
+  const takeAllUnsafe = (): Array<Delta<A>> => {
+    const deltas: Array<Delta<A>> = []
+    for (const { deleted, present } of pending.values()) {
+      if (deleted !== undefined) deltas.push(deleted)
+      if (present !== undefined) deltas.push(present)
+    }
+    outstanding.addUnsafe(deltas.length - pending.size - taken)
+    taken = deltas.length
+    pending.clear()
+    filled.closeUnsafe()
+    return deltas
+  }
+
+  const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Delta<A>>> = Effect.suspend(() => {
+    const deltas = takeAllUnsafe()
+    return Arr.isArrayNonEmpty(deltas) ? Effect.succeed(deltas) : Effect.andThen(filled.await, pull)
+  })
+
+  return {
+    offerUnsafe,
+    takeAllUnsafe,
+    pull,
+    closeUnsafe: () => {
+      takeAllUnsafe()
+      takeAllUnsafe()
+    }
+  }
+}
