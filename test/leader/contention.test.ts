@@ -1,0 +1,177 @@
+/**
+ * Two and three processes on one server that misbehaves at random: requests are delayed, refused, cut, executed without an
+ * answer, executed after their sender gave up, or vanish; wall clocks are skewed and jump. At no moment of virtual time do two
+ * of them lead (safety), and soon after the trouble ends exactly one does (liveness).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { Leadership, type Term } from "../../src/layers/Leadership.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import { Transport } from "../../src/layers/Transport.ts"
+import * as Election from "../../src/leader/Election.ts"
+import { load } from "../support/mutant.ts"
+import { runs } from "../support/runs.ts"
+import * as Harness from "./harness.ts"
+
+type Module = typeof Election
+
+const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+const Fault: Schema.Codec<Harness.Fault> = Schema.Union([
+  Schema.TaggedStruct("Ok", { there: int(0, 8_000), back: int(0, 8_000) }),
+  Schema.TaggedStruct("LostAnswer", { there: int(0, 40_000) }),
+  Schema.TaggedStruct("Hang", {}),
+  Schema.TaggedStruct("Error", { status: Schema.Literals([0, 403, 404, 409, 429, 500, 503]), back: int(0, 3_000) }),
+  Schema.TaggedStruct("Cut", { there: int(0, 8_000), back: int(0, 8_000) })
+])
+
+const Plan = Schema.Struct({
+  /** What happens to each candidate's requests, in order; afterwards, while the trouble lasts, half of them are fine. */
+  faults: Schema.Array(Fault).check(Schema.isMaxLength(40)),
+  /** Milliseconds by which the wall clock is off, changed at every request. */
+  skews: Schema.Array(int(-3_600_000, 3_600_000)).check(Schema.isMaxLength(10)),
+  /** How long the work takes in each term before the candidate steps down by itself; then it contends again. */
+  works: Schema.Array(int(1, 120_000)).check(Schema.isMaxLength(5)),
+  /** Whether its process is stopped (interrupted) while the trouble lasts, and when. */
+  stopAt: Schema.NullOr(int(0, 300_000))
+})
+
+const Scenario = Schema.Struct({ plans: Schema.Array(Plan).check(Schema.isMinLength(2), Schema.isMaxLength(3)) })
+
+interface Leading {
+  readonly who: string
+  readonly term: Term
+}
+
+interface Watch {
+  /** Work that is running, and every term handed out so far. */
+  readonly running: Set<Leading>
+  readonly terms: Array<Leading>
+  readonly violations: Array<string>
+  count: number
+}
+
+const enter = (watch: Watch, me: Leading) => {
+  watch.count++
+  for (const other of watch.running) watch.violations.push(`${me.who} leads while the work of ${other.who} runs`)
+  for (const other of watch.terms) {
+    if (other.term.isValidUnsafe()) watch.violations.push(`${me.who} leads while ${other.who} can prove that it does`)
+  }
+  watch.running.add(me)
+  watch.terms.push(me)
+}
+
+/** The term begins where two leaders would first meet, and work ends at its interruption: checking there checks every moment. */
+const process = (watch: Watch, who: string, plan: typeof Plan.Type) => {
+  let round = 0
+  return Effect.forever(
+    Leadership.run((term) =>
+      Effect.suspend(() => {
+        const me = { who, term }
+        enter(watch, me)
+        const length = plan.works[round++]
+        return Effect.ensuring(
+          length === undefined ? Effect.never : Effect.sleep(length),
+          Effect.sync(() => watch.running.delete(me))
+        )
+      })
+    )
+  )
+}
+
+const candidate = Effect.fnUntraced(function* (
+  module: Module,
+  base: Transport["Service"],
+  watch: Watch,
+  index: number,
+  plan: typeof Plan.Type,
+  calm: () => boolean
+) {
+  const who = `candidate-${index}`
+  const clock = yield* Clock.Clock
+  let call = 0
+  const next = (): Harness.Fault => {
+    const n = call++
+    return calm() ? Harness.fine : (plan.faults[n] ?? (n % 2 === 0 ? Harness.fine : { _tag: "Hang" }))
+  }
+  const offset = () => (plan.skews.length === 0 ? 0 : plan.skews[call % plan.skews.length]!)
+  const layer = module
+    .layer({ namespace: "kube-system", name: "demo", identity: who })
+    .pipe(Layer.provide(Layer.merge(Harness.client(Harness.faulty(base, next)), Recorder.layerNoop)))
+  const life = process(watch, who, plan).pipe(
+    Effect.provide(layer, { local: true }),
+    Effect.provideService(Clock.Clock, Harness.skewed(clock, offset))
+  )
+  if (plan.stopAt === null) return yield* life
+  yield* Effect.timeoutOption(life, plan.stopAt)
+  // Started anew once the trouble is over, so that there is somebody to lead.
+  return yield* life
+})
+
+const trouble = 300_000
+
+const scenario = (module: Module, base: Transport["Service"], plans: ReadonlyArray<typeof Plan.Type>) =>
+  Effect.gen(function* () {
+    const watch: Watch = { running: new Set(), terms: [], violations: [], count: 0 }
+    const clock = yield* Clock.Clock
+    const began = clock.currentTimeMillisUnsafe()
+    const calm = () => clock.currentTimeMillisUnsafe() >= began + trouble
+    for (const [index, plan] of plans.entries()) {
+      yield* Effect.forkScoped(Random.withSeed(candidate(module, base, watch, index, plan, calm), `seed ${index}`))
+    }
+    yield* TestClock.adjust(trouble)
+    // Work that is still to be done by plan, a lease that has to run out, one jittered retry.
+    yield* TestClock.adjust("25 minutes")
+    const valid = watch.terms.filter(({ term }) => term.isValidUnsafe())
+    return { violations: watch.violations, leaders: watch.running.size, valid: valid.length, terms: watch.count }
+  })
+
+const check = (module: Module, count: number) =>
+  Arbitrary.checkEffect(
+    Arbitrary.schema(Scenario),
+    ({ plans }) =>
+      Effect.scoped(
+        Effect.map(scenario(module, Harness.server().transport, plans), (seen) => {
+          return seen.violations.length === 0 && seen.leaders === 1 && seen.valid === 1
+        })
+      ).pipe(Effect.provide(TestClock.layer())),
+    { runs: count, seed: 11 }
+  )
+
+describe("contention", () => {
+  it.effect(
+    "two and three candidates under random faults: at most one leads at any moment, and one does in the end",
+    () =>
+      Effect.gen(function* () {
+        const result = yield* check(Election, runs(60))
+        assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
+      })
+  )
+
+  const mutants = [
+    {
+      title: "releases before the work has ended",
+      find: "yield* Scope.addFinalizer(scope, giveBack(election))\n",
+      replace: "yield* Effect.forkDetach(Effect.delay(giveBack(election), 30_000))\n"
+    },
+    {
+      title: "leads whatever the answer was",
+      find: 'else if (tried.success._tag === "Held") {\n      yield* election.publish(settings.identity)\n',
+      replace: 'else if (true) {\n      if (tried.success._tag !== "Held") return yield* Candidate.monotonicMillis\n'
+    }
+  ]
+  for (const mutation of mutants) {
+    it.effect(`mutant is caught: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => load<Module>("leader/Election.ts", mutation))
+        assert.strictEqual((yield* check(mutant, 60))._tag, "Falsified")
+      })
+    )
+  }
+})
