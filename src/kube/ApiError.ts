@@ -98,6 +98,16 @@ export const isTooLargeResourceVersion = (error: ApiError): boolean =>
   (error.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge") === true ||
     error.detail.includes("Too large resource version"))
 
+/** The peer's certificate was not accepted: trying again will not change that. */
+export const isUntrusted = (error: ApiError): boolean => {
+  let cause = error.reason._tag === "Network" ? error.reason.cause : undefined
+  for (let depth = 0; cause instanceof Error && depth < 5; depth++, cause = cause.cause) {
+    if ("code" in cause && typeof cause.code === "string" && /CERT|SIGNATURE|ISSUER|HOSTNAME_MISMATCH/.test(cause.code))
+      return true
+  }
+  return false
+}
+
 /** From an HTTP answer with a status of 400 or more, or from a `Status` inside a watch. */
 export const fromStatus = (options: {
   readonly context: Context

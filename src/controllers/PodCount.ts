@@ -1,0 +1,67 @@
+/**
+ * pod-count: at every run it writes the number of pods in the cluster as a label on the control-plane nodes and records that
+ * number as an event on each pod. It reads the cache only; a node that has the right label already is not written.
+ * Source: framework.md 1.4, H9 to H13.
+ */
+import * as Effect from "effect/Effect"
+import type * as Schedule from "effect/Schedule"
+import * as Access from "../kube/Access.ts"
+import type { PartialObjectMetadata } from "../kube/Meta.ts"
+import * as Patch from "../kube/Patch.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Node, Pod } from "../kube/resources.ts"
+import * as Selector from "../kube/Selector.ts"
+import * as Controller from "../layers/Controller.ts"
+import type { Run } from "../layers/Schedules.ts"
+
+export const label = "hopegi/pod-count"
+
+const Pods = Resource.metadataOnly(Pod)
+const Nodes = Resource.metadataOnly(Node)
+
+export interface Options {
+  /** When to count again. */
+  readonly schedule: Schedule.Schedule<unknown, Run>
+  /** Nodes that carry the label; those with either of the two control-plane role labels unless said otherwise. */
+  readonly nodeSelector?: Selector.LabelSelector | undefined
+}
+
+export const make = (options: Options) =>
+  Controller.scheduled({
+    name: "pod-count",
+    component: "pod_controller",
+    access: [Access.read(Pods), Access.read(Nodes), Access.patch(Node)],
+    schedule: options.schedule,
+    run: ({ cache, client, events }) =>
+      Effect.gen(function* () {
+        const pods = yield* cache.list(Pods)
+        const nodes = yield* cache.list(Nodes)
+        const count = String(pods.length)
+        yield* Effect.logDebug("Counted pods", { count, pods: pods.map(nameOf) })
+        yield* Effect.forEach(
+          nodes.filter((node) => isCounter(node, options.nodeSelector) && node.metadata.labels?.[label] !== count),
+          (node) =>
+            client
+              .patch(Node, { name: node.metadata.name }, Patch.merge({ metadata: { labels: { [label]: count } } }))
+              .pipe(Effect.catch((error) => Effect.logWarning(`Could not label the node: ${error.message}`))),
+          { discard: true }
+        )
+        yield* Effect.forEach(pods, (pod) => events.normal(pod, "SuccessCalculatePod", `pod count is ${count}`), {
+          discard: true
+        })
+      })
+  })
+
+const isCounter = (node: PartialObjectMetadata, selector: Selector.LabelSelector | undefined): boolean =>
+  selector === undefined
+    ? Selector.matchesLabels(controlPlane, node.metadata.labels) || Selector.matchesLabels(master, node.metadata.labels)
+    : Selector.matchesLabels(selector, node.metadata.labels)
+
+const controlPlane: Selector.LabelSelector = [
+  { key: "node-role.kubernetes.io/control-plane", operator: "Exists", values: [] }
+]
+
+/** The role label of clusters made before Kubernetes 1.20. */
+const master: Selector.LabelSelector = [{ key: "node-role.kubernetes.io/master", operator: "Exists", values: [] }]
+
+const nameOf = (pod: PartialObjectMetadata): string => `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`

@@ -1,0 +1,95 @@
+/**
+ * What a controller may do, as values: `[read(Pod), patch(Node)]`. Requirements in an effect's type are erased at run time,
+ * so permissions are data; the client a controller receives, the kinds the cache serves it and the RBAC rules it needs
+ * are all computed from them. Nothing here enforces anything.
+ */
+import type { KubeObject } from "./Meta.ts"
+import type * as Resource from "./Resource.ts"
+
+/**
+ * `read`: cached reads, and `get` and `list` on the server; every other tag is the one call of that name.
+ * Verbs behind them: read = get, list, watch; live = get, list.
+ */
+export type Grant = "read" | "live" | "create" | "update" | "patch" | "delete" | "deletecollection"
+
+/** `S` is the empty text for the main endpoint. */
+export interface Access<out G extends Grant, out R, out S extends string = ""> {
+  readonly grant: G
+  readonly resource: R
+  /** `status`, `scale`, …: the grant is for that endpoint and no other. Empty for the main one. */
+  readonly subresource: S
+}
+
+/** Any permission, where only the data matters. */
+export type Any = Access<Grant, Resource.Any, string>
+
+/** The resources for which `A` holds the grant `G` on the endpoint `S`. */
+export type Granted<A, G extends Grant, S extends string = ""> =
+  A extends Access<G, infer R, infer T> ? ([T, S] extends [S, T] ? R : never) : never
+
+/** The subresources that `A` names. */
+export type Subresource<A> = A extends Access<Grant, unknown, infer S> ? Exclude<S, ""> : never
+
+type Res<A extends KubeObject, Id extends string> = Resource.Resource<A, Id>
+
+/** Cached reads of a kind: the informer is started, and kept, for as long as the controller runs. */
+export const read = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"read", Res<A, Id>> => ({
+  grant: "read",
+  resource,
+  subresource: ""
+})
+
+/** Reads that go to the server each time, without an informer. */
+export const live = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"live", Res<A, Id>> => ({
+  grant: "live",
+  resource,
+  subresource: ""
+})
+
+const write =
+  <G extends "create" | "update" | "patch">(grant: G) =>
+  <A extends KubeObject, Id extends string, const S extends string = "">(
+    resource: Res<A, Id>,
+    subresource?: S
+    // Without NoInfer a list of permissions would widen S to string.
+  ): Access<G, Res<A, Id>, NoInfer<S>> => ({
+    grant,
+    resource,
+    // Absent is the main endpoint, which is what S is then.
+    subresource: (subresource ?? "") as S
+  })
+
+export const create = write("create")
+
+export const update = write("update")
+
+/** Patches of every type, server-side apply included. */
+export const patch = write("patch")
+
+export const remove = <A extends KubeObject, Id extends string>(
+  resource: Res<A, Id>
+): Access<"delete", Res<A, Id>> => ({
+  grant: "delete",
+  resource,
+  subresource: ""
+})
+
+export const removeCollection = <A extends KubeObject, Id extends string>(
+  resource: Res<A, Id>
+): Access<"deletecollection", Res<A, Id>> => ({ grant: "deletecollection", resource, subresource: "" })
+
+/** Resources with a `read` grant, each once, in the order they were declared. */
+export const reads = (access: ReadonlyArray<Any>): ReadonlyArray<Resource.Any> => [
+  ...new Map(access.filter((one) => one.grant === "read").map((one) => [one.resource.id, one.resource])).values()
+]
+
+/** RBAC verbs behind a grant. Source: kube-apiserver's request info; apply is a patch. */
+export const verbs: Readonly<Record<Grant, ReadonlyArray<string>>> = {
+  read: ["get", "list", "watch"],
+  live: ["get", "list"],
+  create: ["create"],
+  update: ["update"],
+  patch: ["patch"],
+  delete: ["delete"],
+  deletecollection: ["deletecollection"]
+}

@@ -1,0 +1,167 @@
+/**
+ * A controller is a value: a plain descriptor from which the roster, flags, permissions and warm-up are derived, and a layer
+ * that runs the loop. `make` declares a keyed loop (watch, queue, reconcile), `scheduled` one that runs on a schedule.
+ * Building the layer never waits for a sync: it subscribes, and a supervised fiber starts the work when the controller's
+ * own kinds have synced. When the layer's scope closes, running reconciles are drained; if leadership was lost, interrupted.
+ */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Access from "../kube/Access.ts"
+import type { Key } from "../kube/Key.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import type * as Resource from "../kube/Resource.ts"
+import type { Predicate } from "../streams/predicate.ts"
+import type * as Reconcile from "../streams/Reconcile.ts"
+import * as Trigger from "../streams/trigger.ts"
+import type { Cache, Index } from "./Cache.ts"
+import * as Loop from "./controller/loop.ts"
+import * as Periodic from "./controller/periodic.ts"
+import type { Tools } from "./controller/tools.ts"
+import type { KubeClient } from "./KubeClient.ts"
+import type { Recorder } from "./Recorder.ts"
+import type { Run } from "./Schedules.ts"
+import type { Supervisor } from "./Supervisor.ts"
+
+export type { Client, Reader, Tools } from "./controller/tools.ts"
+
+/** The services every controller's layer is built from. */
+export type Services = Cache | KubeClient | Recorder | Supervisor
+
+/** What there is to know about a controller without running it. `R`: what its reconcile needs beyond {@link Services}. */
+export interface Descriptor<out R = never> {
+  /** Unique, lower case; the name in `--controllers`, logs and metrics. */
+  readonly name: string
+  /** Everything it may do, reads of its sources included. */
+  readonly access: ReadonlyArray<Access.Any>
+  /** The kinds it reads from the cache: kept warm on a standby. */
+  readonly reads: ReadonlyArray<Resource.Any>
+  /** False: it runs on every replica, leader or not. */
+  readonly needsLeader: boolean
+  /** Runs the controller for as long as its scope is open. */
+  readonly layer: Layer.Layer<never, never, Services | R>
+}
+
+/** One object to look at: its key, and the key's parts. Never the event that caused it. */
+export interface Request {
+  readonly key: Key
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace: string | undefined
+  readonly name: string
+}
+
+/** A kind whose changes ask for reconciles. Made by {@link watch}. */
+export interface Source<out R extends Resource.Any = Resource.Any> {
+  readonly resource: R
+  /** @internal */
+  readonly feed: Loop.Feed
+}
+
+export interface SourceOptions<A> {
+  readonly predicate?: Predicate<A> | undefined
+  readonly indexes?: ReadonlyArray<Index<A>> | undefined
+}
+
+/** Watches a kind: `watch(Secret, Trigger.map((secret) => …))`. */
+export const watch = <A extends KubeObject, Id extends string>(
+  resource: Resource.Resource<A, Id>,
+  trigger: Trigger.Trigger<A>,
+  options: SourceOptions<A> = {}
+): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.feed(resource, trigger, options) })
+
+export interface Options<
+  R extends Resource.Any,
+  Own extends ReadonlyArray<Resource.Any>,
+  Watch extends ReadonlyArray<Source>,
+  Acc extends ReadonlyArray<Access.Any>,
+  E,
+  Req
+> {
+  readonly name: string
+  /** The kind whose objects are reconciled: every change of one asks for its key. */
+  readonly for: R
+  /** Which changes of that kind count; all unless said otherwise. */
+  readonly predicate?: Predicate<Resource.Object<R>> | undefined
+  /** Kinds whose controller reference leads to the `for` kind. */
+  readonly owns?: Own | undefined
+  /** Further kinds, each with its own way to the keys. */
+  readonly watches?: Watch | undefined
+  /** What reconcile may do beyond reading its sources. */
+  readonly access?: Acc | undefined
+  /** How many keys at once; 1 unless said otherwise. Never two runs of one key. */
+  readonly concurrency?: number | undefined
+  /** A run that takes longer is interrupted and counts as a failure; 5 minutes unless said otherwise. */
+  readonly timeout?: Duration.Input | "none" | undefined
+  /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
+  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
+  /** How long a key may wait for its own writes to show up in the cache; 5 s unless said otherwise. */
+  readonly ownWritesLimit?: Duration.Input | undefined
+  /** False: runs on standbys too. */
+  readonly needsLeader?: boolean | undefined
+  /**
+   * Moves the actual towards the desired for one object; level-based, idempotent. Return nothing or `Reconcile.done`,
+   * `Reconcile.after(d)` to run again, fail to be retried with backoff, fail with `Reconcile.terminal` to be left alone.
+   */
+  readonly reconcile: (
+    request: Request,
+    tools: Tools<Acc[number] | Read<R> | Read<Own[number]> | Read<Watch[number]["resource"]>>
+  ) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+}
+
+/** The read grants of resources, one by one. */
+type Read<R> = R extends Resource.Any ? Access.Access<"read", R> : never
+
+/** Declares a keyed controller. */
+export const make = <
+  R extends Resource.Any,
+  E,
+  Req = never,
+  const Own extends ReadonlyArray<Resource.Any> = [],
+  const Watch extends ReadonlyArray<Source> = [],
+  const Acc extends ReadonlyArray<Access.Any> = []
+>(
+  options: Options<R, Own, Watch, Acc, E, Req>
+): Descriptor<Exclude<Req, Scope.Scope>> => {
+  const feeds = [
+    Loop.feed(options.for, Trigger.self, { predicate: options.predicate as Predicate<KubeObject> | undefined }),
+    ...(options.owns ?? []).map((owned) => Loop.feed(owned, Trigger.owner(options.for), {})),
+    ...(options.watches ?? []).map((source) => source.feed)
+  ]
+  const access = [...feeds.map((feed) => Access.read(feed.resource)), ...(options.access ?? [])]
+  const reads = Access.reads(access)
+  return {
+    name: options.name,
+    access,
+    reads,
+    needsLeader: options.needsLeader ?? true,
+    layer: Loop.layer({ ...options, feeds, reads })
+  }
+}
+
+export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req> {
+  readonly name: string
+  readonly access: Acc
+  /** When to run again after a run; the first run is at once. Its input is the run that has just ended. */
+  readonly schedule: Schedule.Schedule<unknown, Run>
+  /** Component in the events it records; the name unless said otherwise. */
+  readonly component?: string | undefined
+  readonly needsLeader?: boolean | undefined
+  /** One run. A failure is logged and the schedule goes on; runs never overlap. */
+  readonly run: (tools: Tools<Acc[number]>) => Effect.Effect<void, E, Req>
+}
+
+/** Declares a controller that runs on a schedule, once its kinds have synced. */
+export const scheduled = <E, Req = never, const Acc extends ReadonlyArray<Access.Any> = []>(
+  options: ScheduledOptions<Acc, E, Req>
+): Descriptor<Exclude<Req, Scope.Scope>> => {
+  const reads = Access.reads(options.access)
+  return {
+    name: options.name,
+    access: options.access,
+    reads,
+    needsLeader: options.needsLeader ?? true,
+    layer: Periodic.layer({ ...options, reads })
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The loop behind `Controller.make`: feeds put keys into one queue, workers take them out when every kind the controller reads
+ * has synced. Feeds are attached first, so nothing that happens between subscribing and the first run is missed; keys that
+ * come from a first list wait at low priority.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import * as KeyedQueue from "../../streams/KeyedQueue.ts"
+import type { Predicate } from "../../streams/predicate.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import type { Trigger } from "../../streams/trigger.ts"
+import { Cache, type Index } from "../Cache.ts"
+import type { Request } from "../Controller.ts"
+import { KubeClient } from "../KubeClient.ts"
+import { LeaderLost } from "../Leadership.ts"
+import { Recorder } from "../Recorder.ts"
+import { Supervisor } from "../Supervisor.ts"
+import * as Log from "./log.ts"
+import * as OwnWrites from "./ownWrites.ts"
+import * as Tools from "./tools.ts"
+
+/** A kind and how its deltas become keys; the type of its objects is closed over. */
+export interface Feed {
+  readonly resource: Resource.Any
+  readonly attach: (cache: Cache["Service"], queue: KeyedQueue.KeyedQueue) => Effect.Effect<void, never, Scope.Scope>
+}
+
+export const feed = <A extends KubeObject>(
+  resource: Resource.Resource<A>,
+  trigger: Trigger<A>,
+  options: { readonly predicate?: Predicate<A> | undefined; readonly indexes?: ReadonlyArray<Index<A>> | undefined }
+): Feed => ({
+  resource,
+  attach: (cache, queue) =>
+    Effect.flatMap(cache.subscribe(resource, { indexes: options.indexes }), (informer) =>
+      informer.onDeltas((deltas) => {
+        for (const delta of deltas) {
+          if (options.predicate === undefined || options.predicate(delta)) {
+            queue.addAllUnsafe(trigger(delta), isUrgent(delta) ? 0 : KeyedQueue.LOW)
+          }
+        }
+      })
+    )
+})
+
+/** First lists and resyncs are not: nothing has changed. */
+const isUrgent = <A>(delta: Delta<A>): boolean =>
+  delta._tag === "Created" ? !delta.initial : delta._tag !== "Updated" || delta.previous !== delta.object
+
+export interface Options<A, E, R> {
+  readonly name: string
+  readonly feeds: ReadonlyArray<Feed>
+  readonly reads: ReadonlyArray<Resource.Any>
+  readonly concurrency?: number | undefined
+  readonly timeout?: Duration.Input | "none" | undefined
+  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
+  readonly ownWritesLimit?: Duration.Input | undefined
+  readonly reconcile: (request: Request, tools: Tools.Tools<A>) => Effect.Effect<Reconcile.Outcome | void, E, R>
+}
+
+export const layer = <A, E, R>(options: Options<A, E, R>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const supervisor = yield* Supervisor
+      const queue = yield* KeyedQueue.make({ name: options.name, backoff: options.backoff })
+      for (const resource of options.reads) yield* cache.subscribe(resource)
+      yield* Effect.forEach(options.feeds, (source) => source.attach(cache, queue), { discard: true })
+      const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
+      const tools = Tools.make<A>(
+        { cache, client: yield* KubeClient, events: (yield* Recorder).named(options.name) },
+        writes.note
+      )
+      yield* supervisor.fork(
+        options.name,
+        Effect.andThen(
+          synced(cache, options.reads),
+          Reconcile.run(queue, {
+            concurrency: options.concurrency ?? 1,
+            timeout: options.timeout,
+            park: writes.park,
+            observe: yield* Log.observer,
+            reconcile: (key) =>
+              Effect.provideService(options.reconcile(requestOf(key), tools), OwnWrites.CurrentKey, key)
+          })
+        )
+      )
+      // Registered last, so it runs first: workers finish their keys before their fiber is interrupted.
+      yield* Effect.addFinalizer((exit) => (isLost(exit) ? Effect.void : queue.shutdownWithDrain))
+    }).pipe(Effect.annotateLogs({ controller: options.name }))
+  )
+
+const requestOf = (key: Key.Key): Request => {
+  const { namespace, name } = Key.parse(key)
+  return { key, namespace, name }
+}
+
+/** Waits until every kind has synced once. Each is subscribed, so none can be refused. */
+export const synced = (cache: Cache["Service"], reads: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
+  Effect.forEach(reads, (resource) => Effect.orDie(cache.synced(resource)), { discard: true })
+
+/** Whether a scope is being closed because leadership was lost: then nothing may be written any more. */
+export const isLost = (exit: Exit.Exit<unknown, unknown>): boolean =>
+  Exit.isFailure(exit) &&
+  exit.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error instanceof LeaderLost)

@@ -1,0 +1,45 @@
+/**
+ * The loop behind `Controller.scheduled`: waits for the controller's kinds, runs, and runs again when the schedule says so. A
+ * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schedule from "effect/Schedule"
+import type * as Resource from "../../kube/Resource.ts"
+import { Cache } from "../Cache.ts"
+import { KubeClient } from "../KubeClient.ts"
+import { Recorder } from "../Recorder.ts"
+import type { Run } from "../Schedules.ts"
+import { Supervisor } from "../Supervisor.ts"
+import { synced } from "./loop.ts"
+import * as Tools from "./tools.ts"
+
+export interface Options<A, E, R> {
+  readonly name: string
+  readonly reads: ReadonlyArray<Resource.Any>
+  readonly schedule: Schedule.Schedule<unknown, Run>
+  readonly component?: string | undefined
+  readonly run: (tools: Tools.Tools<A>) => Effect.Effect<void, E, R>
+}
+
+export const layer = <A, E, R>(options: Options<A, E, R>) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const supervisor = yield* Supervisor
+      for (const resource of options.reads) yield* cache.subscribe(resource)
+      const tools = Tools.make<A>(
+        { cache, client: yield* KubeClient, events: (yield* Recorder).named(options.component ?? options.name) },
+        () => Effect.void
+      )
+      const guarded = options
+        .run(tools)
+        .pipe(Effect.catchCause((cause) => Effect.logWarning("Scheduled run failed", cause)))
+      const run = Effect.flatMap(Clock.monotonicTimeNanos, (startedAt) => Effect.as(guarded, { startedAt }))
+      yield* supervisor.fork(
+        options.name,
+        Effect.andThen(synced(cache, options.reads), Effect.repeat(run, options.schedule))
+      )
+    }).pipe(Effect.annotateLogs({ controller: options.name }))
+  )

@@ -1,0 +1,183 @@
+/**
+ * What a controller is handed: a client, a view of the cache and a sink for events, all narrowed by type to what its `access`
+ * declares. A call that was not declared does not compile; at run time these are the shared services themselves, plus
+ * one thing: writes are remembered, so that the next run of the same key waits until the cache has seen them.
+ */
+import * as Effect from "effect/Effect"
+import type * as Access from "../../kube/Access.ts"
+import type * as ApiError from "../../kube/ApiError.ts"
+import type * as Key from "../../kube/Key.ts"
+import type { Draft, KubeList, KubeObject } from "../../kube/Meta.ts"
+import type * as Patch from "../../kube/Patch.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type * as Selector from "../../kube/Selector.ts"
+import type * as Status from "../../kube/Status.ts"
+import type { Cache } from "../Cache.ts"
+import type * as KubeClient from "../KubeClient.ts"
+import type { EventSink } from "../Recorder.ts"
+
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
+type MainWrite = Omit<KubeClient.WriteOptions, "subresource">
+type MainTarget = Omit<KubeClient.Target, "subresource">
+
+/** The server, restricted to the grants in `A`. Every failure is an `ApiError`. */
+export interface Client<A> {
+  readonly get: <R extends Access.Granted<A, "read" | "live">>(
+    resource: R,
+    target: MainTarget,
+    options?: KubeClient.GetOptions
+  ) => Call<Resource.Object<R>>
+  readonly list: <R extends Access.Granted<A, "read" | "live">>(
+    resource: R,
+    options?: KubeClient.ListOptions
+  ) => Call<KubeList<Resource.Object<R>>>
+  readonly create: <R extends Access.Granted<A, "create">>(
+    resource: R,
+    object: DraftOf<R>,
+    options?: MainWrite & { readonly namespace?: string | undefined }
+  ) => Call<Resource.Object<R>>
+  readonly update: <R extends Access.Granted<A, "update">>(
+    resource: R,
+    object: Resource.Object<R>,
+    options?: MainWrite
+  ) => Call<Resource.Object<R>>
+  readonly patch: <R extends Access.Granted<A, "patch">>(
+    resource: R,
+    target: MainTarget,
+    patch: Patch.Patch,
+    options?: Omit<KubeClient.PatchOptions, "subresource">
+  ) => Call<Resource.Object<R>>
+  readonly delete: <R extends Access.Granted<A, "delete">>(
+    resource: R,
+    target: MainTarget,
+    options?: KubeClient.DeleteOptions
+  ) => Call<KubeObject | Status.Status>
+  readonly deleteCollection: <R extends Access.Granted<A, "deletecollection">>(
+    resource: R,
+    selection: KubeClient.ListOptions,
+    options?: KubeClient.DeleteOptions
+  ) => Call<void>
+  /** The endpoint below an object: `client.subresource("status").patch(…)`. */
+  readonly subresource: <S extends Access.Subresource<A>>(name: S) => Subresource<A, S>
+}
+
+/** Writes to one subresource. */
+export interface Subresource<A, S extends string> {
+  readonly create: <R extends Access.Granted<A, "create", S>>(
+    resource: R,
+    target: MainTarget,
+    object: object,
+    options?: MainWrite
+  ) => Call<KubeObject>
+  readonly update: <R extends Access.Granted<A, "update", S>>(
+    resource: R,
+    object: Resource.Object<R>,
+    options?: MainWrite
+  ) => Call<Resource.Object<R>>
+  readonly patch: <R extends Access.Granted<A, "patch", S>>(
+    resource: R,
+    target: MainTarget,
+    patch: Patch.Patch,
+    options?: Omit<KubeClient.PatchOptions, "subresource">
+  ) => Call<Resource.Object<R>>
+}
+
+type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
+
+/** Reads that cost no request, restricted to the kinds with a `read` grant. They wait for the first sync and cannot fail. */
+export interface Reader<A> {
+  readonly get: <R extends Access.Granted<A, "read">>(
+    resource: R,
+    key: Key.Key
+  ) => Effect.Effect<Resource.Object<R> | undefined>
+  readonly list: <R extends Access.Granted<A, "read">>(
+    resource: R,
+    options?: { readonly namespace?: string | undefined; readonly labels?: Selector.LabelSelector | undefined }
+  ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
+  /** By an index that a source or the controller declared. */
+  readonly byIndex: <R extends Access.Granted<A, "read">>(
+    resource: R,
+    index: string,
+    value: string
+  ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
+}
+
+export interface Tools<A> {
+  readonly client: Client<A>
+  readonly cache: Reader<A>
+  readonly events: EventSink
+}
+
+/** Told of every object a write returned; runs before the write's caller goes on. */
+export type OnWrite = (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
+
+/**
+ * The untyped shared services behind the typed view. The one cast of the room: `Client<A>` is `KubeClient` with fewer calls
+ * allowed, which generic method types cannot express.
+ */
+export const make = <A>(
+  services: {
+    readonly client: KubeClient.KubeClient["Service"]
+    readonly cache: Cache["Service"]
+    readonly events: EventSink
+  },
+  onWrite: OnWrite
+): Tools<A> => ({
+  client: clientOf(services.client, onWrite) as unknown as Client<A>,
+  cache: readerOf(services.cache) as unknown as Reader<A>,
+  events: services.events
+})
+
+const clientOf = (client: KubeClient.KubeClient["Service"], onWrite: OnWrite) => {
+  const noted = <A extends KubeObject>(resource: Resource.Resource<A>, write: Call<A>): Call<A> =>
+    Effect.tap(write, (object) => onWrite(resource, object))
+  const create = <A extends KubeObject>(
+    resource: Resource.Resource<A>,
+    object: Draft<A>,
+    options?: KubeClient.WriteOptions & { readonly namespace?: string | undefined }
+  ) => noted(resource, client.create(resource, object, options))
+  const update = <A extends KubeObject>(resource: Resource.Resource<A>, object: A, options?: KubeClient.WriteOptions) =>
+    noted(resource, client.update(resource, object, options))
+  const patch = <A extends KubeObject>(
+    resource: Resource.Resource<A>,
+    target: KubeClient.Target,
+    body: Patch.Patch,
+    options?: KubeClient.PatchOptions
+  ) => noted(resource, client.patch(resource, target, body, options))
+  return {
+    get: client.get,
+    list: client.list,
+    create,
+    update,
+    patch,
+    delete: (resource: Resource.Any, target: MainTarget, options?: KubeClient.DeleteOptions) =>
+      Effect.tap(client.delete(resource, target, options), (left) =>
+        "metadata" in left && left.kind !== "Status" ? onWrite(resource, left as KubeObject) : Effect.void
+      ),
+    deleteCollection: client.deleteCollection,
+    subresource: (subresource: string) => ({
+      create: (resource: Resource.Any, target: MainTarget, object: Draft<KubeObject>, options?: MainWrite) =>
+        client.create(
+          resource,
+          { ...object, metadata: { ...object.metadata, name: target.name } },
+          {
+            ...options,
+            namespace: target.namespace,
+            subresource
+          }
+        ),
+      update: (resource: Resource.Any, object: KubeObject, options?: MainWrite) =>
+        update(resource, object, { ...options, subresource }),
+      patch: (resource: Resource.Any, target: MainTarget, body: Patch.Patch, options?: KubeClient.PatchOptions) =>
+        patch(resource, { ...target, subresource }, body, options)
+    })
+  }
+}
+
+/** A kind that is not cached here is a defect: the descriptor subscribed to every kind it may read. */
+const readerOf = (cache: Cache["Service"]) => ({
+  get: (resource: Resource.Any, key: Key.Key) => Effect.orDie(cache.get(resource, key)),
+  list: (resource: Resource.Any, options?: { namespace?: string; labels?: Selector.LabelSelector }) =>
+    Effect.orDie(cache.list(resource, options)),
+  byIndex: (resource: Resource.Any, index: string, value: string) => Effect.orDie(cache.byIndex(resource, index, value))
+})

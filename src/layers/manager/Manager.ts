@@ -1,0 +1,88 @@
+/**
+ * Runs controllers for as long as it is running itself: keeps every kind they read warm, waits for its turn to lead, builds
+ * their layers one after another into the term's scope, and ends when a supervised fiber fails, when leadership is lost, or when
+ * it is interrupted. Start and stop order are the nesting of scopes; there is no list of phases.
+ */
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as Resource from "../../kube/Resource.ts"
+import { Cache } from "../Cache.ts"
+import type { Descriptor, Services } from "../Controller.ts"
+import { Leadership } from "../Leadership.ts"
+import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
+import * as Preflight from "./preflight.ts"
+
+/** The manager ended although nobody asked it to; one sentence says why. */
+export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}
+
+export interface Options<out R> {
+  readonly controllers: ReadonlyArray<Descriptor<R>>
+  /** How long to wait at the start for the server to answer, and for a refusal to be taken back. Default 10 s. */
+  readonly patience?: Duration.Input | undefined
+  /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
+  readonly warm?: boolean | undefined
+}
+
+export const run = <R>(
+  options: Options<R>
+): Effect.Effect<never, ManagerError | Preflight.PreflightError | SupervisedFailure, Services | Leadership | R> =>
+  Effect.gen(function* () {
+    const patience = options.patience ?? "10 seconds"
+    const supervisor = yield* Supervisor
+    yield* Preflight.reachable(patience)
+    const kinds = kindsOf(options.controllers)
+    if (options.warm !== false) {
+      const cache = yield* Cache
+      for (const resource of kinds) yield* cache.subscribe(resource)
+      yield* Preflight.permitted(kinds, patience)
+    }
+    const { leaders, everywhere } = split(options.controllers)
+    const work = Effect.gen(function* () {
+      yield* build(everywhere, yield* Effect.scope)
+      return yield* leaders.length === 0 ? Effect.never : term(leaders)
+    })
+    return yield* Effect.raceFirst(supervisor.failure, work)
+  }).pipe(Effect.scoped)
+
+/** One term of leadership. Until the manager can rejoin, losing it ends the process. */
+const term = <R>(controllers: ReadonlyArray<Descriptor<R>>) =>
+  Effect.gen(function* () {
+    const { lease, identity, leader } = yield* Leadership
+    if (lease !== undefined) {
+      yield* Effect.logInfo("Waiting for the lease", { lease: `${lease.namespace}/${lease.name}`, identity })
+    }
+    const outcome = yield* Leadership.run(() =>
+      Effect.gen(function* () {
+        if (lease !== undefined) yield* Effect.logInfo("Leading", { leader: yield* leader })
+        yield* build(controllers, yield* Effect.scope)
+        return yield* Effect.never
+      })
+    )
+    return yield* new ManagerError({
+      message: outcome._tag === "Lost" ? `leader election lost: ${outcome.reason.message}` : "the term ended by itself"
+    })
+  })
+
+/** One after another, so that they stop in the reverse order. */
+const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope) =>
+  Effect.forEach(
+    controllers,
+    (controller) =>
+      Effect.andThen(
+        Effect.logInfo("Starting Controller", { controller: controller.name }),
+        Layer.buildWithScope(controller.layer, scope)
+      ),
+    { discard: true }
+  )
+
+const kindsOf = (controllers: ReadonlyArray<Descriptor<unknown>>): ReadonlyArray<Resource.Any> => [
+  ...new Map(controllers.flatMap((one) => one.reads.map((resource) => [resource.id, resource] as const))).values()
+]
+
+const split = <R>(controllers: ReadonlyArray<Descriptor<R>>) => ({
+  leaders: controllers.filter((one) => one.needsLeader),
+  everywhere: controllers.filter((one) => !one.needsLeader)
+})

@@ -1,0 +1,53 @@
+/**
+ * Which controllers run: the table of all there are, and the `--controllers` grammar that picks from it. A list of `*` (all
+ * that are on by default), `name` and `-name`; the first explicit mention of a name decides, wherever the `*` stands. A name that
+ * is not in the table is an error that lists those that are. Source: framework.md K14, K15.
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import type { Descriptor } from "../Controller.ts"
+
+export interface Entry<out R = never> {
+  readonly controller: Descriptor<R>
+  /** `embedded`: on by default where we own the whole cluster, off on a real one. */
+  readonly byDefault: "on" | "off" | "embedded"
+  /** One line for `--help`. */
+  readonly summary: string
+}
+
+export class RosterError extends Data.TaggedError("RosterError")<{ readonly message: string }> {}
+
+export interface Selection<out R = never> {
+  /** In the order of the table. */
+  readonly chosen: ReadonlyArray<Entry<R>>
+  /** Off, by default or because the list says so. */
+  readonly disabled: ReadonlyArray<string>
+}
+
+export const select = <R>(
+  table: ReadonlyArray<Entry<R>>,
+  patterns: ReadonlyArray<string>,
+  cluster: { readonly embedded: boolean }
+): Result.Result<Selection<R>, RosterError> => {
+  const names = table.map((entry) => entry.controller.name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) return fail(`two controllers are named "${twice}"`)
+  const unknown = patterns.find((pattern) => pattern !== "*" && !names.includes(nameIn(pattern)))
+  if (unknown !== undefined) {
+    return fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
+  }
+  const isOn = (entry: Entry<R>): boolean => {
+    const explicit = patterns.find((pattern) => nameIn(pattern) === entry.controller.name)
+    if (explicit !== undefined) return !explicit.startsWith("-")
+    return patterns.includes("*") && (entry.byDefault === "on" || (entry.byDefault === "embedded" && cluster.embedded))
+  }
+  const chosen = table.filter(isOn)
+  return Result.succeed({
+    chosen,
+    disabled: names.filter((name) => !chosen.some((entry) => entry.controller.name === name))
+  })
+}
+
+const nameIn = (pattern: string): string => (pattern.startsWith("-") ? pattern.slice(1) : pattern)
+
+const fail = (message: string) => Result.fail(new RosterError({ message }))
