@@ -1,0 +1,186 @@
+/**
+ * A real API server for tests: etcd and kube-apiserver from the folder that `KUBEBUILDER_ASSETS` names (the convention of
+ * controller-runtime's envtest), on free loopback ports, in a temporary folder, as an `Endpoint`. Each runs in a process
+ * group of its own, which is killed and waited for when the scope closes. Readiness is asked for whenever the server has
+ * said something new, never after a pause.
+ */
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { type ChildProcess, spawn } from "node:child_process"
+import { generateKeyPairSync } from "node:crypto"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { request } from "node:https"
+import { createServer, type AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import { authority } from "./tls.ts"
+
+/** Where the binaries are, or why there are none: printed by suites that skip. */
+export const assets = (
+  env: Readonly<Record<string, string | undefined>> = process.env
+): { readonly folder: string } | { readonly missing: string } => {
+  const folder = env["KUBEBUILDER_ASSETS"]
+  if (folder === undefined || folder === "") return { missing: "KUBEBUILDER_ASSETS is not set" }
+  const absent = ["etcd", "kube-apiserver"].filter((name) => !existsSync(join(folder, name)))
+  return absent.length === 0
+    ? { folder }
+    : { missing: `KUBEBUILDER_ASSETS=${folder} has no ${absent.join(" and no ")}` }
+}
+
+export interface RealServer {
+  readonly endpoint: Endpoint["Service"]
+  readonly url: string
+  readonly ca: string
+  readonly token: string
+  /** `1.20`, as two numbers. */
+  readonly version: { readonly major: number; readonly minor: number }
+}
+
+const token = "envtest-administrator"
+
+/** Starts both; fails as a defect with the end of the server's log when it does not come up. */
+export const start = (folder: string): Effect.Effect<RealServer, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const directory = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "ecm-envtest-"))),
+      (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+    )
+    const [etcdPort, peerPort, port] = yield* Effect.promise(() => freePorts(3))
+    const etcdUrl = `http://127.0.0.1:${etcdPort}`
+    yield* child(join(folder, "etcd"), [
+      `--data-dir=${join(directory, "etcd")}`,
+      `--listen-client-urls=${etcdUrl}`,
+      `--advertise-client-urls=${etcdUrl}`,
+      `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+      `--initial-advertise-peer-urls=http://127.0.0.1:${peerPort}`,
+      `--initial-cluster=default=http://127.0.0.1:${peerPort}`,
+      "--unsafe-no-fsync"
+    ])
+    const { ca, flags } = yield* Effect.promise(() => credentials(directory))
+    const server = yield* child(join(folder, "kube-apiserver"), [
+      ...flags,
+      `--etcd-servers=${etcdUrl}`,
+      "--bind-address=127.0.0.1",
+      "--advertise-address=127.0.0.1",
+      `--secure-port=${port}`,
+      "--service-cluster-ip-range=10.0.0.0/24",
+      "--disable-admission-plugins=ServiceAccount",
+      "--authorization-mode=RBAC",
+      "--allow-privileged"
+    ])
+    const get = (path: string) => read(Number(port), ca, path)
+    yield* Effect.promise(() => ready(server, () => get("/readyz").then((answer) => answer.status === 200)))
+    const { body } = yield* Effect.promise(() => get("/version"))
+    const { major, minor } = JSON.parse(body) as { major: string; minor: string }
+    const url = `https://127.0.0.1:${port}`
+    return {
+      endpoint: Endpoint.fixed({ server: url, tls: { ca }, token: Redacted.make(token) }),
+      url,
+      ca,
+      token,
+      version: { major: Number(major), minor: Number.parseInt(minor, 10) }
+    }
+  })
+
+const credentials = async (directory: string) => {
+  const ca = await authority("envtest")
+  const serving = await ca.issue("kube-apiserver")
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
+  const put = async (name: string, content: string) => {
+    await writeFile(join(directory, name), content, { mode: 0o600 })
+    return join(directory, name)
+  }
+  const signing = await put("sa.key", privateKey.export({ type: "pkcs8", format: "pem" }))
+  const flags = [
+    `--cert-dir=${directory}`,
+    `--tls-cert-file=${await put("serving.crt", serving.cert)}`,
+    `--tls-private-key-file=${await put("serving.key", serving.key)}`,
+    `--token-auth-file=${await put("tokens.csv", `${token},admin,admin-uid,"system:masters"\n`)}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    `--service-account-key-file=${signing}`,
+    `--service-account-signing-key-file=${signing}`
+  ]
+  return { ca: ca.cert, flags }
+}
+
+interface Running {
+  readonly process: ChildProcess
+  /** The last kilobytes of what it said. */
+  log: string
+}
+
+/** A child in a process group of its own; the group is killed and the child waited for. */
+const child = (command: string, args: ReadonlyArray<string>): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const process = spawn(command, args, { detached: true, stdio: ["ignore", "pipe", "pipe"] })
+      const running: Running = { process, log: "" }
+      const keep = (text: Buffer) => {
+        running.log = (running.log + text.toString()).slice(-8192)
+      }
+      process.stdout.on("data", keep)
+      process.stderr.on("data", keep)
+      process.on("error", (error) => keep(Buffer.from(String(error))))
+      return running
+    }),
+    ({ process: one }) =>
+      Effect.promise(async () => {
+        if (one.pid === undefined || one.exitCode !== null || one.signalCode !== null) return
+        const exited = once(one, "exit")
+        process.kill(-one.pid, "SIGKILL")
+        await exited
+      })
+  )
+
+/** Asks once now and once after every output of the server; its start-up log is what makes progress visible. */
+const ready = (server: Running, ask: () => Promise<boolean>): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let asking = false
+    let again = true
+    const fail = (why: string) => reject(new Error(`kube-apiserver ${why}:\n${server.log}`))
+    const check = async () => {
+      again = true
+      if (asking) return
+      asking = true
+      while (again) {
+        again = false
+        if (await ask().catch(() => false)) return stop(resolve)
+      }
+      asking = false
+    }
+    const onData = () => void check()
+    const onExit = () => stop(() => fail("ended before it was ready"))
+    const stop = (then: () => void) => {
+      server.process.stderr?.off("data", onData)
+      server.process.off("exit", onExit)
+      then()
+    }
+    server.process.stderr?.on("data", onData)
+    server.process.once("exit", onExit)
+    void check()
+  })
+
+const read = (port: number, ca: string, path: string): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const call = request({ host: "127.0.0.1", port, path, ca, headers, agent: false }, (response) => {
+      let body = ""
+      response.setEncoding("utf8").on("data", (text: string) => (body += text))
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }))
+      response.on("error", reject)
+    })
+    call.on("error", reject)
+    call.end()
+  })
+
+const freePorts = async (count: number): Promise<ReadonlyArray<number>> => {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"))
+  await Promise.all(servers.map((server) => once(server, "listening")))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), "close")))
+  return ports
+}
