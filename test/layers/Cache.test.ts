@@ -1,0 +1,361 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
+import { Cache } from "../../src/layers/Cache.ts"
+import type { Delta } from "../../src/streams/Delta.ts"
+import * as Fake from "./cache/fakeServer.ts"
+
+const pod = (name: string, extra: Partial<Pod["metadata"]> = {}): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { namespace: "default", name, uid: `uid-${name}`, ...extra }
+})
+
+const on = (nodeName: string, name: string): Pod => ({ ...pod(name), spec: { nodeName, containers: [] } })
+
+const provide = (server: Fake.FakeServer, frozen = false) =>
+  Effect.provide(
+    Cache.layer({ streamingList: "never" }).pipe(
+      Layer.provide(server.layer),
+      Layer.provide(Layer.succeed(Cache.Frozen, frozen))
+    )
+  )
+
+/** Waits until the informers of the kind have passed the version: how these tests settle. */
+const passed = (resource: Resource.Any, version: string) =>
+  Effect.gen(function* () {
+    const answer = Deferred.makeUnsafe<boolean>()
+    const done = (reached: boolean) => Deferred.doneUnsafe(answer, Effect.succeed(reached))
+    yield* (yield* Cache).onVersion(resource, "default/none", version, done, "1 hour")
+    return yield* Deferred.await(answer)
+  })
+
+const line = (delta: Delta<KubeObject>): string => {
+  const flag =
+    delta._tag === "Created" && delta.initial ? "*" : delta._tag === "Deleted" && delta.stateUnknown ? "?" : ""
+  return `${delta._tag}${flag} ${delta.object.metadata.name}`
+}
+
+describe("Cache", () => {
+  it.effect(
+    "one informer serves all subscribers; it outlives the last by the idle time and is reused within it",
+    () => {
+      const server = new Fake.FakeServer()
+      const pods = server.kind(Pod)
+      pods.put(pod("a"))
+      return Effect.gen(function* () {
+        const cache = yield* Cache
+        const use = Effect.scoped(
+          Effect.gen(function* () {
+            const one = yield* cache.subscribe(Pod)
+            const two = yield* cache.subscribe(Pod, { selection: { namespace: "" } })
+            yield* one.synced
+            yield* two.synced
+            yield* passed(Pod, pods.put(pod("a")))
+            assert.strictEqual((yield* one.status).subscribers, 2)
+            assert.strictEqual((yield* cache.get(Pod, "default/a"))?.metadata.uid, "uid-a")
+          })
+        )
+        yield* use
+        assert.deepStrictEqual([pods.lists, pods.watches, pods.connections.size], [1, 1, 1])
+        yield* TestClock.adjust("29 seconds")
+        yield* use
+        assert.deepStrictEqual([pods.lists, pods.watches, pods.connections.size], [1, 1, 1])
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual(pods.connections.size, 0)
+        assert.deepStrictEqual(yield* cache.status, [])
+        yield* use
+        assert.deepStrictEqual([pods.lists, pods.watches, pods.connections.size], [2, 2, 1])
+      }).pipe(provide(server))
+    }
+  )
+
+  it.effect("each selection and projection has an informer of its own", () => {
+    const server = new Fake.FakeServer()
+    server.kind(Pod).put(pod("a"))
+    server.kind(Pod).put(pod("b", { namespace: "other" }))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.subscribe(Pod, { selection: { namespace: "other" } })
+      yield* cache.subscribe(Resource.metadataOnly(Pod))
+      yield* cache.subscribe(Node, { selection: { namespace: "ignored" } })
+      assert.strictEqual((yield* cache.list(Pod)).length, 2)
+      const other = yield* cache.list(Pod, { selection: { namespace: "other" } })
+      assert.deepStrictEqual(
+        other.map((object) => object.metadata.name),
+        ["b"]
+      )
+      assert.strictEqual((yield* cache.list(Resource.metadataOnly(Pod), { namespace: "default" })).length, 1)
+      yield* cache.synced(Node)
+      assert.strictEqual((yield* cache.status).length, 4)
+    }).pipe(provide(server))
+  })
+
+  it.effect("refuses reads of what nobody subscribed to, says what to declare, and asks the server nothing", () => {
+    const server = new Fake.FakeServer()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const error = yield* Effect.flip(cache.get(Pod, "default/a"))
+      assert.strictEqual(error._tag, "NotCached")
+      assert.strictEqual(error.message, "pods are not cached: declare read(Pod) in the controller's access")
+      assert.include(
+        (yield* Effect.flip(cache.list(Pod, { selection: { namespace: "x", labelSelector: "a=b" } }))).message,
+        'pods in namespace "x" with labels "a=b" are not cached'
+      )
+      for (const refused of [
+        cache.list(Pod),
+        cache.byIndex(Pod, "namespace", "default"),
+        cache.synced(Pod),
+        cache.onVersion(Pod, "default/a", "1", () => assert.fail("called"), "1 second")
+      ]) {
+        assert.strictEqual((yield* Effect.flip(refused))._tag, "NotCached")
+      }
+      assert.strictEqual(server.requests, 0)
+      yield* Effect.scoped(cache.subscribe(Pod))
+      assert.strictEqual((yield* Effect.flip(cache.list(Pod)))._tag, "NotCached")
+    }).pipe(provide(server))
+  })
+
+  it.effect("reads wait for the first sync; they fail as not cached when the informer stops before", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    const answer = Latch.makeUnsafe()
+    pods.beforeList = answer.await
+    pods.put(pod("a"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const scope = yield* Scope.make()
+      yield* Scope.provide(cache.subscribe(Pod), scope)
+      const left = yield* Effect.forkChild(Effect.flip(cache.list(Pod)), { startImmediately: true })
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* Fiber.join(left))._tag, "NotCached")
+      yield* cache.subscribe(Pod)
+      const waiting = yield* Effect.forkChild(cache.list(Pod), { startImmediately: true })
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* answer.open
+      assert.strictEqual((yield* Fiber.join(waiting)).length, 1)
+    }).pipe(provide(server))
+  })
+
+  it.effect("indexes are shared and may come late; an undeclared one is refused by name", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    pods.put(on("n1", "a"))
+    const byNode = {
+      name: "node",
+      of: (object: Pod) => (object.spec?.nodeName === undefined ? [] : [object.spec.nodeName])
+    }
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.synced(Pod)
+      const error = yield* Effect.flip(cache.byIndex(Pod, "node", "n1"))
+      assert.include(error.message, 'pods have no index "node"')
+      yield* cache.subscribe(Pod, { indexes: [byNode] })
+      const names = Effect.map(cache.byIndex(Pod, "node", "n1"), (found) => found.map((object) => object.metadata.name))
+      assert.deepStrictEqual(yield* names, ["a"])
+      const version = pods.put(on("n1", "b"))
+      assert.isTrue(yield* passed(Pod, version))
+      assert.deepStrictEqual(yield* names, ["a", "b"])
+    }).pipe(provide(server))
+  })
+
+  it.effect("lists by namespace and labels", () => {
+    const server = new Fake.FakeServer()
+    for (const [name, namespace, app] of [
+      ["a", "default", "web"],
+      ["b", "default", "db"],
+      ["c", "other", "web"]
+    ] as const) {
+      server.kind(Pod).put(pod(name, { namespace, labels: { app } }))
+    }
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      const labels = [{ key: "app", operator: "In", values: ["web"] }] as const
+      const names = (found: ReadonlyArray<Pod>) => found.map((object) => object.metadata.name)
+      assert.deepStrictEqual(names(yield* cache.list(Pod, { labels })), ["a", "c"])
+      assert.deepStrictEqual(names(yield* cache.list(Pod, { labels, namespace: "default" })), ["a"])
+      assert.deepStrictEqual(names(yield* cache.list(Pod, { namespace: "default" })), ["a", "b"])
+    }).pipe(provide(server))
+  })
+
+  it.effect("changes: what is present first, without a list for a late subscriber, then what happens", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    pods.put(pod("a"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const seen = yield* Queue.unbounded<string>()
+      const follow = (name: string) =>
+        Effect.forkScoped(
+          Stream.runForEachArray(cache.changes(Pod), (deltas) =>
+            Queue.offerAll(
+              seen,
+              deltas.map((delta) => `${name} ${line(delta)}`)
+            )
+          )
+        )
+      yield* follow("early")
+      assert.strictEqual(yield* Queue.take(seen), "early Created* a")
+      pods.put(pod("b"))
+      assert.strictEqual(yield* Queue.take(seen), "early Created b")
+      yield* follow("late")
+      assert.deepStrictEqual(yield* Queue.takeN(seen, 2), ["late Created* a", "late Created* b"])
+      pods.remove("default/a")
+      const both = yield* Queue.takeN(seen, 2)
+      assert.deepStrictEqual([...both].sort(), ["early Deleted a", "late Deleted a"])
+      yield* cache.settled
+      assert.deepStrictEqual([yield* cache.outstanding, pods.lists], [0, 1])
+    }).pipe(provide(server))
+  })
+
+  it.effect("a slow subscriber blocks nobody and its buffer merges by key", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    pods.put(pod("a"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const started = Latch.makeUnsafe()
+      const go = Latch.makeUnsafe()
+      const seen: Array<string> = []
+      yield* Stream.runForEachArray(cache.changes(Pod), (deltas) => {
+        for (const delta of deltas) seen.push(line(delta))
+        return Effect.andThen(started.open, go.await)
+      }).pipe(Effect.forkScoped)
+      yield* started.await
+      for (let i = 0; i < 1000; i++) {
+        pods.put(pod("a", { labels: { i: String(i) } }))
+        pods.put(pod("b", { labels: { i: String(i) } }))
+      }
+      pods.put(pod("c"))
+      const version = pods.remove("default/c")
+      assert.isTrue(yield* passed(Pod, version))
+      assert.strictEqual((yield* cache.get(Pod, "default/b"))?.metadata.labels?.["i"], "999")
+      assert.strictEqual(yield* cache.outstanding, 3)
+      yield* go.open
+      yield* cache.settled
+      assert.deepStrictEqual(seen, ["Created* a", "Updated a", "Created b"])
+    }).pipe(provide(server))
+  })
+
+  it.effect(
+    "synced means that every listener has been told; a listener that throws is reported and harms nobody",
+    () => {
+      const server = new Fake.FakeServer()
+      const pods = server.kind(Pod)
+      pods.put(pod("a"))
+      return Effect.gen(function* () {
+        const cache = yield* Cache
+        const seen: Array<string> = []
+        yield* cache.onDeltas(Pod, undefined, () => {
+          throw new Error("listener")
+        })
+        yield* cache.onDeltas(Pod, undefined, (deltas) => void seen.push(...deltas.map(line)))
+        assert.deepStrictEqual(seen, [])
+        yield* cache.synced(Pod)
+        assert.deepStrictEqual(seen, ["Created* a"])
+        yield* Effect.scoped(
+          cache.onDeltas(Pod, {}, (deltas) => void seen.push(...deltas.map((d) => `late ${line(d)}`)))
+        )
+        assert.deepStrictEqual(seen, ["Created* a", "late Created* a"])
+        assert.isTrue(yield* passed(Pod, pods.put(pod("b"))))
+        assert.deepStrictEqual(seen, ["Created* a", "late Created* a", "Created b"])
+        const [status] = yield* cache.status
+        assert.strictEqual(status?.listenerErrors, 2)
+        assert.include(String(status?.lastListenerError), "listener")
+      }).pipe(provide(server))
+    }
+  )
+
+  it.effect("objects are trimmed, named and, when asked for, frozen", () => {
+    const server = new Fake.FakeServer()
+    const { apiVersion: _, kind: __, ...nameless } = pod("a", { managedFields: [{ manager: "m" }], labels: { a: "b" } })
+    server.kind(Pod).put(nameless)
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      const object = yield* cache.get(Pod, "default/a")
+      assert.deepStrictEqual([object?.apiVersion, object?.kind], ["v1", "Pod"])
+      assert.isUndefined(object?.metadata.managedFields)
+      assert.isTrue(Object.isFrozen(object) && Object.isFrozen(object?.metadata.labels))
+    }).pipe(provide(server, true))
+  })
+
+  it.effect("status tells what is wrong by verb and resource, and that it works again", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    pods.failure = Fake.forbidden(Pod)
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* TestClock.adjust("5 seconds")
+      const [failing] = yield* cache.status
+      assert.isFalse(failing?.synced)
+      assert.isAtLeast(failing?.attempts ?? 0, 2)
+      assert.deepInclude(failing?.lastError, { verb: "list", reason: "Forbidden", status: 403 })
+      assert.include(failing?.lastError?.message ?? "", "list pods: pods is forbidden")
+      pods.failure = undefined
+      pods.put(pod("a"))
+      yield* TestClock.adjust("1 minute")
+      const [working] = yield* cache.status
+      assert.deepInclude(working, { synced: true, attempts: 0, objects: 1, resourceVersion: "101", subscribers: 1 })
+      assert.deepInclude(working?.lastError, { reason: "Forbidden" })
+    }).pipe(provide(server))
+  })
+
+  it.effect(
+    "a defect in an informer is counted and starts it anew; its subscribers notice nothing but the relist",
+    () => {
+      const server = new Fake.FakeServer()
+      const pods = server.kind(Pod)
+      pods.put(pod("a"))
+      return Effect.gen(function* () {
+        const cache = yield* Cache
+        const seen: Array<string> = []
+        yield* cache.onDeltas(Pod, undefined, (deltas) => void seen.push(...deltas.map(line)))
+        yield* cache.synced(Pod)
+        assert.isTrue(yield* passed(Pod, pods.put(pod("z"))))
+        for (const { queue } of pods.connections) Queue.failCauseUnsafe(queue, Cause.die(new Error("bug")))
+        pods.connections.clear()
+        pods.put(pod("b"))
+        yield* TestClock.adjust("2 seconds")
+        assert.isTrue(yield* passed(Pod, pods.put(pod("c"))))
+        assert.deepStrictEqual(seen, ["Created* a", "Created z", "Created b", "Created c"])
+        const [status] = yield* cache.status
+        assert.deepInclude(status, { defects: 1, attempts: 0, objects: 4 })
+        assert.deepInclude(status?.lastError, { reason: "Defect" })
+        for (const { queue } of pods.connections) Queue.failCauseUnsafe(queue, Cause.interrupt())
+        pods.connections.clear()
+        yield* TestClock.adjust("4 seconds")
+        assert.isTrue(yield* passed(Pod, pods.put(pod("d"))))
+        assert.strictEqual((yield* cache.status)[0]?.defects, 2)
+      }).pipe(provide(server))
+    }
+  )
+
+  it.effect("unused kinds stay apart: config maps are not listed because pods are", () => {
+    const server = new Fake.FakeServer()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.synced(Pod)
+      assert.strictEqual((yield* Effect.flip(cache.list(ConfigMap))).resource, "configmaps")
+      assert.strictEqual(server.kind(ConfigMap).lists, 0)
+    }).pipe(provide(server))
+  })
+})

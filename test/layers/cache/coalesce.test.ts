@@ -1,0 +1,191 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Delta } from "../../../src/streams/Delta.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import * as Buffer from "../../../src/layers/cache/Buffer.ts"
+import * as Coalesce from "../../../src/layers/cache/coalesce.ts"
+import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
+import * as Mutant from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+interface Thing extends KubeObject {
+  readonly n: number
+}
+
+const thing = (name: string, uid: number, n: number): Thing => ({ metadata: { name, uid: String(uid) }, n })
+
+type Step = { readonly key: string; readonly act: "put" | "delete" | "recreate" | "take" }
+
+const steps = Arbitrary.schema(
+  Schema.Array(
+    Schema.Struct({
+      key: Schema.Literals(["a", "b"]),
+      act: Schema.Literals(["put", "put", "delete", "recreate", "take"])
+    })
+  )
+)
+
+/** What a subscriber knows; each delta must fit what it was told before. */
+const subscriber = () => {
+  const known = new Map<string, Thing>()
+  return {
+    known,
+    apply: (delta: Delta<Thing>): void => {
+      const key = delta.object.metadata.name
+      const before = known.get(key)
+      if (delta._tag === "Created") assert.isUndefined(before, "created, but known")
+      else assert.isDefined(before, `${delta._tag.toLowerCase()}, but unknown`)
+      if (delta._tag === "Updated") {
+        assert.strictEqual(delta.previous, before, "previous is not what was told last")
+        assert.strictEqual(delta.object.metadata.uid, before?.metadata.uid, "another object under an update")
+      }
+      if (delta._tag === "Deleted") assert.strictEqual(delta.object.metadata.uid, before?.metadata.uid)
+      if (delta._tag === "Deleted") known.delete(key)
+      else known.set(key, delta.object)
+    }
+  }
+}
+
+/** The property, as a function of the module: applying merged deltas is as good as applying all of them. */
+const agrees = (merge: typeof Coalesce.merge, script: ReadonlyArray<Step>): void => {
+  const all = subscriber()
+  const some = subscriber()
+  const pending = new Map<string, Coalesce.Pending<Thing>>()
+  let uid = 0
+  const take = () => {
+    for (const { deleted, present } of pending.values()) {
+      if (deleted !== undefined) some.apply(deleted)
+      if (present !== undefined) some.apply(present)
+    }
+    pending.clear()
+  }
+  const emit = (delta: Delta<Thing>) => {
+    all.apply(delta)
+    const key = delta.object.metadata.name
+    const merged = merge(pending.get(key), delta)
+    if (merged === undefined) pending.delete(key)
+    else pending.set(key, merged)
+  }
+  script.forEach(({ act, key }, n) => {
+    const present = all.known.get(key)
+    if (act === "take") return take()
+    if (present === undefined) {
+      if (act === "put") emit({ _tag: "Created", object: thing(key, ++uid, n), initial: false })
+    } else if (act === "put") {
+      emit({ _tag: "Updated", object: { ...present, n }, previous: present })
+    } else {
+      emit({ _tag: "Deleted", object: { ...present, n }, stateUnknown: false })
+      if (act === "recreate") emit({ _tag: "Created", object: thing(key, ++uid, n), initial: false })
+    }
+  })
+  const told = new Set(some.known.values())
+  for (const { deleted, present } of pending.values()) {
+    assert.isDefined(deleted ?? present, "an empty entry is kept")
+    if (deleted !== undefined) continue
+    if (present?._tag === "Updated") assert.isTrue(told.has(present.previous), "an update of something never told")
+  }
+  take()
+  assert.deepStrictEqual(some.known, all.known)
+}
+
+describe("coalescing", () => {
+  it.prop(
+    "merged deltas lead to the same state, each fitting what was told before",
+    { script: steps },
+    ({ script }) => agrees(Coalesce.merge, script),
+    { arbitrary: { runs: runs(1000) } }
+  )
+
+  const mutations: ReadonlyArray<Mutant.Mutation> = [
+    {
+      title: "previous is the latest, not the oldest",
+      find: "previous: present.previous }",
+      replace: "previous: present.object }"
+    },
+    {
+      title: "a creation nobody saw and its deletion do not cancel",
+      find: "return pending.deleted === undefined ? undefined : {",
+      replace: "return pending.deleted === undefined ? { deleted: delta, present: undefined } : {"
+    },
+    {
+      title: "delete and recreate become one creation",
+      find: "if (present === undefined) return { deleted, present: created(delta.object, false) }",
+      replace: "if (present === undefined) return { deleted: undefined, present: created(delta.object, false) }"
+    },
+    {
+      title: "an update is lost behind an update",
+      find: '{ _tag: "Updated", object: delta.object, previous: present.previous }',
+      replace: "present"
+    }
+  ]
+  for (const mutation of mutations) {
+    it.effect(`the property notices: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const { merge } = yield* Effect.promise(() =>
+          Mutant.load<typeof Coalesce>("layers/cache/coalesce.ts", mutation)
+        )
+        const scripts = yield* Arbitrary.sampleEffect(steps, { count: 1000, seed: 7 })
+        assert.isTrue(scripts.some((script) => throws(() => agrees(merge, script))))
+      })
+    )
+  }
+})
+
+const throws = (f: () => void): boolean => {
+  try {
+    f()
+    return false
+  } catch {
+    return true
+  }
+}
+
+describe("Buffer", () => {
+  const created = (name: string, n = 0): Delta<Thing> => ({
+    _tag: "Created",
+    object: thing(name, 1, n),
+    initial: false
+  })
+  const deleted = (name: string): Delta<Thing> => ({ _tag: "Deleted", object: thing(name, 1, 9), stateUnknown: false })
+
+  it("holds at most one object a key, and returns to empty after ten thousand creations and deletions", () => {
+    const outstanding = Outstanding.make()
+    const buffer = Buffer.make<Thing>(outstanding)
+    for (let i = 0; i < 10_000; i++) {
+      buffer.offerUnsafe([created("a", i)])
+      assert.strictEqual(outstanding.count(), 1)
+      buffer.offerUnsafe([deleted("a")])
+      assert.strictEqual(outstanding.count(), 0)
+    }
+    assert.deepStrictEqual(buffer.takeAllUnsafe(), [])
+  })
+
+  it.effect("counts what was taken until the subscriber comes back", () =>
+    Effect.gen(function* () {
+      const outstanding = Outstanding.make()
+      const buffer = Buffer.make<Thing>(outstanding)
+      buffer.offerUnsafe([created("a"), created("b")])
+      const chunk = yield* Effect.orDie(buffer.pull)
+      assert.deepStrictEqual(
+        chunk.map((delta) => delta.object.metadata.name),
+        ["a", "b"]
+      )
+      assert.strictEqual(outstanding.count(), 2)
+      assert.deepStrictEqual(buffer.takeAllUnsafe(), [])
+      assert.strictEqual(outstanding.count(), 0)
+      yield* outstanding.settled
+    })
+  )
+
+  it("leaves nothing outstanding when its subscriber goes", () => {
+    const outstanding = Outstanding.make()
+    const buffer = Buffer.make<Thing>(outstanding)
+    buffer.offerUnsafe([created("a"), created("b")])
+    buffer.takeAllUnsafe()
+    buffer.offerUnsafe([created("c"), deleted("a")])
+    buffer.closeUnsafe()
+    assert.strictEqual(outstanding.count(), 0)
+  })
+})

@@ -1,0 +1,194 @@
+/**
+ * The smallest thing an informer can watch: objects with versions, a log that watches replay and follow, and switches for bad
+ * luck. It knows namespaces but no selectors, and answers reads only. Every answer is freshly parsed JSON, as from a
+ * wire. The embedded API server is the real one; this one is for saying exactly what happens when.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import * as ApiError from "../../../src/kube/ApiError.ts"
+import * as Key from "../../../src/kube/Key.ts"
+import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
+import * as Status from "../../../src/kube/Status.ts"
+import { KubeClient, type ListOptions, type WatchOptions } from "../../../src/layers/KubeClient.ts"
+import type { WatchEvent } from "../../../src/layers/Transport.ts"
+
+interface Logged {
+  readonly version: number
+  readonly namespace: string | undefined
+  readonly type: WatchEvent["type"]
+  readonly text: string
+}
+
+interface Connection {
+  readonly namespace: string | undefined
+  readonly queue: Queue.Queue<WatchEvent, ApiError.ApiError | Cause.Done>
+}
+
+/** One kind's part of the server. */
+export class FakeKind {
+  readonly objects = new Map<Key.Key, string>()
+  readonly log: Array<Logged> = []
+  readonly connections = new Set<Connection>()
+  compacted = 0
+  /** Requests since the start. */
+  lists = 0
+  watches = 0
+  /** While set, every request fails with it. */
+  failure: ApiError.ApiError | undefined
+  /** Awaited before a list is answered. */
+  beforeList: Effect.Effect<void> = Effect.void
+
+  readonly server: FakeServer
+  readonly resource: Resource.Any
+
+  constructor(server: FakeServer, resource: Resource.Any) {
+    this.server = server
+    this.resource = resource
+  }
+
+  /** Creates or updates; answers with the new version. */
+  put(object: KubeObject): string {
+    const key = Key.of(object)
+    const version = ++this.server.version
+    const text = JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: String(version) } })
+    const type = this.objects.has(key) ? "MODIFIED" : "ADDED"
+    this.objects.set(key, text)
+    this.#tell({ version, namespace: object.metadata.namespace, type, text })
+    return String(version)
+  }
+
+  remove(key: Key.Key): string {
+    const object = JSON.parse(this.objects.get(key) ?? "null") as KubeObject
+    const version = ++this.server.version
+    this.objects.delete(key)
+    const text = JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: String(version) } })
+    this.#tell({ version, namespace: object.metadata.namespace, type: "DELETED", text })
+    return String(version)
+  }
+
+  bookmark(version = ++this.server.version): string {
+    for (const { queue } of this.connections) Queue.offerUnsafe(queue, { type: "BOOKMARK", object: bookmark(version) })
+    return String(version)
+  }
+
+  /** All watches end; those that ask for an older version than now get a 410. */
+  compact(): void {
+    this.compacted = this.server.version
+    this.cut(gone(this.resource))
+  }
+
+  /** Ends all watches, in an orderly way unless an error is given. */
+  cut(error?: ApiError.ApiError): void {
+    for (const { queue } of this.connections) {
+      if (error === undefined) Queue.endUnsafe(queue)
+      else Queue.failCauseUnsafe(queue, Cause.fail(error))
+    }
+    this.connections.clear()
+  }
+
+  #tell(event: Logged): void {
+    this.log.push(event)
+    for (const { namespace, queue } of this.connections) {
+      if (isIn(namespace, event.namespace)) Queue.offerUnsafe(queue, parse(event))
+    }
+  }
+
+  list<A extends KubeObject>(options: ListOptions): Effect.Effect<KubeList<A>, ApiError.ApiError> {
+    return Effect.suspend(() => {
+      this.lists++
+      if (this.failure !== undefined) return Effect.fail(this.failure)
+      return Effect.map(this.beforeList, () => {
+        const items = Array.from(this.objects.values(), (text) => JSON.parse(text) as A)
+        return {
+          metadata: { resourceVersion: String(this.server.version) },
+          items: items.filter((item) => isIn(options.namespace, item.metadata.namespace))
+        }
+      })
+    })
+  }
+
+  watch(options: WatchOptions): Stream.Stream<WatchEvent, ApiError.ApiError> {
+    return Stream.unwrap(
+      Effect.gen({ self: this }, function* () {
+        this.watches++
+        if (this.failure !== undefined) return Stream.fail(this.failure)
+        const since = Number(options.resourceVersion)
+        if (since < this.compacted) return Stream.fail(gone(this.resource))
+        const queue = yield* Queue.unbounded<WatchEvent, ApiError.ApiError | Cause.Done>()
+        const connection = { namespace: options.namespace, queue }
+        for (const event of this.log) {
+          if (event.version > since && isIn(options.namespace, event.namespace)) Queue.offerUnsafe(queue, parse(event))
+        }
+        this.connections.add(connection)
+        yield* Effect.addFinalizer(() => Effect.sync(() => this.connections.delete(connection)))
+        return Stream.fromQueue(queue)
+      })
+    )
+  }
+}
+
+export class FakeServer {
+  version = 100
+  readonly #kinds = new Map<string, FakeKind>()
+
+  kind(resource: Resource.Any): FakeKind {
+    const found = this.#kinds.get(resource.plural) ?? new FakeKind(this, resource)
+    this.#kinds.set(resource.plural, found)
+    return found
+  }
+
+  /** Requests of all kinds since the start. */
+  get requests(): number {
+    let count = 0
+    for (const kind of this.#kinds.values()) count += kind.lists + kind.watches
+    return count
+  }
+
+  readonly layer: Layer.Layer<KubeClient> = Layer.mock(KubeClient, {
+    listPage: <A extends KubeObject>(resource: Resource.Resource<A>, options: ListOptions = {}) =>
+      this.kind(resource).list<A>(options),
+    watch: (resource, options) => this.kind(resource).watch(options)
+  })
+}
+
+const isIn = (wanted: string | undefined, namespace: string | undefined): boolean =>
+  wanted === undefined || wanted === namespace
+
+const parse = ({ text, type }: Logged): WatchEvent => ({ type, object: JSON.parse(text) })
+
+const bookmark = (version: number) => ({
+  kind: "Pod",
+  apiVersion: "v1",
+  metadata: { resourceVersion: String(version) }
+})
+
+export const context = (resource: Resource.Any, verb = "watch"): ApiError.Context => ({
+  verb,
+  path: Resource.path(resource),
+  resource: Resource.qualifiedName(resource)
+})
+
+const gone = (resource: Resource.Any): ApiError.ApiError =>
+  ApiError.fromStatus({
+    context: context(resource),
+    status: 410,
+    body: Status.failure({ code: 410, reason: "Expired", message: "too old resource version" })
+  })
+
+export const forbidden = (resource: Resource.Any): ApiError.ApiError =>
+  ApiError.fromStatus({
+    context: context(resource, "list"),
+    status: 403,
+    body: Status.failure({
+      code: 403,
+      reason: "Forbidden",
+      message: `${Resource.qualifiedName(resource)} is forbidden: User "x" cannot list resource`
+    })
+  })
+
+export const unreachable = (resource: Resource.Any): ApiError.ApiError =>
+  ApiError.network(context(resource), new Error("connection reset"))
