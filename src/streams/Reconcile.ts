@@ -8,10 +8,9 @@
  * backoff), terminal failure (recorded, not retried). Source: framework.md 2.7.
  */
 import type * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type { KeyedQueue } from "./KeyedQueue.ts"
 import * as Loop from "./reconcileLoop.ts"
 
@@ -94,14 +93,7 @@ export interface Options<K, E, R> {
  * Runs until the queue has ended and the last run is over. Interrupting it interrupts all runs and waits for them; their
  * keys go back to the queue.
  */
-export const run = <K extends string, E, R>(
+export const run: <K extends string, E, R>(
   queue: KeyedQueue<K>,
   options: Options<K, E, R>
-): Effect.Effect<void, never, R> =>
-  Effect.contextWith((context: Context.Context<R>) =>
-    Effect.callback<void>((resume) => {
-      const loop = Loop.make(queue, options, context, resume)
-      loop.pump()
-      return loop.stop
-    })
-  )
+) => Effect.Effect<void, never, R> = Loop.run

@@ -27,4 +27,4 @@ export const exponential = (options: Options): Backoff => {
 
 /** Spreads a delay over `[delay × (1 - fraction), delay × (1 + fraction)]` by `random`, a number in `[0, 1)`. */
 export const jitter = (delay: number, random: number, fraction = 0.2): number =>
-  Math.max(0, delay * (1 - fraction + 2 * fraction * random))
+  Math.max(0, delay * (1 + fraction * (2 * random - 1)))

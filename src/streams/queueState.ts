@@ -40,7 +40,7 @@ export interface Options {
   readonly aging: ReadyList.Aging | undefined
   /** A key became ready, or the queue ended: somebody who waits for a key should look again. */
   readonly onReady: () => void
-  /** The earliest due time is now `due`, earlier than any told before since the last `releaseDue`. */
+  /** A key was delayed and is now the first of all, due at `due`. */
   readonly onDelay: (due: number) => void
   /** Nothing is ready and nothing in flight. */
   readonly onQuiet: () => void

@@ -27,14 +27,26 @@ interface Run<K, E> extends Watchdog.Watched {
   fiber: Fiber.Fiber<Outcome | void, E> | undefined
 }
 
-export interface Loop {
+interface Loop {
   /** Starts what can be started. */
   readonly pump: () => void
   /** Interrupts every run, waits for them, and gives all keys back. */
   readonly stop: Effect.Effect<void>
 }
 
-export const make = <K extends string, E, R>(
+export const run = <K extends string, E, R>(
+  queue: KeyedQueue<K>,
+  options: Options<K, E, R>
+): Effect.Effect<void, never, R> =>
+  Effect.contextWith((context: Context.Context<R>) =>
+    Effect.callback<void>((resume) => {
+      const loop = make(queue, options, context, resume)
+      loop.pump()
+      return loop.stop
+    })
+  )
+
+const make = <K extends string, E, R>(
   queue: KeyedQueue<K>,
   options: Options<K, E, R>,
   context: Context.Context<R>,
