@@ -75,15 +75,16 @@ export class FakeKind {
     return String(version)
   }
 
-  /** All watches end; those that ask for an older version than now get a 410. */
-  compact(): void {
+  /** The connections are lost with the latest events undelivered, and the past is forgotten: who resumes gets a 410. */
+  expire(): void {
     this.compacted = this.server.version
-    this.cut(gone(this.resource))
+    this.cut(unreachable(this.resource))
   }
 
-  /** Ends all watches, in an orderly way unless an error is given. */
+  /** Ends all watches, in an orderly way unless an error is given; what was not fetched yet is lost. */
   cut(error?: ApiError.ApiError): void {
     for (const { queue } of this.connections) {
+      for (let left = Queue.takeUnsafe(queue); left !== undefined; left = Queue.takeUnsafe(queue)) continue
       if (error === undefined) Queue.endUnsafe(queue)
       else Queue.failCauseUnsafe(queue, Cause.fail(error))
     }
@@ -102,10 +103,15 @@ export class FakeKind {
       this.lists++
       if (this.failure !== undefined) return Effect.fail(this.failure)
       return Effect.map(this.beforeList, () => {
-        const items = Array.from(this.objects.values(), (text) => JSON.parse(text) as A)
+        const items = Array.from(this.objects.values(), (text) => JSON.parse(text) as A).filter((item) =>
+          isIn(options.namespace, item.metadata.namespace)
+        )
+        const start = Number(options.continue ?? "0")
+        const end = start + (options.limit ?? items.length)
+        const metadata = { resourceVersion: String(this.server.version) }
         return {
-          metadata: { resourceVersion: String(this.server.version) },
-          items: items.filter((item) => isIn(options.namespace, item.metadata.namespace))
+          metadata: end < items.length ? { ...metadata, continue: String(end) } : metadata,
+          items: items.slice(start, end)
         }
       })
     })
