@@ -1,0 +1,215 @@
+/**
+ * The HTTPS front of the embedded API server: a `node:https` server on 127.0.0.1 that turns requests into calls of an `Api`
+ * and answers back into bytes. Node is driven directly because its own 4xx answers must come out as `Status` objects too.
+ * A caller that hangs up has its call or watch interrupted at once; closing the scope ends watches cleanly, then waits for
+ * answers under way, then closes connections, all within a bound. It knows no API rules.
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Latch from "effect/Latch"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer, type Server } from "node:https"
+import type { Answer, Api, ApiRequest, ApiResponse, User } from "../Api.ts"
+import * as Bearer from "./bearer.ts"
+import { type Connection, Connections } from "./Connections.ts"
+import * as Incoming from "./incoming.ts"
+import * as Outgoing from "./outgoing.ts"
+import * as Refusal from "./refusal.ts"
+
+export const host = "127.0.0.1"
+
+/** The server cannot listen; the message is one sentence for the user. */
+export class ListenError extends Data.TaggedError("ListenError")<{
+  readonly port: number
+  readonly message: string
+}> {}
+
+export interface Options {
+  readonly api: Api
+  /** PEM. */
+  readonly certificate: string
+  /** PEM. */
+  readonly key: Redacted.Redacted
+  readonly token: Redacted.Redacted
+  /** 0, the default, takes a free one. */
+  readonly port?: number | undefined
+  /** How long closing waits for answers under way; 3 s unless said otherwise. */
+  readonly drainLimit?: Duration.Input | undefined
+  /** Milliseconds until a request's headers must be there; 30,000 unless said otherwise. */
+  readonly headersTimeout?: number | undefined
+}
+
+export interface Front {
+  readonly port: number
+  /** What is going on right now: for status pages, and for tests that wait for it. */
+  readonly stats: () => { readonly connections: number; readonly requests: number; readonly watches: number }
+}
+
+/** Listens until the scope closes. */
+export const listen = Effect.fnUntraced(function* (options: Options) {
+  const draining = Latch.makeUnsafe(false)
+  const fibers = yield* FiberSet.make<void>()
+  const fork = yield* FiberSet.runtime(fibers)()
+  const connections = new Connections()
+  const identify = Bearer.make(options.token)
+  let watches = 0
+  let requests = 0
+  const exchange = exchangeWith(options.api, identify, draining, (change) => (watches += change))
+  const server = makeServer(options)
+  connections.attach(server)
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.of(request.socket)
+    const fiber = fork(exchange(request, response, connection))
+    requests++
+    connection.add(fiber)
+    fiber.addObserver(() => {
+      requests--
+      connection.remove(fiber)
+    })
+  })
+  yield* Effect.addFinalizer(() => shutdown(server, connections, fibers, draining, options.drainLimit ?? "3 seconds"))
+  const port = yield* bind(server, options.port ?? 0)
+  const front: Front = {
+    port,
+    stats: () => ({ connections: connections.size, requests, watches })
+  }
+  return front
+})
+
+const makeServer = (options: Options): Server =>
+  createServer({
+    cert: options.certificate,
+    key: Redacted.value(options.key),
+    minVersion: "TLSv1.2",
+    ALPNProtocols: ["http/1.1"],
+    handshakeTimeout: 10_000,
+    // As in the reference server: a long label selector in a URL is no mistake.
+    maxHeaderSize: 1024 * 1024,
+    headersTimeout: options.headersTimeout ?? 30_000,
+    requestTimeout: Math.max(60_000, options.headersTimeout ?? 0),
+    connectionsCheckingInterval: Math.min(5_000, options.headersTimeout ?? 5_000),
+    keepAliveTimeout: 90_000,
+    noDelay: true,
+    // Node would answer in its own words: `exchange` checks the header instead.
+    requireHostHeader: false
+  })
+
+const bind = (server: Server, port: number): Effect.Effect<number, ListenError> =>
+  Effect.callback<number, ListenError>((resume) => {
+    const onError = (error: NodeJS.ErrnoException): void => resume(Effect.fail(listenError(port, error)))
+    server.once("error", onError)
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off("error", onError)
+      // A failing accept (no file descriptors left) costs that one connection, not the process.
+      server.on("error", () => undefined)
+      const address = server.address()
+      resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
+    })
+  })
+
+const listenError = (port: number, error: NodeJS.ErrnoException): ListenError => {
+  const where = `port ${port} on ${host}`
+  if (error.code === "EADDRINUSE") {
+    return new ListenError({
+      port,
+      message: `${where} is already in use: stop the process that listens there, or choose another port (0 takes a free one)`
+    })
+  }
+  if (error.code === "EACCES") return new ListenError({ port, message: `${where} may not be used by this user` })
+  return new ListenError({ port, message: `cannot listen on ${where}: ${error.message}` })
+}
+
+type Identify = (header: string | undefined, path: string) => User | undefined
+
+/** One request from its head to its flushed answer. Never fails: what goes wrong is an answer, or a closed connection. */
+const exchangeWith = (api: Api, identify: Identify, draining: Latch.Latch, watching: (change: 1 | -1) => void) => {
+  const reply = Effect.fnUntraced(function* (
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection
+  ) {
+    const answer = yield* respond(api, identify, draining, request, connection).pipe(Effect.catch(Effect.succeed))
+    const close = draining.isOpen() || connection.isRefused
+    if (answer._tag === "Answer") {
+      return yield* Outgoing.answer(response, answer, {
+        acceptEncoding: request.headers["accept-encoding"]?.toString(),
+        close
+      })
+    }
+    watching(1)
+    connection.streams++
+    const lines = Stream.interruptWhen(answer.lines, draining.await)
+    yield* Effect.ensuring(
+      Outgoing.watch(response, { ...answer, lines }, close),
+      Effect.sync(() => {
+        connection.streams--
+        watching(-1)
+      })
+    )
+  })
+  return (request: IncomingMessage, response: ServerResponse, connection: Connection): Effect.Effect<void> =>
+    Effect.catchCause(reply(request, response, connection), (cause) => mishap(response, cause))
+}
+
+/** What to answer: refusals are failures here, so that each check can end the call. */
+const respond = Effect.fnUntraced(function* (
+  api: Api,
+  identify: Identify,
+  draining: Latch.Latch,
+  message: IncomingMessage,
+  connection: Connection
+): Effect.fn.Return<ApiResponse, Answer> {
+  if (draining.isOpen()) return yield* Effect.fail(Refusal.shuttingDown)
+  if (message.headers.host === undefined && message.httpVersion === "1.1") {
+    return yield* Effect.fail(Refusal.badRequest("missing required Host header"))
+  }
+  const target = Incoming.target(message.url ?? "/")
+  if ("_tag" in target) return yield* Effect.fail(target)
+  const user = identify(message.headers.authorization, target.path)
+  if (user === undefined) return yield* Effect.fail(Refusal.unauthorized)
+  const received = yield* Incoming.body(message, (fail) => (connection.failBody = fail))
+  const { contentType, text } = yield* Incoming.toJson(received, message.headers["content-type"])
+  const headers = Incoming.headers(message)
+  if (contentType !== undefined) headers["content-type"] = contentType
+  const call: ApiRequest = { method: message.method ?? "GET", ...target, headers, body: text, user }
+  return yield* api.handle(call)
+})
+
+/** A defect of the API or of this file: logged, and told to the caller in the way that is still open. */
+const mishap = (response: ServerResponse, cause: Cause.Cause<never>): Effect.Effect<void> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.sync(() => void response.destroy())
+  return Effect.andThen(
+    Effect.logError("a request to the embedded API server failed", cause),
+    Effect.suspend(() => {
+      if (!response.headersSent) {
+        return Outgoing.answer(response, Refusal.internalError, { acceptEncoding: undefined, close: true })
+      }
+      response.destroy()
+      return Effect.void
+    })
+  )
+}
+
+/** In this order: no new connections, watches end, answers under way finish, connections close; the last two within the limit. */
+const shutdown = Effect.fnUntraced(function* (
+  server: Server,
+  connections: Connections,
+  fibers: FiberSet.FiberSet<void>,
+  draining: Latch.Latch,
+  limit: Duration.Input
+) {
+  const closed = Latch.makeUnsafe(!server.listening)
+  if (server.listening) server.close(() => closed.openUnsafe())
+  draining.openUnsafe()
+  yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), limit)
+  connections.end()
+  yield* Effect.timeoutOption(closed.await, "1 second")
+  connections.destroy()
+  yield* FiberSet.clear(fibers)
+  yield* closed.await
+})

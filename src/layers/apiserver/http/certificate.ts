@@ -1,0 +1,93 @@
+/**
+ * The embedded server's TLS material, made afresh at every start: an authority that nobody else knows and one server
+ * certificate for loopback. Keys and serial numbers come from the platform's CSPRNG on purpose: secrets must not follow a
+ * seed. A module of its own because the certificate library is loaded with it.
+ */
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator
+} from "@peculiar/x509"
+import * as Redacted from "effect/Redacted"
+import { randomBytes, webcrypto } from "node:crypto"
+
+/** PEM texts. */
+export interface Material {
+  /** What clients trust. */
+  readonly ca: string
+  readonly certificate: string
+  readonly key: Redacted.Redacted
+}
+
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
+
+const hour = 3_600_000
+
+/** Valid from an hour before `now` (milliseconds) for a year: clocks differ, and a demo outlives no year. */
+export const make = async (now: number): Promise<Material> => {
+  const validity = { notBefore: new Date(now - hour), notAfter: new Date(now + 365 * 24 * hour) }
+  const crypto: Crypto = webcrypto
+  const authority = await newKeys()
+  const own = await newKeys()
+  const ca = await X509CertificateGenerator.createSelfSigned(
+    {
+      serialNumber: serial(),
+      name: "CN=embedded-ca",
+      ...validity,
+      keys: authority,
+      signingAlgorithm: algorithm,
+      extensions: [
+        new BasicConstraintsExtension(true, 0, true),
+        new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+        await SubjectKeyIdentifierExtension.create(authority.publicKey, false, crypto)
+      ]
+    },
+    crypto
+  )
+  const certificate = await X509CertificateGenerator.create(
+    {
+      serialNumber: serial(),
+      subject: "CN=embedded-apiserver",
+      issuer: ca.subject,
+      ...validity,
+      publicKey: own.publicKey,
+      signingKey: authority.privateKey,
+      signingAlgorithm: algorithm,
+      extensions: [
+        new BasicConstraintsExtension(false, undefined, true),
+        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+        new SubjectAlternativeNameExtension([
+          { type: "dns", value: "localhost" },
+          { type: "ip", value: "127.0.0.1" },
+          { type: "ip", value: "::1" }
+        ]),
+        await AuthorityKeyIdentifierExtension.create(authority.publicKey, false, crypto)
+      ]
+    },
+    crypto
+  )
+  const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", own.privateKey)).toString("base64")
+  return {
+    ca: ca.toString("pem"),
+    certificate: certificate.toString("pem"),
+    key: Redacted.make(
+      `-----BEGIN PRIVATE KEY-----\n${(key.match(/.{1,64}/g) ?? []).join("\n")}\n-----END PRIVATE KEY-----\n`
+    )
+  }
+}
+
+const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])
+
+/** Sixteen random bytes, positive and without a leading zero as DER wants them. */
+const serial = (): string => {
+  const bytes = randomBytes(16)
+  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
+  return bytes.toString("hex")
+}

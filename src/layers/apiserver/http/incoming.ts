@@ -1,0 +1,124 @@
+/**
+ * From Node's request to an `ApiRequest`: the target split and checked, headers flattened, the body read within its bound and
+ * brought to JSON text. Nothing here throws on any input: what cannot be accepted is an `Answer` to give instead.
+ */
+import * as Effect from "effect/Effect"
+import type { IncomingMessage } from "node:http"
+import type { Answer } from "../Api.ts"
+import * as Refusal from "./refusal.ts"
+
+/** Bytes of a request body, as in the reference server (`MaxRequestBodyBytes`). */
+export const maxBody = 3 * 1024 * 1024
+
+export interface Target {
+  /** Still escaped. */
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/** The request target in origin or absolute form; malformed escapes are refused here so that nobody after us can trip over one. */
+export const target = (url: string): Target | Answer => {
+  const origin = /^https?:\/\/[^/?]*/i.exec(url)
+  const rest = origin === null ? url : url.slice(origin[0].length)
+  const mark = rest.indexOf("?")
+  const path = mark === -1 ? rest : rest.slice(0, mark)
+  const search = mark === -1 ? "" : rest.slice(mark + 1)
+  if (!path.startsWith("/") && !(origin !== null && path === "")) return Refusal.badRequest("malformed request target")
+  if (!isEscaped(path)) return Refusal.badRequest("malformed escape in the path")
+  if (!isEscaped(search)) return Refusal.badRequest("malformed escape in the query")
+  return { path: path === "" ? "/" : path, query: new URLSearchParams(search) }
+}
+
+const isEscaped = (text: string): boolean => {
+  if (!text.includes("%")) return true
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Names are in lower case already; repeated ones were joined by Node, except those that it keeps as arrays. */
+export const headers = (request: IncomingMessage): Record<string, string> => {
+  const out: Record<string, string> = Object.create(null)
+  for (const name of Object.keys(request.headers)) {
+    const value = request.headers[name]
+    if (value !== undefined) out[name] = typeof value === "string" ? value : value.join(", ")
+  }
+  return out
+}
+
+/**
+ * The whole body as text, or what to answer instead. `onMalformed` receives a function to call when the parser gives up in
+ * the middle of the body, which Node reports to the server and not to the request.
+ */
+export const body = (
+  request: IncomingMessage,
+  onMalformed: (fail: ((answer: Answer) => void) | undefined) => void
+): Effect.Effect<string, Answer> =>
+  Effect.suspend(() => {
+    const declared = request.headers["content-length"]
+    if (declared === undefined && request.headers["transfer-encoding"] === undefined) return Effect.succeed("")
+    if (declared !== undefined && Number(declared) > maxBody) return Effect.fail(Refusal.tooLarge(maxBody))
+    return read(request, onMalformed)
+  })
+
+const read = (
+  request: IncomingMessage,
+  onMalformed: (fail: ((answer: Answer) => void) | undefined) => void
+): Effect.Effect<string, Answer> =>
+  Effect.callback<string, Answer>((resume) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > maxBody) settle(Effect.fail(Refusal.tooLarge(maxBody)))
+    }
+    const onEnd = (): void => settle(Effect.sync(() => Buffer.concat(chunks, size).toString("utf8")))
+    const onError = (): void => settle(Effect.fail(Refusal.badRequest("the request body was cut short")))
+    const stop = (): void => {
+      onMalformed(undefined)
+      // Whatever still arrives is thrown away, so that the connection can be used again; an error after us is nobody's.
+      request.off("data", onData).off("end", onEnd).resume()
+    }
+    const settle = (effect: Effect.Effect<string, Answer>): void => {
+      stop()
+      resume(effect)
+    }
+    onMalformed((answer) => settle(Effect.fail(answer)))
+    request.on("data", onData).on("end", onEnd).on("error", onError)
+    return Effect.sync(stop)
+  })
+
+/**
+ * The body and its media type as the API takes them. `application/yaml` becomes `application/json`; an apply patch keeps its
+ * type and may hold either.
+ */
+export const toJson = (
+  text: string,
+  contentType: string | undefined
+): Effect.Effect<{ readonly text: string; readonly contentType: string | undefined }, Answer> => {
+  const media = contentType?.split(";", 1)[0]?.trim().toLowerCase()
+  const isYaml = media === "application/yaml"
+  const isApply = media === "application/apply-patch+yaml"
+  if (text === "" || !(isYaml || (isApply && !isJson(text)))) return Effect.succeed({ text, contentType })
+  return Effect.map(fromYaml(text), (json) => ({ text: json, contentType: isYaml ? "application/json" : contentType }))
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const fromYaml = (text: string): Effect.Effect<string, Answer> =>
+  Effect.tryPromise({
+    try: async () => (await import("./yamlBody.ts")).toJson(text),
+    catch: (cause) =>
+      Refusal.badRequest(`error converting YAML to JSON: ${cause instanceof Error ? cause.message : ""}`)
+  })

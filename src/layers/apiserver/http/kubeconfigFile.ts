@@ -1,0 +1,96 @@
+/**
+ * The kubeconfig through which kubectl and everybody else finds the embedded server. It holds the token, so only its owner may
+ * read it: mode 0600 from its first byte, in a directory of mode 0700, visible under its name only when complete, gone with
+ * the scope. Written as JSON, which every reader of kubeconfigs takes because it is YAML.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import { mkdir, mkdtemp, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** The file could not be written; the message is one sentence for the user. */
+export class KubeconfigError extends Data.TaggedError("KubeconfigError")<{ readonly message: string }> {}
+
+export interface Access {
+  readonly server: string
+  /** PEM. */
+  readonly ca: string
+  readonly token: Redacted.Redacted
+}
+
+/** Name of the context, and of the cluster and user in it. */
+export const context = "embedded"
+
+export const contents = (access: Access): string =>
+  `${JSON.stringify(
+    {
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": context,
+      contexts: [{ name: context, context: { cluster: context, user: context } }],
+      clusters: [
+        {
+          name: context,
+          cluster: {
+            server: access.server,
+            "certificate-authority-data": Buffer.from(access.ca).toString("base64")
+          }
+        }
+      ],
+      users: [{ name: context, user: { token: Redacted.value(access.token) } }]
+    },
+    undefined,
+    2
+  )}\n`
+
+/**
+ * Writes the file for as long as the scope is open and answers with its path: `kubeconfig` in `directory`, or in a new
+ * directory under the system's temporary one.
+ */
+export const write = Effect.fnUntraced(function* (access: Access, directory?: string) {
+  const own = directory === undefined
+  const folder = yield* Effect.acquireRelease(
+    io("create a directory for the kubeconfig", () => makeFolder(directory)),
+    (folder) => (own ? quietly(() => rmdir(folder)) : Effect.void)
+  )
+  const path = join(folder, "kubeconfig")
+  const text = contents(access)
+  return yield* Effect.acquireRelease(
+    io(`write ${path}`, async () => {
+      // Not a source of randomness for the program: a name that no other process can have chosen.
+      const part = join(folder, `.kubeconfig-${randomBytes(6).toString("hex")}`)
+      try {
+        await writeFile(part, text, { mode: 0o600, flag: "wx" })
+        await rename(part, path)
+      } catch (cause) {
+        await rm(part, { force: true })
+        throw cause
+      }
+      return path
+    }),
+    () =>
+      quietly(async () => {
+        // Somebody else's by now, if another process uses the same directory.
+        if ((await readFile(path, "utf8")) === text) await rm(path)
+      })
+  )
+})
+
+const makeFolder = async (directory: string | undefined): Promise<string> => {
+  if (directory === undefined) return mkdtemp(join(tmpdir(), "embedded-cluster-"))
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  return directory
+}
+
+const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, KubeconfigError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) =>
+      new KubeconfigError({ message: `cannot ${what}: ${cause instanceof Error ? cause.message : String(cause)}` })
+  })
+
+const quietly = (run: () => Promise<unknown>): Effect.Effect<void> =>
+  Effect.ignore(Effect.tryPromise({ try: run, catch: (cause) => cause }))
