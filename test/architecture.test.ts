@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { check } from "./support/architecture.ts"
+
+const src = new URL("../src", import.meta.url).pathname
+
+const sources = (): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(src, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+      .map((file) => [file.replaceAll("\\", "/"), readFileSync(join(src, file), "utf8")])
+  )
+
+/** One file that breaks each rule, and the rule's name. */
+const offenders: ReadonlyArray<readonly [rule: string, file: string, source: string]> = [
+  ["every file is in a room", "util/strings.ts", ""],
+  ["no barrels: import the module", "streams/X.ts", `import { Effect } from "effect"`],
+  ["kube is vocabulary: no layers, no streams", "kube/X.ts", `import * as Layer from "effect/Layer"`],
+  ["only platform-edge files touch the platform", "kube/X.ts", `import { readFileSync } from "node:fs"`],
+  ["only platform-edge files touch the platform", "streams/X.ts", `import { request } from "undici"`],
+  ["only platform-edge files touch the platform", "layers/X.ts", `import { readFile } from "node:fs/promises"`],
+  ["only platform-edge files touch the platform", "layers/apiserver/X.ts", `import { createServer } from "node:https"`],
+  ["only platform-edge files touch the platform", "layers/X.ts", `const k = await import("@kubernetes/client-node")`],
+  ["the ladder: lower rooms never import higher ones", "kube/X.ts", `import * as Q from "../streams/KeyedQueue.ts"`],
+  ["the ladder: lower rooms never import higher ones", "streams/X.ts", `import { Cache } from "../layers/Cache.ts"`],
+  ["the ladder: lower rooms never import higher ones", "layers/X.ts", `import * as E from "../leader/Election.ts"`],
+  ["the ladder: lower rooms never import higher ones", "layers/X.ts", `export * from "../controllers/PodCount.ts"`],
+  ["the ladder: lower rooms never import higher ones", "leader/X.ts", `import * as P from "../controllers/PodCount.ts"`],
+  ["the ladder: lower rooms never import higher ones", "leader/X.ts", `import { Cache } from "../layers/Cache.ts"`],
+  ["the ladder: lower rooms never import higher ones", "controllers/X.ts", `import * as E from "../leader/Election.ts"`],
+  ["the ladder: lower rooms never import higher ones", "controllers/X.ts", `import * as M from "../layers/manager/Manager.ts"`],
+  ["the ladder: lower rooms never import higher ones", "controllers/X.ts", `import * as A from "../layers/apiserver/ApiServer.ts"`],
+  ["the ladder: lower rooms never import higher ones", "layers/apiserver/X.ts", `import { KubeClient } from "../KubeClient.ts"`],
+  ["the ladder: lower rooms never import higher ones", "layers/apiserver/X.ts", `import * as F from "./http/Front.ts"`],
+  ["the ladder: lower rooms never import higher ones", "layers/nodes/X.ts", `import { ApiServer } from "../apiserver/ApiServer.ts"`],
+  ["layers do not know the embedded cluster", "layers/X.ts", `import { ApiServer } from "./apiserver/ApiServer.ts"`],
+  ["controllers do not know each other", "controllers/Y.ts", `import * as P from "./PodCount.ts"`],
+  ["entries are not imported", "program.ts", `import * as I from "./index.ts"`]
+]
+
+describe("architecture", () => {
+  it("the source keeps every rule", () => {
+    assert.deepStrictEqual(check(sources()), [])
+  })
+
+  for (const [rule, file, source] of offenders) {
+    it(`catches: ${rule} (${file}: ${source === "" ? "no room" : source})`, () => {
+      assert.deepStrictEqual(
+        check(new Map([[file, source]])).map((violation) => violation.rule),
+        [rule]
+      )
+    })
+  }
+
+  it("keeps files at 400 lines or fewer", () => {
+    const long = [...sources()].filter(([, source]) => source.split("\n").length - 1 > 400).map(([file]) => file)
+    assert.deepStrictEqual(long, [])
+  })
+})

@@ -1,0 +1,165 @@
+/**
+ * The import ladder as data: which room may import what, and a checker that works on any map from path to source, so that each
+ * rule can be shown to catch a file that breaks it. Rooms are folders or files under `src`; the longest match decides.
+ */
+
+export interface Violation {
+  readonly rule: string
+  readonly file: string
+  readonly what: string
+}
+
+/** What a room may import from outside and from other rooms. */
+interface Room {
+  /** Path prefix, or a file. */
+  readonly path: string
+  /** Other rooms, as path prefixes; a room may always import itself, except where `siblings` is false. */
+  readonly rooms: ReadonlyArray<string>
+  /** Package prefixes with values; types may come from client-node everywhere. */
+  readonly packages: ReadonlyArray<string>
+  readonly siblings?: false
+}
+
+const pureEffect = ["effect/"]
+const edge = ["effect/", "node:", "@effect/platform-node/", "undici", "@peculiar/", "yaml", "@kubernetes/client-node"]
+
+/** Files of `layers` that touch the platform. */
+export const edgeFiles = [
+  "layers/HttpTransport.ts",
+  "layers/http/",
+  "layers/KubeConfig.ts",
+  "layers/kubeconfig/",
+  "layers/EmbeddedCluster.ts",
+  "layers/manager/clusters.ts",
+  "layers/apiserver/http/"
+]
+
+const layersMay = ["kube/", "streams/", "layers/"]
+
+export const rooms: ReadonlyArray<Room> = [
+  { path: "kube/", rooms: [], packages: pureEffect },
+  { path: "streams/", rooms: ["kube/"], packages: pureEffect },
+  { path: "layers/", rooms: layersMay, packages: pureEffect },
+  { path: "layers/apiserver/", rooms: ["kube/", "layers/Transport.ts"], packages: pureEffect },
+  {
+    path: "layers/apiserver/http/",
+    rooms: ["kube/", "layers/Transport.ts", "layers/apiserver/"],
+    packages: edge
+  },
+  {
+    path: "layers/nodes/",
+    rooms: ["kube/", "streams/", "layers/Transport.ts", "layers/KubeClient.ts", "layers/Cache.ts", "layers/Supervisor.ts"],
+    packages: pureEffect
+  },
+  ...edgeFiles
+    .filter((path) => path !== "layers/apiserver/http/")
+    .map((path): Room => ({ path, rooms: layersMay, packages: edge })),
+  {
+    path: "leader/",
+    rooms: [
+      "kube/",
+      "streams/",
+      "layers/Transport.ts",
+      "layers/KubeClient.ts",
+      "layers/Recorder.ts",
+      "layers/Leadership.ts"
+    ],
+    packages: pureEffect
+  },
+  {
+    path: "controllers/",
+    rooms: ["kube/", "streams/", "layers/Controller.ts", "layers/Schedules.ts", "layers/Cache.ts", "layers/KubeClient.ts", "layers/Recorder.ts"],
+    packages: pureEffect,
+    siblings: false
+  },
+  {
+    path: "controllers/roster.ts",
+    rooms: ["kube/", "controllers/", "layers/Controller.ts", "layers/Schedules.ts", "layers/manager/roster.ts"],
+    packages: pureEffect
+  },
+  { path: "main.ts", rooms: ["program.ts", "version.ts"], packages: edge },
+  { path: "program.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "version.ts"], packages: edge },
+  { path: "version.ts", rooms: [], packages: [] },
+  { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: pureEffect },
+  { path: "testing.ts", rooms: ["kube/", "streams/", "layers/"], packages: pureEffect },
+  { path: "node.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "program.ts"], packages: edge }
+]
+
+/** Nobody imports these: they are where reading starts. */
+const entries = ["main.ts", "index.ts", "node.ts", "testing.ts"]
+
+/** What the pure vocabulary must not hold, although `effect` has it. */
+const forbiddenInKube = ["effect/Layer", "effect/Context", "effect/Stream"]
+
+interface Import {
+  readonly specifier: string
+  readonly typeOnly: boolean
+}
+
+const importsOf = (source: string): ReadonlyArray<Import> => [
+  ...[...source.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm)].map((match) => ({
+    specifier: match[2] ?? "",
+    typeOnly: match[1] !== undefined
+  })),
+  ...[...source.matchAll(/\bimport\(\s*"([^"]+)"/g)].map((match) => ({ specifier: match[1] ?? "", typeOnly: false }))
+]
+
+const roomOf = (file: string): Room | undefined =>
+  rooms
+    .filter((room) => (room.path.endsWith("/") ? file.startsWith(room.path) : file === room.path))
+    .sort((a, b) => b.path.length - a.path.length)[0]
+
+/** Paths are relative to `src`. */
+export const check = (files: ReadonlyMap<string, string>): ReadonlyArray<Violation> => {
+  const found: Array<Violation> = []
+  for (const [file, source] of files) {
+    const room = roomOf(file)
+    if (room === undefined) {
+      found.push({ rule: "every file is in a room", file, what: "no room" })
+      continue
+    }
+    for (const { specifier, typeOnly } of importsOf(source)) {
+      const rule = specifier.startsWith(".")
+        ? checkRelative(file, room, resolve(file, specifier), typeOnly)
+        : checkPackage(room, specifier, typeOnly)
+      if (rule !== undefined) found.push({ rule, file, what: specifier })
+    }
+  }
+  return found
+}
+
+const checkPackage = (room: Room, specifier: string, typeOnly: boolean): string | undefined => {
+  if (specifier === "effect" || specifier === "@effect/platform-node") return "no barrels: import the module"
+  if (room.path === "kube/" && forbiddenInKube.includes(specifier)) return "kube is vocabulary: no layers, no streams"
+  if (typeOnly && specifier === "@kubernetes/client-node") return undefined
+  if (room.packages.some((prefix) => specifier === prefix || specifier.startsWith(prefix))) return undefined
+  return "only platform-edge files touch the platform"
+}
+
+const checkRelative = (file: string, room: Room, target: string, typeOnly: boolean): string | undefined => {
+  if (entries.includes(target)) return "entries are not imported"
+  const inside = room.path.endsWith("/") ? target.startsWith(room.path) : target === file
+  if (inside && room.siblings === false && folderOf(target) === folderOf(file)) return "controllers do not know each other"
+  if (inside && roomOf(target) === room) return undefined
+  if (inside && room.path === "layers/" && !edgeFiles.some((edge) => target.startsWith(edge))) {
+    return target.startsWith("layers/apiserver/") || target.startsWith("layers/nodes/")
+      ? "layers do not know the embedded cluster"
+      : undefined
+  }
+  if (inside && room.path === "layers/" && typeOnly) return undefined
+  if (!inside && room.rooms.some((prefix) => target.startsWith(prefix))) return undefined
+  if (inside && roomOf(target)?.path.startsWith(room.path) !== true) return undefined
+  return "the ladder: lower rooms never import higher ones"
+}
+
+/** `controllers/deployment/plan.ts` and `controllers/Deployment.ts` are one controller's; siblings are other names. */
+const folderOf = (file: string): string => file.split("/").slice(0, -1).join("/")
+
+const resolve = (file: string, specifier: string): string => {
+  const parts = file.split("/").slice(0, -1)
+  for (const part of specifier.split("/")) {
+    if (part === "..") parts.pop()
+    else if (part !== ".") parts.push(part)
+  }
+  return parts.join("/")
+}
