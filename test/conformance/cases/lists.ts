@@ -1,0 +1,243 @@
+/** Lists: selectors, pages, versions, projections, collections, and what is refused. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../../src/kube/ApiError.ts"
+import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
+import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
+import { type Case, configMap, pod, type Subject } from "../Case.ts"
+
+const names = (list: KubeList<KubeObject>): ReadonlyArray<string> => list.items.map((item) => item.metadata.name)
+
+/** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
+const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, count: number) {
+  for (let i = 0; i < count; i++) {
+    const letter = String.fromCharCode(97 + i)
+    const labels = i % 2 === 0 ? { letter, even: "" } : { letter }
+    yield* client.create(ConfigMap, configMap(`x-${letter}`, { letter }, labels), { namespace })
+  }
+})
+
+/** A real server puts objects of its own (a root CA) into namespaces. */
+const mine = "letter"
+
+export const lists: ReadonlyArray<Case> = [
+  {
+    title: "a list is sorted by name, has a version, and its items say what they are",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 3)
+      const list = yield* client.list(ConfigMap, { namespace, labelSelector: mine })
+      assert.deepStrictEqual(names(list), ["x-a", "x-b", "x-c"])
+      assert.match(list.metadata.resourceVersion ?? "", /^\d+$/)
+      for (const item of list.items) assert.deepStrictEqual([item.apiVersion, item.kind], ["v1", "ConfigMap"])
+      const one = yield* client.get(ConfigMap, { namespace, name: "x-a" })
+      assert.deepStrictEqual({ ...list.items[0] }, one)
+    })
+  },
+  {
+    title: "label selectors: equality, sets, existence",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 4)
+      const select = (labelSelector: string) => Effect.map(client.list(ConfigMap, { namespace, labelSelector }), names)
+      assert.deepStrictEqual(yield* select("letter=b"), ["x-b"])
+      assert.deepStrictEqual(yield* select("letter,letter!=b"), ["x-a", "x-c", "x-d"])
+      assert.deepStrictEqual(yield* select("letter in (a, d)"), ["x-a", "x-d"])
+      assert.deepStrictEqual(yield* select("letter,letter notin (a,d)"), ["x-b", "x-c"])
+      assert.deepStrictEqual(yield* select("even"), ["x-a", "x-c"])
+      assert.deepStrictEqual(yield* select("letter,!even"), ["x-b", "x-d"])
+      assert.deepStrictEqual(yield* select("even=,letter=c"), ["x-c"])
+      const error = yield* Effect.flip(select("a in b"))
+      assert.strictEqual(error.reason._tag, "BadRequest")
+    })
+  },
+  {
+    title: "field selectors: metadata.name everywhere, spec.nodeName and status.phase on pods, others refused",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 2)
+      assert.deepStrictEqual(names(yield* client.list(ConfigMap, { namespace, fieldSelector: "metadata.name=x-b" })), [
+        "x-b"
+      ])
+      yield* client.create(Pod, pod("unbound"), { namespace })
+      const bound = pod("bound")
+      yield* client.create(Pod, { ...bound, spec: { ...bound.spec, nodeName: "node-1" } }, { namespace })
+      const pods = (fieldSelector: string) => Effect.map(client.list(Pod, { namespace, fieldSelector }), names)
+      assert.deepStrictEqual(yield* pods("spec.nodeName=node-1"), ["bound"])
+      assert.deepStrictEqual(yield* pods("spec.nodeName="), ["unbound"])
+      assert.deepStrictEqual(yield* pods("spec.nodeName!=node-1,status.phase=Pending"), ["unbound"])
+      const error = yield* Effect.flip(pods("spec.nonsense=1"))
+      assert.strictEqual(error.reason._tag, "BadRequest")
+    })
+  },
+  {
+    title: "pages cover everything once, all at the version of the first",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 5)
+      const page = (token?: string) =>
+        client.listPage(ConfigMap, { namespace, labelSelector: mine, limit: 2, ...(token && { continue: token }) })
+      const first = yield* page()
+      yield* client.delete(ConfigMap, { namespace, name: "x-d" })
+      const second = yield* page(first.metadata.continue)
+      const third = yield* page(second.metadata.continue)
+      assert.deepStrictEqual([names(first), names(second), names(third)], [["x-a", "x-b"], ["x-c", "x-d"], ["x-e"]])
+      assert.strictEqual(second.metadata.resourceVersion, first.metadata.resourceVersion)
+      assert.strictEqual(third.metadata.continue ?? "", "")
+    })
+  },
+  {
+    title: "remainingItemCount is given without a selector",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 5)
+      const all = yield* client.list(ConfigMap, { namespace })
+      const page = yield* client.listPage(ConfigMap, { namespace, limit: 2 })
+      assert.strictEqual(page.metadata.remainingItemCount, all.items.length - 2)
+    })
+  },
+  {
+    title: "the client's list follows the pages",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 5)
+      const list = yield* client.list(ConfigMap, { namespace, labelSelector: mine, limit: 2 })
+      assert.deepStrictEqual(names(list), ["x-a", "x-b", "x-c", "x-d", "x-e"])
+      assert.isUndefined(list.metadata.continue)
+    })
+  },
+  {
+    title: "an expired continue token is Gone, and a garbled one a BadRequest",
+    needsCompaction: true,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, compact, namespace } = subject
+      yield* letters(subject, 3)
+      const options = { namespace, labelSelector: mine, limit: 1 }
+      const first = yield* client.listPage(ConfigMap, options)
+      yield* client.create(ConfigMap, configMap("later"), { namespace })
+      if (compact !== undefined) yield* compact
+      const late = yield* Effect.flip(client.listPage(ConfigMap, { ...options, continue: first.metadata.continue }))
+      assert.strictEqual(late.reason._tag, "Gone")
+      const garbled = yield* Effect.flip(client.listPage(ConfigMap, { ...options, continue: "garbled" }))
+      assert.strictEqual(garbled.reason._tag, "BadRequest")
+    })
+  },
+  {
+    title: "a list at an exact version shows the past; version 0 and NotOlderThan show at least that",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 2)
+      const options = { namespace, labelSelector: mine }
+      const before = yield* client.list(ConfigMap, options)
+      yield* client.create(ConfigMap, configMap("x-z", {}, { letter: "z" }), { namespace })
+      const { resourceVersion } = before.metadata
+      const past = yield* client.listPage(ConfigMap, { ...options, resourceVersion, resourceVersionMatch: "Exact" })
+      assert.deepStrictEqual(names(past), ["x-a", "x-b"])
+      const fresh = yield* client.listPage(ConfigMap, {
+        ...options,
+        resourceVersion,
+        resourceVersionMatch: "NotOlderThan"
+      })
+      assert.includeMembers([...names(fresh)], ["x-a", "x-b"])
+      yield* client.listPage(ConfigMap, { ...options, resourceVersion: "0" })
+    })
+  },
+  {
+    title: "a version that the server has not seen yet is a Timeout to wait out, not a reason to relist",
+    run: Effect.fnUntraced(function* ({ namespace, transport }) {
+      const path = Resource.path(ConfigMap, { namespace })
+      const query = { resourceVersion: "999999999", resourceVersionMatch: "NotOlderThan" }
+      const error = yield* Effect.flip(transport.send({ method: "GET", path, query, context: { verb: "list", path } }))
+      assert.isTrue(ApiError.isTooLargeResourceVersion(error))
+    })
+  },
+  {
+    title: "metadata alone: get and list leave out everything else and name the real kind",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 2)
+      const Partial = Resource.metadataOnly(ConfigMap)
+      const one = yield* client.get(Partial, { namespace, name: "x-a" })
+      assert.deepStrictEqual(Object.keys(one).sort(), ["apiVersion", "kind", "metadata"])
+      assert.deepStrictEqual([one.apiVersion, one.kind], ["v1", "ConfigMap"])
+      const full = yield* client.get(ConfigMap, { namespace, name: "x-a" })
+      assert.deepStrictEqual(one.metadata, full.metadata)
+      const list = yield* client.list(Partial, { namespace, labelSelector: mine, limit: 1 })
+      assert.deepStrictEqual(names(list), ["x-a", "x-b"])
+      for (const item of list.items)
+        assert.deepStrictEqual(Object.keys(item).sort(), ["apiVersion", "kind", "metadata"])
+    })
+  },
+  {
+    title: "deletecollection deletes what is selected",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 4)
+      yield* client.deleteCollection(ConfigMap, { namespace, labelSelector: "even" })
+      assert.deepStrictEqual(names(yield* client.list(ConfigMap, { namespace, labelSelector: mine })), ["x-b", "x-d"])
+    })
+  },
+  {
+    title: "a list over all namespaces contains this one's objects",
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 1)
+      const list = yield* client.list(ConfigMap, { labelSelector: "letter=a" })
+      assert.include(
+        list.items.map((item) => `${item.metadata.namespace}/${item.metadata.name}`),
+        `${namespace}/x-a`
+      )
+    })
+  },
+  {
+    title: "a write without its namespace is MethodNotAllowed",
+    run: Effect.fnUntraced(function* ({ transport }) {
+      const path = "/api/v1/configmaps"
+      const body = configMap("a")
+      const call = transport.send({ method: "POST", path, body, context: { verb: "create", path } })
+      assert.strictEqual((yield* Effect.flip(call)).reason._tag, "MethodNotAllowed")
+    })
+  },
+  {
+    title: "timestamps, quantities and every field come back as they were written, from get, list and update",
+    run: Effect.fnUntraced(function* ({ client, namespace }) {
+      const draft = {
+        metadata: { name: "full", annotations: { "a.example/time": "2026-01-02T03:04:05.000+01:00", empty: "" } },
+        spec: {
+          containers: [
+            {
+              name: "main",
+              image: "registry.example/app:1",
+              resources: { requests: { cpu: "1500m", memory: "1Gi" }, limits: { cpu: "2" } },
+              env: [
+                { name: "PLAIN", value: "x" },
+                { name: "FROM", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.name" } } }
+              ],
+              readinessProbe: { httpGet: { path: "/ready", port: "http" }, periodSeconds: 3 },
+              ports: [{ name: "http", containerPort: 8080 }]
+            }
+          ],
+          tolerations: [{ key: "k", operator: "Exists" as const, tolerationSeconds: 5, effect: "NoExecute" as const }]
+        }
+      }
+      const made = yield* client.create(Pod, draft, { namespace })
+      const container = made.spec?.containers[0]
+      const { env, ports, resources } = draft.spec.containers[0] ?? {}
+      assert.deepStrictEqual(
+        {
+          env: container?.env,
+          requests: container?.resources?.requests,
+          limits: container?.resources?.limits?.["cpu"]
+        },
+        { env, requests: resources?.requests, limits: resources?.limits.cpu }
+      )
+      assert.strictEqual(container?.ports?.[0]?.containerPort, ports?.[0]?.containerPort)
+      assert.deepStrictEqual(made.metadata.annotations, draft.metadata.annotations)
+      const listed = (yield* client.list(Pod, { namespace })).items.find(({ metadata }) => metadata.name === "full")
+      assert.deepStrictEqual(listed, made)
+      const updated = yield* client.update(Pod, made)
+      assert.deepStrictEqual(updated, made)
+    })
+  }
+]
