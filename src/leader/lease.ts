@@ -110,7 +110,7 @@ export const validUntil = (sentAt: number, settings: Settings): number => sentAt
 
 /** How long to wait before the next try to acquire; `random` is in [0, 1). */
 export const acquireDelay = (settings: Settings, random: number): number =>
-  settings.retryPeriod * (1 + jitterFactor * random)
+  Math.round(settings.retryPeriod * (1 + jitterFactor * random))
 
 type Spec = NonNullable<Lease["spec"]>
 

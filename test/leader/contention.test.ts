@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Leadership, type Term } from "../../src/layers/Leadership.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import { Transport } from "../../src/layers/Transport.ts"
+import type { Transport } from "../../src/layers/Transport.ts"
 import * as Election from "../../src/leader/Election.ts"
 import { load } from "../support/mutant.ts"
 import { runs } from "../support/runs.ts"
@@ -141,7 +141,7 @@ const check = (module: Module, count: number) =>
           return seen.violations.length === 0 && seen.leaders === 1 && seen.valid === 1
         })
       ).pipe(Effect.provide(TestClock.layer())),
-    { runs: count, seed: 11 }
+    { runs: count, seed: 11, size: 40 }
   )
 
 describe("contention", () => {

@@ -98,7 +98,7 @@ const check = (module: Module) =>
   Arbitrary.checkEffect(
     Arbitrary.all([Steps, Skews]),
     ([steps, skews]) => Effect.sync(() => atMostOneLeader(module)(steps, skews)),
-    { runs: runs(1000), seed: 7 }
+    { runs: runs(1000), seed: 7, size: 60 }
   )
 
 describe("lease", () => {

@@ -29,7 +29,7 @@ export const deliver = Effect.fnUntraced(function* (client: KubeClient["Service"
     if (tries >= maxTries || closing.isOpen()) {
       return yield* Effect.logWarning(`${label} could not be written after ${tries} tries: ${error.message}`)
     }
-    const delay = tries === 1 ? pause * (yield* Random.next) : pause
+    const delay = tries === 1 ? Math.round(pause * (yield* Random.next)) : pause
     yield* Effect.raceFirst(Effect.sleep(delay), closing.await)
   }
 })

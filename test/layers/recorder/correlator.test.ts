@@ -1,0 +1,173 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Correlator from "../../../src/layers/recorder/correlator.ts"
+import type { Occurrence } from "../../../src/layers/recorder/occurrence.ts"
+import { load } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+type Module = typeof Correlator
+
+const occurrence = (message: string, time: number, object = "a", change: Partial<Occurrence> = {}): Occurrence => ({
+  object: { apiVersion: "v1", kind: "Pod", namespace: "default", name: object, uid: `uid-${object}` },
+  type: "Normal",
+  reason: "Counted",
+  message,
+  action: "",
+  component: "test",
+  instance: "",
+  name: `${object}.${time}`,
+  time,
+  ...change
+})
+
+const pauses = [1, 1_000, 60_000, 299_999, 300_000, 599_999, 600_000, 600_001, 7_500_000]
+
+const Step = Schema.Struct({
+  message: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 14 })),
+  object: Schema.Literals(["a", "b"]),
+  reason: Schema.Literals(["Counted", "Failed"]),
+  /** Index into `pauses`; any higher one is no pause, so that most events come in bursts. */
+  pause: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 80 }))
+})
+const Steps = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(120)))
+
+/**
+ * The law, said a second time and more slowly: lists instead of caches, a scan instead of a counter. What was stored is the sum
+ * of everything, so a lost count, a stale name or a wrong prefix shows.
+ */
+const reference = () => {
+  const recent = new Map<string, { messages: Array<string>; last: number }>()
+  const counts = new Map<string, { count: number; name: string; first: number }>()
+  const sent = new Map<string, { at: number; credit: number }>()
+  return (o: Occurrence, now: number) => {
+    const kind = `${o.object.name}/${o.reason}`
+    let seen = recent.get(kind)
+    if (seen === undefined || now - seen.last > 600_000) recent.set(kind, (seen = { messages: [], last: now }))
+    seen.last = now
+    if (!seen.messages.includes(o.message)) seen.messages.push(o.message)
+    const combined = seen.messages.length >= 10
+    if (combined) seen.messages.shift()
+    const key = combined ? kind : `${kind}/${o.message}`
+    const before = counts.get(key)
+    const after = { count: (before?.count ?? 0) + 1, name: before?.name ?? o.name, first: before?.first ?? o.time }
+    counts.set(key, after)
+    const bucket = sent.get(o.object.name) ?? { at: now, credit: 7_500_000 }
+    const credit = Math.min(7_500_000, bucket.credit + now - bucket.at)
+    sent.set(o.object.name, { at: now, credit: credit >= 300_000 ? credit - 300_000 : credit })
+    if (credit < 300_000) return { _tag: "Drop" }
+    const message = combined ? `(combined from similar events): ${o.message}` : o.message
+    return { _tag: before === undefined ? "Create" : "Patch", ...after, message, last: o.time }
+  }
+}
+
+const agrees = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
+  const state = module.make()
+  const expected = reference()
+  let now = 0
+  return steps.every((step, index) => {
+    now += pauses[step.pause] ?? 0
+    const o = occurrence(`m${step.message}`, now, step.object, { reason: step.reason, name: `n${index}` })
+    const action = module.correlate(state, o, now)
+    const flat =
+      action._tag === "Drop"
+        ? action
+        : {
+            _tag: action._tag,
+            count: action.event.count,
+            name: action.event.name,
+            first: action.event.first,
+            message: action.event.message,
+            last: action.event.last
+          }
+    return JSON.stringify(flat) === JSON.stringify(expected(o, now))
+  })
+}
+
+const check = (module: Module) =>
+  Arbitrary.checkEffect(Steps, (steps) => Effect.sync(() => agrees(module)(steps)), {
+    runs: runs(500),
+    seed: 3,
+    size: 120
+  })
+
+const mutants = [
+  {
+    title: "aggregates one too late",
+    find: "entry.messages.size < state.limits.similar",
+    replace: "entry.messages.size <= state.limits.similar"
+  },
+  {
+    title: "counts only what is sent",
+    find: '  state.stored.set(key, { name: event.name, first: event.first, count: event.count })\n  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n',
+    replace:
+      '  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n  state.stored.set(key, { name: event.name, first: event.first, count: event.count })\n'
+  },
+  { title: "never refills", find: "bucket.credit + Math.max(0, now - bucket.at)", replace: "bucket.credit" },
+  { title: "never forgets a kind", find: "now - before.last > state.limits.window", replace: "false" },
+  {
+    title: "a name of its own each time",
+    find: "name: before?.name ?? occurrence.name",
+    replace: "name: occurrence.name"
+  }
+]
+
+describe("correlator", () => {
+  it.effect("agrees with the law on random histories", () =>
+    Effect.gen(function* () {
+      const result = yield* check(Correlator)
+      assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
+    })
+  )
+
+  for (const mutation of mutants) {
+    it.effect(`mutant is caught: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => load<Module>("layers/recorder/correlator.ts", mutation))
+        assert.strictEqual((yield* check(mutant))._tag, "Falsified")
+      })
+    )
+  }
+
+  it("repeats raise the count of one event", () => {
+    const state = Correlator.make()
+    const first = Correlator.correlate(state, occurrence("m", 0), 0)
+    const second = Correlator.correlate(state, occurrence("m", 10_000), 10_000)
+    assert.strictEqual(first._tag, "Create")
+    assert.deepInclude(second._tag === "Patch" ? second.event : {}, { name: "a.0", count: 2, first: 0, last: 10_000 })
+  })
+
+  it("lets 25 through at once, then one in 300 s, per source and object", () => {
+    const state = Correlator.make()
+    const passed = (object: string, now: number) =>
+      Correlator.correlate(state, occurrence("same", now, object), now)._tag !== "Drop"
+    assert.strictEqual(Array.from({ length: 40 }, () => passed("a", 0)).filter(Boolean).length, 25)
+    assert.isTrue(passed("b", 0))
+    assert.isFalse(passed("a", 299_999))
+    assert.isTrue(passed("a", 300_000))
+    assert.isFalse(passed("a", 300_001))
+  })
+
+  it("combines from the tenth different message on", () => {
+    const state = Correlator.make()
+    const actions = Array.from({ length: 12 }, (_, i) => Correlator.correlate(state, occurrence(`m${i}`, i), i))
+    const combined = actions.filter((action) => action._tag !== "Drop" && action.event.message.startsWith("(combined"))
+    assert.deepStrictEqual(
+      combined.map((action) => action._tag),
+      ["Create", "Patch", "Patch"]
+    )
+    assert.strictEqual(
+      actions[9]?._tag === "Create" ? actions[9].event.message : "",
+      "(combined from similar events): m9"
+    )
+  })
+
+  it("remembers a bounded number of events: ten thousand objects leave 4096 entries", () => {
+    const state = Correlator.make()
+    for (let i = 0; i < 10_000; i++) Correlator.correlate(state, occurrence("m", i, `object-${i}`), i)
+    assert.deepStrictEqual([state.similar.size(), state.stored.size(), state.buckets.size()], [4096, 4096, 4096])
+    assert.strictEqual(Correlator.correlate(state, occurrence("m", 0, "object-9999"), 10_000)._tag, "Patch")
+    assert.strictEqual(Correlator.correlate(state, occurrence("m", 0, "object-0"), 10_000)._tag, "Create")
+  })
+})

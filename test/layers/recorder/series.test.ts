@@ -1,0 +1,123 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Occurrence } from "../../../src/layers/recorder/occurrence.ts"
+import * as Series from "../../../src/layers/recorder/series.ts"
+import { load } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+type Module = typeof Series
+
+const minute = 60_000
+
+const occurrence = (object: string, time: number, name: string): Occurrence => ({
+  object: { apiVersion: "v1", kind: "Pod", namespace: "default", name: object },
+  type: "Normal",
+  reason: "Counted",
+  message: `at ${time}`,
+  action: "",
+  component: "test",
+  instance: "",
+  name,
+  time
+})
+
+const Step = Schema.Union([
+  Schema.TaggedStruct("Event", { object: Schema.Literals(["a", "b"]) }),
+  Schema.TaggedStruct("Sweep", {}),
+  Schema.TaggedStruct("Pass", { millis: Schema.Literals([1, minute, 6 * minute, 6 * minute + 1, 31 * minute]) })
+])
+const Steps = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(100)))
+
+/** What the server ends up with, per event name; a patch of something that was never created is an error. */
+const store = () => {
+  const stored = new Map<string, number>()
+  let valid = true
+  return {
+    stored,
+    valid: () => valid,
+    apply: (actions: ReadonlyArray<Series.Action>) => {
+      for (const { _tag, series } of actions) {
+        if (
+          (_tag === "Create") === stored.has(series.occurrence.name) ||
+          series.count <= (stored.get(series.occurrence.name) ?? 0)
+        ) {
+          valid = false
+        }
+        stored.set(series.occurrence.name, series.count)
+      }
+    }
+  }
+}
+
+/** Nothing is lost: in the end the stored counts add up to all events, and events more than six minutes apart are not one. */
+const addsUp = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
+  const state = module.make()
+  const server = store()
+  let now = 0
+  let events = 0
+  const groups: Record<string, number> = {}
+  const last: Record<string, number> = {}
+  for (const [index, step] of steps.entries()) {
+    if (step._tag === "Pass") now += step.millis
+    else if (step._tag === "Sweep") server.apply(module.sweep(state, now))
+    else {
+      events++
+      const before = last[step.object]
+      if (before === undefined || now - before > 6 * minute) groups[step.object] = (groups[step.object] ?? 0) + 1
+      last[step.object] = now
+      server.apply(module.observe(state, occurrence(step.object, now, `n${index}`), now))
+    }
+  }
+  server.apply(module.finish(state, now))
+  const total = [...server.stored.values()].reduce((sum, count) => sum + count, 0)
+  const expected = Object.values(groups).reduce((sum, count) => sum + count, 0)
+  return server.valid() && total === events && server.stored.size === expected && module.finish(state, now).length === 0
+}
+
+const check = (module: Module) =>
+  Arbitrary.checkEffect(Steps, (steps) => Effect.sync(() => addsUp(module)(steps)), {
+    runs: runs(500),
+    seed: 5,
+    size: 100
+  })
+
+const mutants = [
+  { title: "forgets a series that is over", find: "...over, { _tag:", replace: "{ _tag:" },
+  { title: "one event for ever", find: "now - entry.last <= state.limits.window", replace: "true" },
+  { title: "the same count twice", find: "entry.written = entry.count", replace: "entry.written = 1" }
+]
+
+describe("series", () => {
+  it.effect("every event is counted once, in the series it belongs to", () =>
+    Effect.gen(function* () {
+      const result = yield* check(Series)
+      assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
+    })
+  )
+
+  for (const mutation of mutants) {
+    it.effect(`mutant is caught: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => load<Module>("layers/recorder/series.ts", mutation))
+        assert.strictEqual((yield* check(mutant))._tag, "Falsified")
+      })
+    )
+  }
+
+  it("writes the first two at once, then every half hour, then the end", () => {
+    const state = Series.make()
+    const writes: Array<string> = []
+    const note = (now: number, actions: ReadonlyArray<Series.Action>) => {
+      for (const { _tag, series } of actions) writes.push(`${now / minute} ${_tag} ${series.count}`)
+    }
+    for (let now = 0; now <= 40 * minute; now += minute) {
+      note(now, Series.observe(state, occurrence("a", now, `n${now}`), now))
+      if (now % (6 * minute) === 0) note(now, Series.sweep(state, now))
+    }
+    note(48 * minute, Series.sweep(state, 48 * minute))
+    assert.deepStrictEqual(writes, ["0 Create 1", "1 Patch 2", "36 Patch 37", "48 Patch 41"])
+    assert.strictEqual(state.entries.size(), 0)
+  })
+})
