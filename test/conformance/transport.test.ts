@@ -49,10 +49,10 @@ for (const backend of backends) {
     }, 60_000)
     afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
     for (const [suite, cases] of Object.entries(suites)) {
-      describe(`${suite}`, () => {
+      describe(`cases of ${suite}`, () => {
         for (const one of cases) {
-          // oxlint-disable-next-line vitest/expect-expect -- a case asserts by itself
-          it(`${one.title}`, { timeout: 20_000 }, async (context) => {
+          // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- a case asserts and names itself
+          it(one.title, { timeout: 20_000 }, async (context) => {
             const { minor, ...subject } = ready
             if (one.since !== undefined && minor < one.since) {
               return context.skip(`needs 1.${one.since}, the server is 1.${minor}`)
