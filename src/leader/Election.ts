@@ -16,6 +16,8 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as ApiError from "../kube/ApiError.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Lease } from "../kube/resources.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership, type Term } from "../layers/Leadership.ts"
 import { Recorder } from "../layers/Recorder.ts"
@@ -57,22 +59,23 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const oneAtATime = yield* Semaphore.make(1)
   const events = recorder.named("leader-election")
   const { namespace, name, labels } = options
+  const candidate = Candidate.make({ client, settings, namespace, name, labels })
   const election: Election = {
     settings,
     releaseOnStop: options.releaseOnStop ?? true,
     label: `${namespace}/${name}`,
     status: Metric.withAttributes(masterStatus, { name }),
-    candidate: Candidate.make({ client, settings, namespace, name, labels }),
+    candidate,
     publish: (holder) =>
       Effect.suspend(() =>
         SubscriptionRef.getUnsafe(leader) === holder ? Effect.void : SubscriptionRef.set(leader, holder)
       ),
     announce: (message) =>
-      events.normal(
-        { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { namespace, name } },
-        "LeaderElection",
-        `${options.identity} ${message}`
-      )
+      Effect.suspend(() => {
+        const metadata = candidate.leaseUnsafe()?.metadata ?? { namespace, name }
+        const lease = { apiVersion: Resource.apiVersion(Lease), kind: Lease.kind, metadata }
+        return events.normal(lease, "LeaderElection", `${options.identity} ${message}`)
+      })
   }
   return Leadership.of({
     identity: options.identity,
@@ -122,7 +125,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       const tenure = yield* Tenure.make(election.settings, sentAt)
       const fibers = [
         yield* Effect.forkDetach(Effect.ensuring(Tenure.watchdog(tenure), ended(election, tenure))),
-        yield* Effect.forkDetach(renewing(election, tenure))
+        yield* Effect.forkDetach(renewing(election, tenure, sentAt))
       ]
       yield* Scope.addFinalizer(
         scope,
@@ -167,10 +170,16 @@ const contend = Effect.fnUntraced(function* (election: Election) {
   }
 })
 
-/** Renews every retry period for as long as the term lasts. It never ends a term for being late: that is the watchdog's part. */
-const renewing = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure) {
+/**
+ * Renews every retry period, counted from the start of one try to the start of the next, so that slow answers do not use up
+ * the deadline twice. It never ends a term for being late: that is the watchdog's part.
+ */
+const renewing = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure, sentAt: number) {
+  let started = sentAt
   while (tenure.term.isValidUnsafe()) {
-    yield* Effect.sleep(election.settings.retryPeriod)
+    const elapsed = (yield* Candidate.monotonicMillis) - started
+    yield* Effect.sleep(Math.max(0, Math.ceil(election.settings.retryPeriod - elapsed)))
+    started = yield* Candidate.monotonicMillis
     const tried = yield* Effect.result(election.candidate.attempt)
     if (Result.isFailure(tried)) {
       tenure.failedUnsafe(tried.failure.message)

@@ -34,6 +34,8 @@ export interface Candidate {
   readonly release: Effect.Effect<void, ApiError.ApiError>
   /** False only when we know that the server does not have us as holder. */
   readonly mayHoldUnsafe: () => boolean
+  /** The lease as seen last; undefined when there is none or nothing was seen yet. */
+  readonly leaseUnsafe: () => Lease | undefined
   /** The holder seen last, unless that is us. */
   readonly holderUnsafe: () => string | undefined
 }
@@ -63,6 +65,7 @@ export const make = (options: Options): Candidate => {
     attempt: Effect.suspend(() => attempt(state)),
     release: Effect.suspend(() => release(state)),
     mayHoldUnsafe: () => state.mayHold,
+    leaseUnsafe: () => state.lease,
     holderUnsafe: () => {
       const holder = state.observed?.holder
       return holder === "" || holder === options.settings.identity ? undefined : holder

@@ -339,7 +339,7 @@ const releaseBesideRenewal = (module: Module) =>
 describe("release", () => {
   it.effect("is tried again when a renewal in flight got there first", () => releaseBesideRenewal(Election))
 
-  it.live("a release without conflict retry is caught", () =>
+  it.effect("a release without conflict retry is caught", () =>
     Effect.gen(function* () {
       const mutant = yield* Effect.promise(() =>
         load<Module>("leader/Election.ts", {
@@ -401,6 +401,32 @@ describe("release", () => {
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(closing)
       yield* Deferred.succeed(stuck, undefined)
+    })
+  )
+})
+
+describe("events", () => {
+  it.effect("are recorded on the Lease when a term begins and ends, the last one before the recorder is gone", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const layer = Election.layer(options("a")).pipe(
+            Layer.provide(Recorder.layer),
+            Layer.provide(Harness.client(server.transport))
+          )
+          const leadership = Context.get(yield* Layer.build(layer), Leadership)
+          yield* leadership.acquire
+        })
+      )
+      const events = [...server.objects].filter(([path]) => path.includes("/namespaces/kube-system/events/"))
+      assert.deepStrictEqual(
+        events.map(([, event]) => [event["reason"], event["message"], event["involvedObject"].kind]),
+        [
+          ["LeaderElection", "a became leader", "Lease"],
+          ["LeaderElection", "a stopped leading", "Lease"]
+        ]
+      )
     })
   )
 })
