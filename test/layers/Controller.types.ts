@@ -1,0 +1,66 @@
+/**
+ * What must compile and what must not: `access` decides which calls a reconcile may make. Checked by `npm run typecheck`; this
+ * file never runs.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Access from "../../src/kube/Access.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap, Node, Pod, Secret } from "../../src/kube/resources.ts"
+import * as Controller from "../../src/layers/Controller.ts"
+import * as Trigger from "../../src/streams/trigger.ts"
+
+class Mailer extends Context.Service<Mailer, { readonly send: (text: string) => Effect.Effect<void> }>()(
+  "test/Mailer"
+) {}
+
+const target = { namespace: "a", name: "b" }
+const patch = Patch.merge({})
+
+export const declared = Controller.make({
+  name: "declared",
+  for: ConfigMap,
+  owns: [Pod],
+  watches: [
+    Controller.watch(
+      Secret,
+      Trigger.map((secret) => [secret.metadata.name])
+    )
+  ],
+  access: [Access.patch(ConfigMap), Access.update(Pod, "status"), Access.live(Node)],
+  reconcile: (request, { cache, client }) =>
+    Effect.gen(function* () {
+      // Sources may be read, and have the type of their kind.
+      const configMap = yield* cache.get(ConfigMap, request.key)
+      const data: Readonly<Record<string, string>> | undefined = configMap?.data
+      const pods = yield* cache.list(Pod)
+      yield* cache.get(Secret, request.key)
+      // So may what access says, and where it says so.
+      yield* client.patch(ConfigMap, target, patch)
+      for (const pod of pods) yield* client.subresource("status").update(Pod, pod)
+      yield* client.get(Node, { name: "n" })
+
+      // @ts-expect-error: Node may be read live, but is not cached
+      yield* cache.get(Node, "n")
+      // @ts-expect-error: no patch of pods was declared
+      yield* client.patch(Pod, target, patch)
+      // @ts-expect-error: status may be updated, not patched
+      yield* client.subresource("status").patch(Pod, target, patch)
+      // @ts-expect-error: the main endpoint of pods was not declared
+      for (const pod of pods) yield* client.update(Pod, pod)
+      // @ts-expect-error: no such subresource was declared
+      client.subresource("scale")
+      // @ts-expect-error: a permission for the metadata alone is another one
+      yield* cache.get(Resource.metadataOnly(Pod), "a/b")
+      // @ts-expect-error: nothing may be deleted
+      yield* client.delete(ConfigMap, target)
+      return data === undefined ? undefined : yield* (yield* Mailer).send("changed")
+    })
+})
+
+// What a reconcile needs shows in the layer's requirements, so a program that lacks it does not compile.
+export const needsMailer: Layer.Layer<never, never, Controller.Services | Mailer> = declared.layer
+// @ts-expect-error: Mailer is missing
+export const lacksMailer: Layer.Layer<never, never, Controller.Services> = declared.layer
