@@ -123,16 +123,18 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* Scope.addFinalizer(scope, giveBack(election))
       const sentAt = yield* restore(contend(election))
       const tenure = yield* Tenure.make(election.settings, sentAt)
+      const farewell = yield* once(ended(election, tenure))
       const fibers = [
-        yield* Effect.forkDetach(Effect.ensuring(Tenure.watchdog(tenure), ended(election, tenure))),
+        yield* Effect.forkDetach(Effect.andThen(Tenure.watchdog(tenure), farewell)),
         yield* Effect.forkDetach(renewing(election, tenure, sentAt))
       ]
       yield* Scope.addFinalizer(
         scope,
-        Effect.sync(() => {
+        Effect.suspend(() => {
           // Not awaited: a renewal that cannot be interrupted must not hold up the release, whose conflict retry expects it.
           tenure.endUnsafe("Released", "the term was closed")
           for (const fiber of fibers) fiber.interruptUnsafe()
+          return farewell
         })
       )
       yield* Metric.update(election.status, 1)
@@ -193,7 +195,20 @@ const renewing = Effect.fnUntraced(function* (election: Election, tenure: Tenure
   }
 })
 
-/** Tells the world, once, that a term ended. Runs after the watchdog, so the reason is there without waiting. */
+/** Runs the effect when it is called for the first time, then never again; whoever is interrupted first leaves it to the other. */
+const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =>
+  Effect.sync(() => {
+    let done = false
+    return Effect.uninterruptible(
+      Effect.suspend(() => {
+        if (done) return Effect.void
+        done = true
+        return effect
+      })
+    )
+  })
+
+/** Tells the world that a term ended. The term has ended by then, so the reason is there without waiting. */
 const ended = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure) {
   const lost = yield* tenure.term.lost
   yield* Metric.update(election.status, 0)
