@@ -13,8 +13,9 @@ export interface Parts {
   readonly name: string
 }
 
+/** Joined rather than concatenated: V8 keeps a concatenation as a tree, which costs a large store 32 bytes a key. */
 export const make = (namespace: string | undefined, name: string): Key =>
-  namespace === undefined || namespace === "" ? name : `${namespace}/${name}`
+  namespace === undefined || namespace === "" ? name : [namespace, name].join("/")
 
 export const of = (object: KubeObject): Key => make(object.metadata.namespace, object.metadata.name)
 

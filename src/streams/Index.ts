@@ -3,38 +3,54 @@
  * values of each key, so that removal is exact even when the index function is not a pure one. It holds keys, not objects:
  * an update that keeps its values costs no bookkeeping.
  */
-import type { Key } from "../kube/Key.ts"
+import * as Key from "../kube/Key.ts"
 
 export interface Index<in A> {
   /** Puts the key under the values of this object, and no longer under others. */
-  readonly set: (key: Key, object: A) => void
-  readonly delete: (key: Key) => void
-  readonly keys: (value: string) => ReadonlySet<Key> | undefined
+  readonly set: (key: Key.Key, object: A) => void
+  readonly delete: (key: Key.Key) => void
+  readonly keys: (value: string) => ReadonlySet<Key.Key> | undefined
+}
+
+/** Keys by value, without empty sets. */
+const makeBuckets = () => {
+  const keysOf = new Map<string, Set<Key.Key>>()
+  return {
+    get: (value: string) => keysOf.get(value),
+    put: (value: string, key: Key.Key): void => {
+      const keys = keysOf.get(value)
+      if (keys === undefined) keysOf.set(value, new Set([key]))
+      else keys.add(key)
+    },
+    take: (value: string, key: Key.Key): void => {
+      const keys = keysOf.get(value)
+      if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(value)
+    }
+  }
+}
+
+/** By namespace, which is a part of the key: nothing to remember, nothing to do for an update. */
+export const byNamespace = (): Index<unknown> => {
+  const buckets = makeBuckets()
+  const namespaceOf = (key: Key.Key): string => Key.parse(key).namespace ?? ""
+  return {
+    set: (key) => buckets.put(namespaceOf(key), key),
+    delete: (key) => buckets.take(namespaceOf(key), key),
+    keys: buckets.get
+  }
 }
 
 export const make = <A>(of: (object: A) => ReadonlyArray<string>): Index<A> => {
-  /** Never holds an empty set. */
-  const keysOf = new Map<string, Set<Key>>()
+  const buckets = makeBuckets()
   /** Never holds an empty array; one string stands for an array of one. */
-  const valuesOf = new Map<Key, string | ReadonlyArray<string>>()
+  const valuesOf = new Map<Key.Key, string | ReadonlyArray<string>>()
 
-  const put = (value: string, key: Key): void => {
-    const keys = keysOf.get(value)
-    if (keys === undefined) keysOf.set(value, new Set([key]))
-    else keys.add(key)
-  }
-
-  const take = (value: string, key: Key): void => {
-    const keys = keysOf.get(value)
-    if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(value)
-  }
-
-  const remove = (key: Key): void => {
+  const remove = (key: Key.Key): void => {
     const values = valuesOf.get(key)
     if (values === undefined) return
     valuesOf.delete(key)
-    if (typeof values === "string") take(values, key)
-    else for (const value of values) take(value, key)
+    if (typeof values === "string") buckets.take(values, key)
+    else for (const value of values) buckets.take(value, key)
   }
 
   return {
@@ -45,10 +61,10 @@ export const make = <A>(of: (object: A) => ReadonlyArray<string>): Index<A> => {
       const first = values[0]
       if (first === undefined) return
       valuesOf.set(key, values.length === 1 ? first : Array.from(values))
-      for (const value of values) put(value, key)
+      for (const value of values) buckets.put(value, key)
     },
     delete: remove,
-    keys: (value) => keysOf.get(value)
+    keys: buckets.get
   }
 }
 

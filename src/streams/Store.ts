@@ -46,7 +46,7 @@ export const namespaceIndex = "namespace"
 
 export const make = <A extends KubeObject>(options: { readonly freeze?: boolean | undefined } = {}): Store<A> => {
   const freeze = options.freeze === true
-  const indexes = new Map<string, Index.Index<A>>()
+  const indexes = new Map<string, Index.Index<A>>([[namespaceIndex, Index.byNamespace()]])
   let objects = new Map<Key.Key, A>()
   /** The full state under construction; undefined unless between `Restarted` and `Synced`. */
   let next: Map<Key.Key, A> | undefined
@@ -59,7 +59,6 @@ export const make = <A extends KubeObject>(options: { readonly freeze?: boolean 
     indexes.set(name, index)
     for (const [key, object] of objects) index.set(key, object)
   }
-  addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ""])
 
   const reindex = (key: Key.Key, object: A): void => {
     for (const index of indexes.values()) index.set(key, object)

@@ -29,15 +29,18 @@ export const trim =
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Deleting the last property undoes its addition; deleting any other one would cost the object its shape, hence the copy. */
-const withoutManagedFields = (metadata: KubeObject["metadata"]): KubeObject["metadata"] => {
+/**
+ * Deleting the last property undoes its addition; deleting any other one would cost the object its shape, hence the copy.
+ * Yields the argument or its copy.
+ */
+export const withoutManagedFields = <M extends object>(metadata: M): M => {
   let last: string | undefined
   for (const key in metadata) last = key
   if (last === "managedFields") {
-    delete (metadata as Mutable<typeof metadata>).managedFields
+    delete (metadata as { managedFields?: unknown }).managedFields
     return metadata
   }
   const copy: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(metadata)) if (key !== "managedFields") copy[key] = value
-  return copy as unknown as KubeObject["metadata"]
+  return copy as M
 }

@@ -1,0 +1,221 @@
+/**
+ * The hot path of an informer: 100,000 MODIFIED events on one watch, from bytes to deduplicated keys, beside a plain loop
+ * that splits lines and parses JSON; and the memory of the cache that results, beside the same trimmed objects kept plainly.
+ * Both sides take turns in the same process, and medians are compared.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as ApiError from "../src/kube/ApiError.ts"
+import type { KubeObject } from "../src/kube/Meta.ts"
+import * as Framing from "../src/streams/framing.ts"
+import { reflect } from "../src/streams/reflect.ts"
+import * as Store from "../src/streams/Store.ts"
+import * as Trigger from "../src/streams/trigger.ts"
+import { trim } from "../src/streams/trim.ts"
+import { watch } from "../src/streams/watch.ts"
+import type { Figure } from "./figure.ts"
+
+const context: ApiError.Context = { verb: "watch", path: "/api/v1/pods", resource: "pods" }
+const objectCount = 20_000
+const eventCount = 100_000
+const chunkBytes = 64 * 1024
+
+/** About 1.9 KB of JSON as a server sends it; managedFields, a third of it, comes last in the metadata as in Go. */
+const podJson = (i: number, version: number): string =>
+  JSON.stringify({
+    metadata: {
+      name: `web-${i}`,
+      generateName: "web-",
+      namespace: `ns-${i % 50}`,
+      uid: `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`,
+      resourceVersion: String(version),
+      generation: 1,
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      labels: { app: `web-${i % 100}`, "pod-template-hash": "6d4b75cb6d", tier: "frontend" },
+      annotations: { "example.dev/checksum": `sha256:${String(i).repeat(8)}` },
+      ownerReferences: [
+        {
+          apiVersion: "apps/v1",
+          kind: "ReplicaSet",
+          name: `web-${i % 100}`,
+          uid: `rs-${i % 100}`,
+          controller: true,
+          blockOwnerDeletion: true
+        }
+      ],
+      managedFields: [managed("kube-controller-manager", i), managed("kubelet", i)]
+    },
+    spec: {
+      nodeName: `node-${i % 200}`,
+      serviceAccountName: "default",
+      restartPolicy: "Always",
+      terminationGracePeriodSeconds: 30,
+      containers: [
+        {
+          name: "web",
+          image: "registry.example.dev/web:1.2.3",
+          ports: [{ containerPort: 8080, protocol: "TCP" }],
+          resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "256Mi" } },
+          terminationMessagePath: "/dev/termination-log",
+          imagePullPolicy: "IfNotPresent"
+        }
+      ],
+      tolerations: [
+        { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }
+      ]
+    },
+    status: {
+      phase: "Running",
+      podIP: `10.0.${i % 256}.${version % 256}`,
+      conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }]
+    }
+  })
+
+const managed = (manager: string, i: number) => ({
+  manager,
+  operation: "Update",
+  apiVersion: "v1",
+  time: "2026-01-01T00:00:00Z",
+  fieldsType: "FieldsV1",
+  fieldsV1: {
+    "f:metadata": { "f:labels": { ".": {}, "f:app": {}, "f:tier": {} }, "f:ownerReferences": { ".": {} } },
+    "f:spec": { "f:containers": { [`k:{"name":"web-${i % 10}"}`]: { ".": {}, "f:image": {}, "f:ports": {} } } }
+  }
+})
+
+/** A response body as it comes from a socket: chunks cut without regard to lines. */
+const bodyOf = (count: number): ReadonlyArray<Uint8Array> => {
+  const chunks: Array<Uint8Array> = []
+  let rest = Buffer.alloc(0)
+  for (let i = 0; i < count; i++) {
+    const line = `{"type":"MODIFIED","object":${podJson((i * 7919) % objectCount, objectCount + 1 + i)}}\n`
+    rest = Buffer.concat([rest, Buffer.from(line)])
+    if (rest.length < chunkBytes) continue
+    chunks.push(new Uint8Array(rest.subarray(0, chunkBytes)))
+    rest = Buffer.from(rest.subarray(chunkBytes))
+  }
+  if (rest.length > 0) chunks.push(new Uint8Array(rest))
+  return chunks
+}
+
+/** The floor: split lines, parse. */
+const plain = (body: ReadonlyArray<Uint8Array>): number => {
+  const decoder = new TextDecoder()
+  let rest = ""
+  let count = 0
+  for (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines) if (JSON.parse(line).type === "MODIFIED") count++
+  }
+  return count
+}
+
+/** Frame, parse, trim, store, delta, trigger, deduplicate: what an informer and a controller's queue do. */
+const pipeline = (body: ReadonlyArray<Uint8Array>, freeze: boolean): Effect.Effect<number> =>
+  Effect.suspend(() => {
+    const store = Store.make<KubeObject>({ freeze })
+    const keys = new Set<string>()
+    const owner = Trigger.owner({ group: "apps", kind: "ReplicaSet" })
+    const source = {
+      list: () => Effect.succeed({ metadata: { resourceVersion: "1" }, items: [] }),
+      watch: () => Framing.events(Stream.rechunk(Stream.fromArray(body), 1), context, { omitManagedFields: true })
+    }
+    let seen = 0
+    const changes = watch<KubeObject>(source, {
+      streamingList: "never",
+      context,
+      transform: trim({ apiVersion: "v1", kind: "Pod" })
+    })
+    return reflect(changes, store).pipe(
+      Stream.runForEachArray((deltas) => {
+        for (const delta of deltas) for (const key of owner(delta)) keys.add(key)
+        seen += deltas.length
+        return seen < eventCount ? Effect.void : Effect.fail("all seen")
+      }),
+      Effect.ignore,
+      Effect.map(() => seen)
+    )
+  })
+
+const seconds = async (work: () => number | Promise<number>): Promise<number> => {
+  const start = process.hrtime.bigint()
+  const count = await work()
+  if (count !== eventCount) throw new Error(`${count} events of ${eventCount}`)
+  return Number(process.hrtime.bigint() - start) / 1e9
+}
+
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+const speed = async (rounds: number): Promise<ReadonlyArray<Figure>> => {
+  const body = bodyOf(eventCount)
+  const times = { plain: [] as Array<number>, pipeline: [] as Array<number>, frozen: [] as Array<number> }
+  for (let round = 0; round < rounds; round++) {
+    times.plain.push(await seconds(() => plain(body)))
+    times.pipeline.push(await seconds(() => Effect.runPromise(pipeline(body, false))))
+    times.frozen.push(await seconds(() => Effect.runPromise(pipeline(body, true))))
+  }
+  const floor = Math.round(eventCount / median(times.plain))
+  const figure = (name: string, taken: ReadonlyArray<number>): Figure => {
+    const value = Math.round(eventCount / median(taken))
+    return {
+      name,
+      value,
+      unit: "events/s",
+      floor,
+      ratio: value / floor,
+      bar: "≥ 0.75 of the floor",
+      ok: value / floor >= 0.75
+    }
+  }
+  return [
+    figure("100,000 MODIFIED events to keys", times.pipeline),
+    figure("100,000 MODIFIED events to keys, objects frozen", times.frozen)
+  ]
+}
+
+const heap = (): number => {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+const heapOf = (make: () => unknown): number => {
+  const before = heap()
+  const kept = make()
+  const taken = heap() - before
+  return kept === undefined ? 0 : taken
+}
+
+/** Heap of a store of 20,000 pods, beside an array of the same objects parsed from trimmed JSON. */
+const memory = (): ReadonlyArray<Figure> => {
+  if (globalThis.gc === undefined) return []
+  const listed = Array.from({ length: objectCount }, (_, i) => podJson(i, i + 1))
+  const trimmed = listed.map((text) => JSON.stringify(trim({ apiVersion: "v1", kind: "Pod" })(JSON.parse(text))))
+  const transform = trim({ apiVersion: "v1", kind: "Pod" })
+  const plainly = () => trimmed.map((text): unknown => JSON.parse(text))
+  const cached = () => {
+    const store = Store.make<KubeObject>()
+    store.apply({ _tag: "Restarted" })
+    store.apply({ _tag: "Listed", objects: listed.map((text) => transform(JSON.parse(text))) })
+    store.apply({ _tag: "Synced", resourceVersion: "1" })
+    return store
+  }
+  // The first of each also pays for what V8 sets up once.
+  const floor = [heapOf(plainly), heapOf(plainly)][1] ?? 0
+  const value = [heapOf(cached), heapOf(cached)][1] ?? 0
+  const ratio = value / floor
+  return [
+    {
+      name: "heap of 20,000 cached pods",
+      value,
+      unit: "bytes",
+      floor,
+      ratio,
+      bar: "≤ 1.15 of the floor",
+      ok: ratio <= 1.15
+    }
+  ]
+}
+
+export const run = async (): Promise<Array<Figure>> => [...memory(), ...(await speed(5))]
