@@ -15,6 +15,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "./backoff.ts"
+import * as Monotonic from "./monotonic.ts"
 import * as QueueState from "./queueState.ts"
 
 /** The priority of keys nobody is in a hurry for: the first list of an informer, and resyncs. */
@@ -103,15 +104,12 @@ export interface KeyedQueue<K extends string = string> {
 /** So many due keys become ready in one synchronous section; the rest follows after a yield. */
 const releaseLimit = 4096
 
-/** The clock of the fiber that makes the queue, in milliseconds, without an effect per reading. */
-const millisOf = (clock: Clock.Clock) => (): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-
 export const make = <K extends string = string>(
   options: Options = {}
 ): Effect.Effect<KeyedQueue<K>, never, Scope.Scope> =>
   Effect.contextWith((context: Context.Context<Scope.Scope>) => {
     const state = new QueueState.QueueState<K>({
-      now: millisOf(Context.get(context, Clock.Clock)),
+      now: Monotonic.millis(Context.get(context, Clock.Clock)),
       backoff: Backoff.exponential({
         base: options.backoff?.base ?? "5 millis",
         max: options.backoff?.max ?? "1000 seconds"
@@ -260,11 +258,13 @@ class Timer {
   /** Infinity iff no fiber sleeps. Never later than the state's next due time. */
   private armed = Infinity
   private readonly clock: Clock.Clock
+  private readonly now: () => number
   private readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   private readonly state: Delays
 
   constructor(context: Context.Context<never>, state: Delays) {
     this.clock = Context.get(context, Clock.Clock)
+    this.now = Monotonic.millis(this.clock)
     this.fork = Effect.runForkWith(context)
     this.state = state
   }
@@ -283,7 +283,7 @@ class Timer {
   }
 
   private readonly loop: Effect.Effect<void> = Effect.suspend(() => {
-    const wait = this.armed - millisOf(this.clock)()
+    const wait = this.armed - this.now()
     // Whole milliseconds, rounded up: timers have no finer grain, and a fraction too early would only sleep again.
     return wait > 0 ? Effect.flatMap(this.clock.sleep(Duration.millis(Math.ceil(wait))), () => this.fire) : this.fire
   })
@@ -292,6 +292,6 @@ class Timer {
     this.state.releaseDue(releaseLimit)
     this.armed = this.state.nextDue()
     if (this.armed === Infinity) return Effect.void
-    return this.armed <= millisOf(this.clock)() ? Effect.flatMap(Effect.yieldNow, () => this.fire) : this.loop
+    return this.armed <= this.now() ? Effect.flatMap(Effect.yieldNow, () => this.fire) : this.loop
   })
 }

@@ -14,7 +14,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Scheduler from "effect/Scheduler"
 import type { KeyedQueue } from "./KeyedQueue.ts"
-import type { After, Options, Outcome, RunEvent } from "./Reconcile.ts"
+import * as Monotonic from "./monotonic.ts"
+import type { Options, Outcome, RunEvent } from "./Reconcile.ts"
 import * as Watchdog from "./watchdog.ts"
 
 /** After so many runs that ended at once, other fibers get their turn. */
@@ -46,14 +47,68 @@ export const run = <K extends string, E, R>(
     })
   )
 
+/** What the settler needs of the loop. */
+interface Settling<K extends string, E> {
+  readonly queue: KeyedQueue<K>
+  readonly limit: number
+  readonly tell: (event: RunEvent<K, E>) => void
+  /** The whole loop was interrupted: a run that ends by it did not fail. */
+  readonly isStopping: () => boolean
+  readonly onDefect: (cause: Cause.Cause<E>) => void
+}
+
+/** The end of a run that did not succeed. */
+interface Failure<K, E> {
+  readonly key: K
+  readonly priority: number
+  readonly elapsed: number
+  readonly cause: Cause.Cause<E>
+  readonly expired: boolean
+}
+
+/** The one switch from outcome to queue action. The queue is told before the observer, and knows of no worker. */
+const settler = <K extends string, E>({ isStopping, limit, onDefect, queue, tell }: Settling<K, E>) => ({
+  success: (run: Run<K, E>, outcome: Outcome | void, elapsed: number): void => {
+    const { key } = run
+    queue.forgetUnsafe(key)
+    if (outcome?._tag === "After") {
+      queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
+      queue.doneUnsafe(key)
+      return tell({ _tag: "After", key, elapsed, delay: Duration.toMillis(outcome.delay) })
+    }
+    queue.doneUnsafe(key)
+    tell({ _tag: "Done", key, elapsed })
+  },
+  failure: ({ cause, elapsed, expired, key, priority }: Failure<K, E>): void => {
+    if (isStopping() && Cause.hasInterrupts(cause)) {
+      queue.releaseUnsafe(key)
+      return tell({ _tag: "Stopped", key, elapsed })
+    }
+    const error = Cause.findError(cause)
+    if (!expired && Result.isSuccess(error) && Predicate.isTagged(error.success, "TerminalError")) {
+      queue.forgetUnsafe(key)
+      queue.doneUnsafe(key)
+      return tell({ _tag: "Terminal", key, elapsed, error: error.success })
+    }
+    const attempt = queue.failures(key) + 1
+    const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
+    queue.doneUnsafe(key)
+    const facts = { key, elapsed, attempt, delay }
+    if (expired) return tell({ _tag: "Timeout", ...facts, limit })
+    if (Result.isSuccess(error)) return tell({ _tag: "Failed", ...facts, error: error.success })
+    if (!Cause.hasDies(cause)) return tell({ _tag: "Interrupted", ...facts })
+    tell({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
+    onDefect(cause)
+  }
+})
+
 const make = <K extends string, E, R>(
   queue: KeyedQueue<K>,
   options: Options<K, E, R>,
   context: Context.Context<R>,
   finish: (result: Effect.Effect<void>) => void
 ): Loop => {
-  const clock = Context.get(context, Clock.Clock)
-  const now = (): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+  const now = Monotonic.millis(Context.get(context, Clock.Clock))
   const fork = Effect.runForkWith(context)
   const dispatcher = Context.get(context, Scheduler.Scheduler).makeDispatcher()
   const concurrency = Math.max(1, Math.floor(options.concurrency) || 1)
@@ -86,6 +141,14 @@ const make = <K extends string, E, R>(
   }
 
   const hasRoom = (): boolean => !stopping && active < concurrency
+
+  const settling = settler<K, E>({
+    queue,
+    limit,
+    tell,
+    isStopping: () => stopping,
+    onDefect: (cause) => onDefect(cause)
+  })
 
   const pump = (): void => {
     if (pumping) return
@@ -130,7 +193,13 @@ const make = <K extends string, E, R>(
       })
       if (!held || resumed) return false
     } catch (defect) {
-      settleFailure(key, queue.priority(key) ?? 0, 0, Cause.die(defect), false)
+      settling.failure({
+        key,
+        priority: queue.priority(key) ?? 0,
+        elapsed: 0,
+        cause: Cause.die(defect),
+        expired: false
+      })
       return true
     }
     parked.add(key)
@@ -158,49 +227,15 @@ const make = <K extends string, E, R>(
   const settle = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>): void => {
     active--
     const elapsed = options.observe === undefined ? 0 : now() - run.since
-    if (exit._tag === "Failure" || run.expired) {
-      const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
-      return settleFailure(run.key, run.priority, elapsed, cause, run.expired)
-    }
-    queue.forgetUnsafe(run.key)
-    const outcome = exit.value
-    if (outcome?._tag === "After") return settleAfter(run, outcome, elapsed)
-    queue.doneUnsafe(run.key)
-    if (options.observe !== undefined) tell({ _tag: "Done", key: run.key, elapsed })
-  }
-
-  const settleAfter = (run: Run<K, E>, outcome: After, elapsed: number): void => {
-    const { key } = run
-    queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
-    queue.doneUnsafe(key)
-    tell({ _tag: "After", key, elapsed, delay: Duration.toMillis(outcome.delay) })
-  }
-
-  const settleFailure = (key: K, priority: number, elapsed: number, cause: Cause.Cause<E>, expired: boolean): void => {
-    const failure = Cause.findError(cause)
-    if (stopping && Cause.hasInterrupts(cause)) {
-      queue.releaseUnsafe(key)
-      return tell({ _tag: "Stopped", key, elapsed })
-    }
-    if (!expired && Result.isSuccess(failure) && Predicate.isTagged(failure.success, "TerminalError")) {
-      queue.forgetUnsafe(key)
-      queue.doneUnsafe(key)
-      return tell({ _tag: "Terminal", key, elapsed, error: failure.success })
-    }
-    const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
-    queue.doneUnsafe(key)
-    const facts = { key, elapsed, attempt: queue.failures(key), delay }
-    if (expired) return tell({ _tag: "Timeout", ...facts, limit })
-    if (Result.isSuccess(failure)) return tell({ _tag: "Failed", ...facts, error: failure.success })
-    if (!Cause.hasDies(cause)) return tell({ _tag: "Interrupted", ...facts })
-    tell({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
-    if (options.recoverDefects === false) fail(cause as Cause.Cause<never>)
+    if (exit._tag === "Success" && !run.expired) return settling.success(run, exit.value, elapsed)
+    const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
+    settling.failure({ key: run.key, priority: run.priority, elapsed, cause, expired: run.expired })
   }
 
   /** A defect that must not be recovered: no new runs, the others are interrupted, the last one ends the loop. */
-  const fail = (cause: Cause.Cause<never>): void => {
-    fatal ??= cause
-    if (stopping) return
+  const onDefect = (cause: Cause.Cause<E>): void => {
+    if (stopping || options.recoverDefects !== false) return
+    fatal = cause as Cause.Cause<never>
     stopping = true
     for (const run of running) run.fiber?.interruptUnsafe()
   }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -179,6 +180,30 @@ describe("KeyedQueue", () => {
       yield* queue.done("b")
       yield* Fiber.join(drained)
       assert.isTrue(Exit.isFailure(yield* Fiber.join(taker)))
+    })
+  )
+
+  it.effect("one timer for all delays, however they arrive", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let sleeping = 0
+      let most = 0
+      const counting = new Proxy(clock, {
+        get: (target, name, receiver) =>
+          name === "sleep"
+            ? (duration: Duration.Duration) =>
+                Effect.acquireUseRelease(
+                  Effect.sync(() => (most = Math.max(most, ++sleeping))),
+                  () => clock.sleep(duration),
+                  () => Effect.sync(() => void sleeping--)
+                )
+            : Reflect.get(target, name, receiver)
+      })
+      const queue = yield* Effect.provideService(KeyedQueue.make(), Clock.Clock, counting)
+      for (let i = 0; i < 2000; i++) queue.addWithUnsafe(`k${i}`, { after: i % 2 === 0 ? 5000 - i : 5000 + i })
+      assert.deepStrictEqual([sleeping, most, queue.stats().waiting], [1, 1, 2000])
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual([sleeping, most, drain(queue).length], [0, 1, 2000])
     })
   )
 

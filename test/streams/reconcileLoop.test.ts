@@ -143,7 +143,7 @@ describe("the reconcile loop", () => {
 
   const mutants: ReadonlyArray<Mutation> = [
     { title: "two workers on one key", find: "    active++\n", replace: "    active++\n    queue.doneUnsafe(key)\n" },
-    { title: "backoff that never resets", find: "    queue.forgetUnsafe(run.key)\n", replace: "" },
+    { title: "backoff that never resets", find: "    queue.forgetUnsafe(key)\n    if", replace: "    if" },
     { title: "dropped wake-up, waits once only", find: "    waiting = undefined\n    pump()", replace: "    pump()" },
     { title: "dropped wake-up after a run", find: "settle(run, exit)\n      pump()", replace: "settle(run, exit)" },
     {
@@ -158,7 +158,11 @@ describe("the reconcile loop", () => {
       find: "queue.addWithUnsafe(key, { priority, rateLimited: true })",
       replace: "undefined"
     },
-    { title: "terminal failure keeps its count", find: "      queue.forgetUnsafe(key)\n", replace: "" },
+    {
+      title: "terminal failure keeps its count",
+      find: "      queue.forgetUnsafe(key)\n      queue",
+      replace: "      queue"
+    },
     {
       title: "worker lost when a run dies",
       find: "    active--\n",
