@@ -1,0 +1,168 @@
+/**
+ * An `Endpoint` whose identity follows what is on disk and what plugins say. It stands around client-node's `KubeConfig` and
+ * mends it: files are read again every ten seconds, tokens trimmed, one plugin runs at a time however many requests wait,
+ * a 401 asks it again, and every failure is a sentence. A file that cannot be read during a rotation leaves the last good
+ * identity in place; a plugin that fails does not, because its credentials may have been withdrawn.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Semaphore from "effect/Semaphore"
+import { readFile } from "node:fs/promises"
+import { CredentialsError, Endpoint, type Headers, type Identity, sameTls } from "../Endpoint.ts"
+import type { Applied, Cluster, User } from "./clientNode.ts"
+
+export interface Source {
+  readonly server: string
+  readonly proxy: string | undefined
+  readonly cluster: Cluster
+  readonly user: User
+  /** Wins over a token in the user; read again, as service account tokens are replaced on disk. */
+  readonly tokenFile: string | undefined
+  /** Impersonation. */
+  readonly headers: Headers
+  /** `fixed` never changes, `files` may change on disk, `plugin` is asked. */
+  readonly kind: "fixed" | "files" | "plugin"
+  /** What to call the plugin in a message, and what its author says to do when it is missing. */
+  readonly plugin: { readonly name: string; readonly hint: string | undefined } | undefined
+}
+
+/** How long an identity from files or plugins is used without looking again. */
+const freshness = Duration.seconds(10)
+/** A plugin that takes longer is not going to answer. */
+const patience = Duration.seconds(60)
+/** A server that keeps saying 401 must not start a plugin for every request. */
+const renewalInterval = Duration.seconds(5)
+
+export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
+  Effect.gen(function* () {
+    const lock = yield* Semaphore.make(1)
+    let apply: (() => Promise<Applied>) | undefined
+    let current: { readonly identity: Identity; readonly readAt: bigint } | undefined
+    let renewedAt: bigint | undefined
+
+    /** Reads, and keeps the old object when nothing is different, so that connections are kept too. */
+    const read = Effect.gen(function* () {
+      const { make } = yield* Effect.promise(() => import("./clientNode.ts"))
+      apply ??= make(source.cluster, source.user)
+      const identity = yield* obtain(source, apply)
+      const kept = current !== undefined && same(current.identity, identity) ? current.identity : identity
+      current = { identity: kept, readAt: yield* Clock.monotonicTimeNanos }
+      return kept
+    })
+
+    const fresh = (now: bigint): Identity | undefined =>
+      current !== undefined && (source.kind === "fixed" || now - current.readAt < Duration.toNanosUnsafe(freshness))
+        ? current.identity
+        : undefined
+
+    const refresh = lock.withPermit(
+      Effect.flatMap(Clock.monotonicTimeNanos, (now) => {
+        const found = fresh(now)
+        if (found !== undefined) return Effect.succeed(found)
+        const last = current?.identity
+        if (last === undefined || source.kind !== "files") return read
+        const keep = Effect.sync(() => {
+          current = { identity: last, readAt: now }
+          return last
+        })
+        return Effect.matchEffect(read, { onFailure: () => keep, onSuccess: Effect.succeed })
+      })
+    )
+
+    return Endpoint.of({
+      server: source.server,
+      proxy: source.proxy === undefined ? undefined : Redacted.make(source.proxy),
+      identity: Effect.flatMap(Clock.monotonicTimeNanos, (now) => {
+        const found = fresh(now)
+        return found === undefined ? refresh : Effect.succeed(found)
+      }),
+      renew: (rejected) =>
+        lock.withPermit(
+          Effect.flatMap(Clock.monotonicTimeNanos, (now) => {
+            if (current !== undefined && current.identity !== rejected) return Effect.succeed(true)
+            const soon = renewedAt !== undefined && now - renewedAt < Duration.toNanosUnsafe(renewalInterval)
+            if (source.kind === "fixed" || soon) return Effect.succeed(false)
+            renewedAt = now
+            apply = undefined
+            return Effect.map(read, (identity) => identity !== rejected)
+          })
+        )
+    })
+  })
+
+const same = (a: Identity, b: Identity): boolean =>
+  sameTls(a.tls, b.tls) && JSON.stringify(Redacted.value(a.headers)) === JSON.stringify(Redacted.value(b.headers))
+
+const obtain = Effect.fnUntraced(function* (source: Source, apply: () => Promise<Applied>) {
+  const applied = yield* Effect.tryPromise({ try: apply, catch: (cause) => explain(source, cause) }).pipe(
+    Effect.timeoutOrElse({
+      duration: patience,
+      orElse: () => Effect.fail(new CredentialsError({ message: `${pluginName(source)} gave no answer within 60 s` }))
+    })
+  )
+  const token = source.tokenFile === undefined ? undefined : yield* tokenFrom(source.tokenFile)
+  return identityOf(source, applied, token)
+})
+
+const tokenFrom = (path: string): Effect.Effect<string, CredentialsError> =>
+  Effect.tryPromise({
+    try: () => readFile(path, "utf8"),
+    catch: (cause) => new CredentialsError({ message: `the token file ${path} cannot be read (${codeOf(cause)})` })
+  }).pipe(
+    Effect.flatMap((content) =>
+      content.trim() === ""
+        ? Effect.fail(new CredentialsError({ message: `the token file ${path} is empty` }))
+        : Effect.succeed(content.trim())
+    )
+  )
+
+const identityOf = (source: Source, applied: Applied, token: string | undefined): Identity => {
+  // client-node does not trim: a token with a line break would not be a header.
+  const authorization =
+    token === undefined
+      ? applied.auth === undefined
+        ? applied.headers?.["Authorization"]?.trim()
+        : `Basic ${Buffer.from(applied.auth).toString("base64")}`
+      : `Bearer ${token}`
+  return {
+    tls: {
+      ca: applied.ca?.toString(),
+      cert: applied.cert?.toString(),
+      key: applied.key === undefined ? undefined : Redacted.make(applied.key.toString()),
+      servername: applied.servername,
+      rejectUnauthorized: applied.rejectUnauthorized !== false
+    },
+    headers: Redacted.make({ ...source.headers, ...(authorization === undefined ? {} : { authorization }) })
+  }
+}
+
+const pluginName = (source: Source): string => source.plugin?.name ?? "the credentials provider"
+
+/** Never quotes what a plugin printed on stdout: that is where its token is. Its stderr is for people, first line only. */
+const explain = (source: Source, cause: unknown): CredentialsError => {
+  const path = cause instanceof Error && "path" in cause && typeof cause.path === "string" ? cause.path : undefined
+  const code = codeOf(cause)
+  if (source.plugin === undefined) {
+    const what = path === undefined ? "the credentials" : `the file ${path}`
+    return new CredentialsError({ message: `${what} of the kubeconfig cannot be read (${code})` })
+  }
+  const hint = source.plugin.hint === undefined ? "" : `: ${source.plugin.hint}`
+  if (code === "ENOENT") return new CredentialsError({ message: `${source.plugin.name} is not installed${hint}` })
+  if (cause instanceof SyntaxError || cause instanceof TypeError) {
+    return new CredentialsError({ message: `${source.plugin.name} did not print an ExecCredential` })
+  }
+  const line = firstLine(cause instanceof Error ? cause.message : String(cause))
+  return new CredentialsError({ message: `${source.plugin.name} failed: ${line === "" ? "it gave no reason" : line}` })
+}
+
+const firstLine = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .find((line) => line !== "")
+    ?.slice(0, 300) ?? ""
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "unreadable"
