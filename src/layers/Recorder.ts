@@ -222,6 +222,7 @@ const sending = (state: State, client: KubeClient["Service"]): Effect.Effect<nev
   const series = Series.make()
   const writesOf = (item: Item): ReadonlyArray<Writes.Write> => {
     if (item._tag === "Sweep") {
+      Correlator.sweep(legacy, item.at)
       const actions = item.all ? Series.finish(series, item.at) : Series.sweep(series, item.at)
       return actions.map((action) => Writes.modern(action.series, true))
     }

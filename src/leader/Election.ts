@@ -218,15 +218,17 @@ const ended = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Te
 })
 
 /**
- * Releases if the server may have us as holder, all tries within one renew deadline, which holds even against a call that
- * cannot be interrupted. By now everything inside the term is closed.
+ * Releases if the server may have us as holder, all tries within one limit that holds even against a call that cannot be
+ * interrupted. By now everything inside the term is closed.
  */
 const giveBack = (election: Election): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (!election.releaseOnStop || !election.candidate.mayHoldUnsafe()) return Effect.void
     return Effect.gen(function* () {
+      const now = yield* Candidate.monotonicMillis
       const fiber = yield* Effect.forkDetach(releasing(election), { startImmediately: true })
-      const exit = yield* Effect.timeoutOption(Fiber.await(fiber), election.settings.renewDeadline)
+      const limit = LeasePolicy.releaseLimit(election.candidate.sentAtUnsafe(), election.settings, now)
+      const exit = yield* Effect.timeoutOption(Fiber.await(fiber), limit)
       if (Option.isNone(exit)) {
         fiber.interruptUnsafe()
         yield* Effect.logWarning(`lease ${election.label} could not be released in time; it runs out by itself`)

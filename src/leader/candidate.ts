@@ -34,6 +34,8 @@ export interface Candidate {
   readonly release: Effect.Effect<void, ApiError.ApiError>
   /** False only when we know that the server does not have us as holder. */
   readonly mayHoldUnsafe: () => boolean
+  /** When the last write that succeeded was sent, in monotonic milliseconds; undefined before the first. */
+  readonly sentAtUnsafe: () => number | undefined
   /** The lease as seen last; undefined when there is none or nothing was seen yet. */
   readonly leaseUnsafe: () => Lease | undefined
   /** The holder seen last, unless that is us. */
@@ -55,16 +57,18 @@ interface State {
   observed: LeasePolicy.Observed | undefined
   /** From the sending of a write that names us until a read that names somebody else. */
   mayHold: boolean
+  sentAt: number | undefined
   /** Microseconds of the last record we wrote: the next one must differ, even when the wall clock stands still or steps back. */
   stamp: number
 }
 
 export const make = (options: Options): Candidate => {
-  const state: State = { options, lease: undefined, observed: undefined, mayHold: false, stamp: 0 }
+  const state: State = { options, lease: undefined, observed: undefined, mayHold: false, sentAt: undefined, stamp: 0 }
   return {
     attempt: Effect.suspend(() => attempt(state)),
     release: Effect.suspend(() => release(state)),
     mayHoldUnsafe: () => state.mayHold,
+    sentAtUnsafe: () => state.sentAt,
     leaseUnsafe: () => state.lease,
     holderUnsafe: () => {
       const holder = state.observed?.holder
@@ -136,7 +140,9 @@ const write = Effect.fnUntraced(function* (state: State, lease: Lease | undefine
       : client.update(Lease, { ...lease, metadata, spec }, options)
   saw(state, yield* bounded(sent, state), yield* monotonicMillis)
   // The answer is the stored record; if it does not name us, some admission rewrote it and we lead nothing.
-  return holds(state) ? ({ _tag: "Held", sentAt } satisfies Attempt) : waiting(state.observed?.holder)
+  if (!holds(state)) return waiting(state.observed?.holder)
+  state.sentAt = sentAt
+  return { _tag: "Held", sentAt } satisfies Attempt
 })
 
 const release = Effect.fnUntraced(function* (state: State) {

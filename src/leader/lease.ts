@@ -108,6 +108,15 @@ export const decide = (observed: Observed | undefined, exists: boolean, settings
  */
 export const validUntil = (sentAt: number, settings: Settings): number => sentAt + settings.renewDeadline
 
+/**
+ * How many milliseconds to spend on a release: one renew deadline at most, and no longer than the lease lasts anyway (counted
+ * from the sending of the last success), but a second in any case.
+ */
+export const releaseLimit = (sentAt: number | undefined, settings: Settings, now: number): number =>
+  sentAt === undefined
+    ? settings.renewDeadline
+    : Math.min(settings.renewDeadline, Math.max(1000, sentAt + settings.leaseDuration - now))
+
 /** How long to wait before the next try to acquire; `random` is in [0, 1). */
 export const acquireDelay = (settings: Settings, random: number): number =>
   Math.round(settings.retryPeriod * (1 + jitterFactor * random))

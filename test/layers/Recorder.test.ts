@@ -247,7 +247,7 @@ describe("Recorder", () => {
       const server = Harness.server()
       const recorder = yield* build(server.transport)
       const sink = recorder.named("test")
-      for (const object of [{ metadata: { name: "x" } }, {}, { apiVersion: "v1", kind: "Pod", metadata: {} }]) {
+      for (const object of [{ metadata: { name: "x" } }, {}, { apiVersion: "v1", kind: "Pod", metadata: {} }, null]) {
         yield* sink.normal(object as KubeObject, "R", "m")
       }
       yield* recorder.drained

@@ -51,6 +51,8 @@ interface Stored {
   readonly name: string
   readonly first: number
   readonly count: number
+  /** When it happened last: `now` of the call. */
+  readonly last: number
 }
 
 interface Bucket {
@@ -81,7 +83,8 @@ export const correlate = (state: Correlator, occurrence: Occurrence.Occurrence, 
   const combined = isCombined(state, occurrence, now)
   const key = combined ? similarKey(occurrence) : exactKey(occurrence)
   const message = combined ? combinedPrefix + occurrence.message : occurrence.message
-  const before = state.stored.get(key)
+  const remembered = state.stored.get(key)
+  const before = remembered === undefined || now - remembered.last > silence(state.limits) ? undefined : remembered
   const event: Counted = {
     occurrence,
     message,
@@ -91,9 +94,24 @@ export const correlate = (state: Correlator, occurrence: Occurrence.Occurrence, 
     last: occurrence.time
   }
   // Counted even when it is not sent: the next one that is sent says how many there were.
-  state.stored.set(key, { name: event.name, first: event.first, count: event.count })
+  state.stored.set(key, { name: event.name, first: event.first, count: event.count, last: now })
   if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }
   return { _tag: before === undefined ? "Create" : "Patch", event }
+}
+
+/**
+ * Milliseconds after which a silent object is as if it had never been heard of: its source may say everything again, and the
+ * stored event is gone (servers keep events for an hour).
+ */
+const silence = (limits: Limits): number => limits.burst * limits.refill
+
+/** Forgets what no longer makes a difference, so that the memories of a quiet process are empty. To be called every now and then. */
+export const sweep = ({ similar, stored, buckets, limits }: Correlator, now: number): void => {
+  for (const [key, { last }] of similar.entries()) if (now - last > limits.window) similar.delete(key)
+  for (const [key, { last }] of stored.entries()) if (now - last > silence(limits)) stored.delete(key)
+  for (const [key, { credit, at }] of buckets.entries()) {
+    if (credit + now - at >= silence(limits)) buckets.delete(key)
+  }
 }
 
 const isCombined = (state: Correlator, occurrence: Occurrence.Occurrence, now: number): boolean => {
@@ -115,7 +133,7 @@ const isCombined = (state: Correlator, occurrence: Occurrence.Occurrence, now: n
 
 const mayPass = ({ buckets, limits }: Correlator, occurrence: Occurrence.Occurrence, now: number): boolean => {
   const key = sourceKey(occurrence)
-  const full = limits.burst * limits.refill
+  const full = silence(limits)
   const bucket = buckets.get(key) ?? { credit: full, at: now }
   bucket.credit = Math.min(full, bucket.credit + Math.max(0, now - bucket.at))
   bucket.at = now

@@ -38,9 +38,8 @@ export interface Occurrence {
 
 /** Reads the reference of an object; undefined when it does not say what it is (no kind, apiVersion or name). */
 export const referenceOf = (object: KubeObject): Reference | undefined => {
-  const { apiVersion, kind } = object
   // Callers may hand over anything; an event must never fail its caller.
-  const metadata: KubeObject["metadata"] | undefined = object.metadata
+  const { apiVersion, kind, metadata }: Partial<KubeObject> = object ?? {}
   if (!isText(apiVersion) || !isText(kind) || !isText(metadata?.name)) return undefined
   return {
     kind,

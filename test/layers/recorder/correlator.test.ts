@@ -22,7 +22,7 @@ const occurrence = (message: string, time: number, object = "a", change: Partial
   ...change
 })
 
-const pauses = [1, 1_000, 60_000, 299_999, 300_000, 599_999, 600_000, 600_001, 7_500_000]
+const pauses = [1, 1_000, 60_000, 299_999, 300_000, 599_999, 600_000, 600_001, 7_499_000, 7_500_000, 7_500_001]
 
 const Step = Schema.Struct({
   message: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 14 })),
@@ -39,7 +39,7 @@ const Steps = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(120))
  */
 const reference = () => {
   const recent = new Map<string, { messages: Array<string>; last: number }>()
-  const counts = new Map<string, { count: number; name: string; first: number }>()
+  const counts = new Map<string, { count: number; name: string; first: number; at: number }>()
   const sent = new Map<string, { at: number; credit: number }>()
   return (o: Occurrence, now: number) => {
     const kind = `${o.object.name}/${o.reason}`
@@ -50,9 +50,10 @@ const reference = () => {
     const combined = seen.messages.length >= 10
     if (combined) seen.messages.shift()
     const key = combined ? kind : `${kind}/${o.message}`
-    const before = counts.get(key)
+    const known = counts.get(key)
+    const before = known !== undefined && now - known.at <= 7_500_000 ? known : undefined
     const after = { count: (before?.count ?? 0) + 1, name: before?.name ?? o.name, first: before?.first ?? o.time }
-    counts.set(key, after)
+    counts.set(key, { ...after, at: now })
     const bucket = sent.get(o.object.name) ?? { at: now, credit: 7_500_000 }
     const credit = Math.min(7_500_000, bucket.credit + now - bucket.at)
     sent.set(o.object.name, { at: now, credit: credit >= 300_000 ? credit - 300_000 : credit })
@@ -68,6 +69,7 @@ const agrees = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
   let now = 0
   return steps.every((step, index) => {
     now += pauses[step.pause] ?? 0
+    if (step.pause % 5 === 0) module.sweep(state, now)
     const o = occurrence(`m${step.message}`, now, step.object, { reason: step.reason, name: `n${index}` })
     const action = module.correlate(state, o, now)
     const flat =
@@ -100,9 +102,14 @@ const mutants = [
   },
   {
     title: "counts only what is sent",
-    find: '  state.stored.set(key, { name: event.name, first: event.first, count: event.count })\n  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n',
+    find: '  state.stored.set(key, { name: event.name, first: event.first, count: event.count, last: now })\n  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n',
     replace:
-      '  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n  state.stored.set(key, { name: event.name, first: event.first, count: event.count })\n'
+      '  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n  state.stored.set(key, { name: event.name, first: event.first, count: event.count, last: now })\n'
+  },
+  {
+    title: "sweeps what it still needs",
+    find: "if (now - last > silence(limits)) stored.delete(key)",
+    replace: "stored.delete(key)"
   },
   { title: "never refills", find: "bucket.credit + Math.max(0, now - bucket.at)", replace: "bucket.credit" },
   { title: "never forgets a kind", find: "now - before.last > state.limits.window", replace: "false" },
@@ -163,11 +170,15 @@ describe("correlator", () => {
     )
   })
 
-  it("remembers a bounded number of events: ten thousand objects leave 4096 entries", () => {
+  it("remembers a bounded number of events: ten thousand objects leave 4096 entries, and none after hours of silence", () => {
     const state = Correlator.make()
     for (let i = 0; i < 10_000; i++) Correlator.correlate(state, occurrence("m", i, `object-${i}`), i)
-    assert.deepStrictEqual([state.similar.size(), state.stored.size(), state.buckets.size()], [4096, 4096, 4096])
+    const sizes = () => [state.similar.size(), state.stored.size(), state.buckets.size()]
+    assert.deepStrictEqual(sizes(), [4096, 4096, 4096])
     assert.strictEqual(Correlator.correlate(state, occurrence("m", 0, "object-9999"), 10_000)._tag, "Patch")
     assert.strictEqual(Correlator.correlate(state, occurrence("m", 0, "object-0"), 10_000)._tag, "Create")
+    // Regression case 16: after some hours of silence nothing is left.
+    Correlator.sweep(state, 10_000 + 7_500_001)
+    assert.deepStrictEqual(sizes(), [0, 0, 0])
   })
 })
