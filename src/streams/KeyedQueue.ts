@@ -97,7 +97,10 @@ export interface KeyedQueue<K extends string = string> {
   readonly idle: Effect.Effect<void>
   /** Refuses adds, drops every queued key and ends all takers. Keys in flight stay so until `done`. */
   readonly shutdown: Effect.Effect<void>
-  /** Refuses adds, drops delayed keys, and waits until the ready ones and those in flight are done; then ends all takers. */
+  /**
+   * Refuses adds, drops delayed keys, and waits until the ready ones and those in flight are done; then ends all takers. It
+   * waits as long as workers need, for ever if nobody takes: bound it, or `shutdown` afterwards, where that can happen.
+   */
   readonly shutdownWithDrain: Effect.Effect<void>
 }
 
