@@ -21,6 +21,7 @@ import * as Store from "../streams/Store.ts"
 import { trim } from "../streams/trim.ts"
 import type * as Watch from "../streams/watch.ts"
 import * as Informer from "./cache/Informer.ts"
+import * as Intern from "./cache/intern.ts"
 import * as Outstanding from "./cache/Outstanding.ts"
 import * as VersionWaits from "./cache/VersionWaits.ts"
 import { KubeClient } from "./KubeClient.ts"
@@ -272,11 +273,7 @@ const watchOptions = (
   streamingList: options.streamingList,
   idleTimeout: options.idleTimeout,
   pageSize: options.pageSize,
-  transform: trim({
-    apiVersion: Resource.apiVersion(resource),
-    kind: resource.kind,
-    keepManagedFields: options.keepManagedFields
-  }),
+  transform: transform(options, resource),
   context: {
     verb: "watch",
     path: Resource.path(resource, { namespace }),
@@ -284,6 +281,16 @@ const watchOptions = (
     namespace
   }
 })
+
+const transform = (options: Options, resource: Resource.Any): ((object: KubeObject) => KubeObject) => {
+  const trimmed = trim<KubeObject>({
+    apiVersion: Resource.apiVersion(resource),
+    kind: resource.kind,
+    keepManagedFields: options.keepManagedFields
+  })
+  const shared = Intern.make()
+  return (object) => shared(trimmed(object))
+}
 
 /** One spelling for each selection: absent instead of empty, and no namespace for kinds that have none. */
 const normal = (resource: Resource.Any, given: Selection = {}): Selection => ({
