@@ -1,0 +1,141 @@
+/**
+ * The embedded API server as a service: an `Api` that carriers call, and what tests may see and do beside it. Everything
+ * is in memory and belongs to the layer; time and chance are the caller's Clock and Random, so a run under TestClock and a
+ * seed is reproducible. There are no background fibers: the log is compacted as requests come in.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import type * as Resource from "../../kube/Resource.ts"
+import { Transport } from "../Transport.ts"
+import type { Api, ApiRequest, ApiResponse } from "./Api.ts"
+import { Collection } from "./Collection.ts"
+import * as Faults from "./faults.ts"
+import { handle, refused } from "./handle.ts"
+import type { JsonObject } from "./json.ts"
+import * as Refusal from "./Refusal.ts"
+import * as RevisionLog from "./RevisionLog.ts"
+import { target } from "./routing.ts"
+import * as kinds from "./schema/kinds.ts"
+import type { Turn } from "./Turn.ts"
+import * as transport from "./transport.ts"
+import { create } from "./verbs/write.ts"
+import * as read from "./verbs/read.ts"
+import { served } from "./views/View.ts"
+
+export interface Options {
+  /** Changes kept per kind for watches and paged lists, whatever their age. */
+  readonly history?: number | undefined
+  /** How long changes are kept at least: every interval the log is compacted to where it was an interval ago. */
+  readonly compactionInterval?: Duration.Input | undefined
+}
+
+export class ApiServer extends Context.Service<
+  ApiServer,
+  Api & {
+    /** Revision of the latest write. */
+    readonly revision: Effect.Effect<number>
+    /** Forgets the history up to a revision, the present one if none is given: watches and pages from before it get 410. */
+    readonly compact: (revision?: number) => Effect.Effect<void>
+    /** Copies of all objects of a kind, in order. */
+    readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<JsonObject>>
+    /** While true every call is answered 503, and the watches that were open have ended. */
+    readonly setUnavailable: (unavailable: boolean) => Effect.Effect<void>
+    /** Watches open now, of all kinds. */
+    readonly watchers: Effect.Effect<number>
+    /** Replaces the fault script of the in-process transport. */
+    readonly setFaults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
+    readonly faults: Faults.Script
+  }
+>()("effect-controller-manager/apiserver/ApiServer") {
+  /** A fresh server with the four namespaces every cluster has. */
+  static readonly layer = (options: Options = {}): Layer.Layer<ApiServer> => Layer.effect(ApiServer, make(options))
+
+  /** The in-process door to the server. */
+  static readonly layerTransport: Layer.Layer<Transport, never, ApiServer> = Layer.effect(
+    Transport,
+    Effect.map(ApiServer, (server) => transport.make(server, server.faults))
+  )
+}
+
+const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
+
+const noRequest: ApiRequest = {
+  method: "POST",
+  path: "/api/v1/namespaces",
+  query: new URLSearchParams(),
+  headers: {},
+  body: "",
+  user: { name: "system:apiserver", groups: ["system:masters"] }
+}
+
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const clock = yield* Clock.Clock
+  const random = yield* Random.Random
+  const log = RevisionLog.make({ capacity: options.history ?? 20_000 })
+  const collections = new Map(
+    kinds.all.map((kind) => [kind.storage, kind.storage] as const).map(([id]) => [id, new Collection(log, id)])
+  )
+  const collection = (storage: string): Collection => {
+    const found = collections.get(storage)
+    if (found === undefined) throw new Error(`no storage ${storage}`)
+    return found
+  }
+  const state = { log, collection }
+  const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
+  let unavailable = false
+
+  const namespace = target(["api", "v1", "namespaces"])
+  const turn: Turn = { state, request: noRequest, now: clock.currentTimeMillisUnsafe(), random }
+  for (const name of namespaces) {
+    if (namespace !== undefined) create(turn, namespace, { metadata: { name } }, { dryRun: false })
+  }
+
+  const answer = (request: ApiRequest, now: number, random: Random.Random): ApiResponse => {
+    if (unavailable) return refused(Refusal.unavailable())
+    compaction(now)
+    return handle({ state, request, now, random })
+  }
+  const faults = Faults.make()
+  return ApiServer.of({
+    handle: (request) =>
+      Effect.withFiber((fiber) =>
+        Effect.succeed(
+          answer(request, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(), fiber.getRef(Random.Random))
+        )
+      ),
+    revision: Effect.sync(log.revision),
+    compact: (revision) => Effect.sync(() => log.compact(revision ?? log.revision())),
+    snapshot: (resource) =>
+      Effect.sync(() => {
+        const kind = kinds.all.find((one) => one.group === resource.group && one.plural === resource.plural)
+        if (kind === undefined) return []
+        const all = { namespace: "", labels: [], fields: [] }
+        return read.select(collection(kind.storage), all, log.revision()).map((version) => served(kind, version))
+      }),
+    setUnavailable: (value) =>
+      Effect.sync(() => {
+        unavailable = value
+        if (value) for (const one of collections.values()) one.watchers.closeAll()
+      }),
+    watchers: Effect.sync(() => [...collections.values()].reduce((sum, one) => sum + one.watchers.size(), 0)),
+    setFaults: (rules) => Effect.sync(() => faults.set(rules)),
+    faults
+  })
+})
+
+/** Compacts when an interval has passed, to the revision at the end of the one before. */
+const compactor = (log: RevisionLog.RevisionLog, interval: number) => {
+  let due: number | undefined
+  let mark = 0
+  return (now: number): void => {
+    due ??= now + interval
+    if (now < due) return
+    log.compact(mark)
+    mark = log.revision()
+    due = now + interval
+  }
+}

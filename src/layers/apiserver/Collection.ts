@@ -1,0 +1,144 @@
+/**
+ * The objects of one storage (all pods, all events): the present state, its order, its history and who watches it. Reads
+ * see the present or any retained revision; commits are the only way in. Synchronous throughout: a commit is appended to
+ * the log before any watcher is told.
+ */
+import type { Change, History, RevisionLog } from "./RevisionLog.ts"
+import type { Version } from "./Version.ts"
+import * as Watchers from "./Watchers.ts"
+
+export class Collection {
+  readonly history: History
+  readonly watchers: Watchers.Watchers
+  private readonly log: RevisionLog
+  private readonly objects = new Map<string, Version>()
+  /** Keys in order; stale when `dirty`. */
+  private sorted: Array<string> = []
+  /** Keys created since `sorted` was made. */
+  private added: Array<string> = []
+  private dirty = false
+
+  constructor(log: RevisionLog, storage: string) {
+    this.log = log
+    this.history = log.history(storage)
+    this.watchers = Watchers.make(this.history, log)
+  }
+
+  get size(): number {
+    return this.objects.size
+  }
+
+  get(key: string): Version | undefined {
+    return this.objects.get(key)
+  }
+
+  /** Revision that the next commit will have; commits of one synchronous section are numbered in order. */
+  upcoming(): number {
+    return this.log.revision() + 1
+  }
+
+  /** Stores a version made for `upcoming()`. */
+  store(next: Version): void {
+    const previous = this.objects.get(next.key)
+    this.objects.set(next.key, next)
+    if (previous === undefined) {
+      this.added.push(next.key)
+      this.dirty = true
+    }
+    this.commit({
+      revision: next.revision,
+      type: previous === undefined ? "ADDED" : "MODIFIED",
+      next,
+      previous,
+      lines: undefined
+    })
+  }
+
+  /** Removes an object; `last` is its final state, made for `upcoming()`. */
+  remove(last: Version): void {
+    const previous = this.objects.get(last.key)
+    if (previous === undefined) return
+    this.objects.delete(last.key)
+    this.dirty = true
+    this.commit({ revision: last.revision, type: "DELETED", next: last, previous, lines: undefined })
+  }
+
+  /** Versions in key order as of a revision that the history still covers, from after `start` on. */
+  *range(options: {
+    readonly namespace: string
+    readonly after: string
+    readonly revision: number
+  }): Generator<Version> {
+    const past = this.undo(options.revision)
+    const keys = past === undefined ? this.order() : this.orderWith(past)
+    const prefix = options.namespace === "" ? "" : `${options.namespace}/`
+    let index = prefix > options.after ? firstAtLeast(keys, prefix) : firstAfter(keys, options.after)
+    for (; index < keys.length; index++) {
+      const key = keys[index] ?? ""
+      if (prefix !== "" && !key.startsWith(prefix)) return
+      const version = past?.has(key) === true ? past.get(key) : this.objects.get(key)
+      if (version !== undefined) yield version
+    }
+  }
+
+  /** How many objects a namespace (or all, if empty) holds now, with keys after `after`. */
+  countAfter(namespace: string, after: string): number {
+    const keys = this.order()
+    const prefix = namespace === "" ? "" : `${namespace}/`
+    const from = prefix > after ? firstAtLeast(keys, prefix) : firstAfter(keys, after)
+    const to = prefix === "" ? keys.length : firstAtLeast(keys, `${namespace}0`)
+    return Math.max(0, to - from)
+  }
+
+  private commit(change: Change): void {
+    this.log.next()
+    this.history.append(change)
+    this.watchers.notify(change)
+  }
+
+  /** For every key that changed after the revision: what it was then. Undefined when nothing did. */
+  private undo(revision: number): Map<string, Version | undefined> | undefined {
+    const changes = this.history.after(revision)
+    if (changes.length === 0) return undefined
+    const past = new Map<string, Version | undefined>()
+    for (const change of changes) if (!past.has(change.next.key)) past.set(change.next.key, change.previous)
+    return past
+  }
+
+  private order(): ReadonlyArray<string> {
+    if (this.dirty) {
+      const kept = this.sorted.filter((key) => this.objects.has(key))
+      const known = new Set(this.added.length === 0 ? [] : kept)
+      for (const key of new Set(this.added)) if (!known.has(key) && this.objects.has(key)) kept.push(key)
+      this.sorted = kept.sort()
+      this.added = []
+      this.dirty = false
+    }
+    return this.sorted
+  }
+
+  private orderWith(past: Map<string, Version | undefined>): ReadonlyArray<string> {
+    const keys = this.order()
+    const revived = [...past].flatMap(([key, version]) =>
+      version !== undefined && !this.objects.has(key) ? [key] : []
+    )
+    return revived.length === 0 ? keys : [...keys, ...revived].sort()
+  }
+}
+
+/** Index of the first key that is not below `bound`. `0` follows `/` in the order, so `ns0` ends the keys of `ns`. */
+const firstAtLeast = (keys: ReadonlyArray<string>, bound: string): number => {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] ?? "") < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {
+  const index = firstAtLeast(keys, key)
+  return keys[index] === key && key !== "" ? index + 1 : index
+}

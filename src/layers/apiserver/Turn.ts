@@ -1,0 +1,49 @@
+/**
+ * What one request may know of the world: the server's state, the time it arrived, chance, and the request. A turn is one
+ * synchronous section; nothing else happens while it lasts, and that is the server's lock.
+ */
+import type * as Random from "effect/Random"
+import type { ApiRequest } from "./Api.ts"
+import type { Collection } from "./Collection.ts"
+import type { RevisionLog } from "./RevisionLog.ts"
+
+export interface State {
+  readonly log: RevisionLog
+  readonly collection: (storage: string) => Collection
+}
+
+export interface Turn {
+  readonly state: State
+  readonly request: ApiRequest
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly random: Random.Random
+}
+
+/** Seconds precision, as metav1.Time has it. */
+export const timestamp = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+
+const hex = "0123456789abcdef"
+
+/** A version 4 UUID. */
+export const uuid = (random: Turn["random"]): string => {
+  let out = ""
+  for (let i = 0; i < 36; i++) {
+    if (i === 8 || i === 13 || i === 18 || i === 23) out += "-"
+    else if (i === 14) out += "4"
+    else {
+      const digit = Math.floor(random.nextDoubleUnsafe() * 16)
+      out += hex[i === 19 ? (digit & 3) | 8 : digit] ?? "0"
+    }
+  }
+  return out
+}
+
+/** No vowels and nothing that looks alike: the alphabet of generated names. Source: apimachinery util/rand. */
+const safe = "bcdfghjklmnpqrstvwxz2456789"
+
+export const suffix = (random: Turn["random"]): string => {
+  let out = ""
+  for (let i = 0; i < 5; i++) out += safe[Math.floor(random.nextDoubleUnsafe() * safe.length)] ?? "b"
+  return out
+}

@@ -1,0 +1,98 @@
+/**
+ * Reading what a client sent: content type, JSON, and whether it is an object of the kind the path names. The result belongs
+ * to the caller and is in stored form. Source: endpoints/handlers of the reference server.
+ */
+import { clone, dropNulls, get, isObject, put, textAt } from "./json.ts"
+import type { Json, JsonObject } from "./json.ts"
+import type { ApiRequest } from "./Api.ts"
+import * as Refusal from "./Refusal.ts"
+import * as Kind from "./schema/Kind.ts"
+
+const acceptedTypes: ReadonlyArray<string> = ["application/json"]
+
+/** Media type without parameters, lower case; JSON when none is given. */
+export const contentType = (request: ApiRequest): string => {
+  const header = request.headers["content-type"]
+  if (header === undefined || header === "") return "application/json"
+  return (header.split(";")[0] ?? "").trim().toLowerCase()
+}
+
+export const parseJson = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined // the caller words the refusal
+  }
+}
+
+const unrecognized = (kind: string, text: string): Refusal.Refusal => {
+  const start = [...new TextEncoder().encode(text.slice(0, 16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("")
+  return Refusal.badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: invalid JSON (${start})`
+  )
+}
+
+/** A JSON object of any kind: delete options, bindings. Undefined when there is no body. */
+export const optional = (request: ApiRequest, kind: string): JsonObject | undefined => {
+  if (request.body === "") return undefined
+  if (!acceptedTypes.includes(contentType(request))) throw Refusal.unsupportedMediaType(acceptedTypes)
+  const value = parseJson(request.body)
+  if (!isObject(value)) throw unrecognized(kind, request.body)
+  dropNulls(value)
+  return value
+}
+
+/** The object of a create or update. */
+export const object = (request: ApiRequest, kind: Kind.Kind): JsonObject => {
+  const value = optional(request, kind.kind)
+  if (value === undefined) throw unrecognized(kind.kind, "")
+  return check(value, kind)
+}
+
+/** Refuses what is of another kind or has no usable metadata; translates into stored form. */
+export const check = (value: JsonObject, kind: Kind.Kind): JsonObject => {
+  const apiVersion = textAt(value, "apiVersion")
+  const expected = Kind.apiVersion(kind)
+  const given = textAt(value, "kind")
+  if (apiVersion !== "" && apiVersion !== expected) {
+    throw Refusal.badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`
+    )
+  }
+  if (given !== "" && given !== kind.kind) {
+    throw Refusal.badRequest(`${given} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`)
+  }
+  const metadata = get(value, "metadata")
+  if (metadata === undefined) put(value, "metadata", {})
+  else if (!isObject(metadata)) {
+    throw Refusal.badRequest(
+      `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal value into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`
+    )
+  }
+  return kind.conversion === undefined ? value : kind.conversion.toStored(value)
+}
+
+/** The result of a patch: nulls dropped on a copy, since a patch shares structure with what it patched. */
+export const accept = (value: JsonObject, kind: Kind.Kind): JsonObject => {
+  const own = clone(value)
+  dropNulls(own)
+  return check(own, kind)
+}
+
+/** `dryRun=All`; any other value is refused. */
+export const dryRun = (values: ReadonlyArray<Json>): boolean => {
+  for (const value of values) {
+    if (value !== "All") {
+      throw Refusal.invalid({ group: "meta.k8s.io", kind: "CreateOptions" }, "", [
+        {
+          field: "dryRun",
+          reason: "FieldValueNotSupported",
+          message: `Unsupported value: ${JSON.stringify(value)}: supported values: "All"`
+        }
+      ])
+    }
+  }
+  return values.length > 0
+}

@@ -1,0 +1,132 @@
+/**
+ * One request, one answer: routes it, runs the verb in one synchronous section, and turns refusals into `Status` answers.
+ * This is the only place that catches; what is not a refusal is a defect and answered with 500, never thrown at a carrier.
+ */
+import type * as Status from "../../kube/Status.ts"
+import type { Answer, ApiResponse } from "./Api.ts"
+import * as body from "./body.ts"
+import * as discovery from "./discovery.ts"
+import * as Refusal from "./Refusal.ts"
+import * as routing from "./routing.ts"
+import type { Target } from "./routing.ts"
+import type { Turn } from "./Turn.ts"
+import * as patch from "./verbs/patch.ts"
+import * as read from "./verbs/read.ts"
+import * as remove from "./verbs/remove.ts"
+import { isTrue } from "./verbs/selection.ts"
+import * as subresources from "./verbs/subresources.ts"
+import { watch } from "./verbs/watch.ts"
+import * as write from "./verbs/write.ts"
+import { view } from "./views/negotiate.ts"
+import type { View } from "./views/View.ts"
+import * as Version from "./Version.ts"
+
+export const handle = (turn: Turn): ApiResponse => {
+  try {
+    return route(turn)
+  } catch (thrown) {
+    if (thrown instanceof Refusal.Refusal) return refused(thrown)
+    return refused(Refusal.internal(thrown instanceof Error ? thrown.message : String(thrown)))
+  }
+}
+
+export const answer = (status: number, text: string): Answer => ({
+  _tag: "Answer",
+  status,
+  contentType: "application/json",
+  body: text
+})
+
+export const refused = ({ headers, status }: Refusal.Refusal): Answer => {
+  const wait = status.details?.retryAfterSeconds
+  const retry = wait === undefined ? {} : { "retry-after": String(wait) }
+  return { ...answer(status.code, JSON.stringify(status satisfies Status.Status)), headers: { ...retry, ...headers } }
+}
+
+const route = (turn: Turn): ApiResponse => {
+  const { method, path } = turn.request
+  const segments = routing.segmentsOf(path)
+  if (segments === undefined) throw Refusal.unknownPath()
+  const target = routing.target(segments)
+  if (target !== undefined) return dispatch(turn, target)
+  const document = discovery.find(segments, turn.request.headers["accept"])
+  if (document === undefined) throw Refusal.unknownPath()
+  if (method !== "GET" && method !== "HEAD") throw Refusal.methodNotAllowed()
+  return document
+}
+
+const viewOf = (turn: Turn, { kind, name }: Target): View =>
+  view(turn.request.headers["accept"], {
+    kind,
+    collection: name === "",
+    includeObject: turn.request.query.get("includeObject"),
+    now: turn.now
+  })
+
+const dispatch = (turn: Turn, target: Target): ApiResponse => {
+  if (target.subresource !== "" && subresources.has(target.subresource)) {
+    return answer(...subresources.handle(turn, target, viewOf(turn, target)))
+  }
+  return target.name === "" ? onCollection(turn, target) : onObject(turn, target)
+}
+
+const onCollection = (turn: Turn, target: Target): ApiResponse => {
+  const { kind, namespace } = target
+  const form = viewOf(turn, target)
+  switch (turn.request.method) {
+    case "HEAD":
+    case "GET":
+      if (isTrue(turn.request.query.get("watch"))) {
+        return { _tag: "Watch", contentType: "application/json", lines: watch(turn, target, form) }
+      }
+      return answer(200, read.list(turn, target, form))
+    case "POST": {
+      if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
+      const version = write.create(turn, target, body.object(turn.request, kind), writeOptions(turn))
+      return answer(201, form.one(version))
+    }
+    case "DELETE":
+      if (!kind.verbs.includes("deletecollection") || (kind.namespaced && namespace === "")) {
+        throw Refusal.methodNotAllowed()
+      }
+      return answer(200, remove.removeCollection(turn, target, form))
+    default:
+      throw Refusal.methodNotAllowed()
+  }
+}
+
+const onObject = (turn: Turn, target: Target): ApiResponse => {
+  const form = viewOf(turn, target)
+  switch (turn.request.method) {
+    case "HEAD":
+    case "GET":
+      return answer(200, read.get(turn, target, form))
+    case "PUT": {
+      const { created, version } = replace(turn, target)
+      return answer(created ? 201 : 200, form.one(version))
+    }
+    case "PATCH": {
+      const { created, version } = patch.patch(turn, target, writeOptions(turn))
+      return answer(created ? 201 : 200, form.one(version))
+    }
+    case "DELETE":
+      if (target.subresource !== "") throw Refusal.methodNotAllowed()
+      return answer(200, remove.remove(turn, target, form))
+    default:
+      throw Refusal.methodNotAllowed()
+  }
+}
+
+const replace = (turn: Turn, target: Target): write.Updated => {
+  const { kind, name, namespace, subresource } = target
+  const object = body.object(turn.request, kind)
+  const options = writeOptions(turn)
+  const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  if (existing !== undefined) {
+    return { version: write.update(turn, target, object, existing, options), created: false }
+  }
+  if (!kind.createOnUpdate || subresource !== "") throw Refusal.notFound(kind, name)
+  return { version: write.createNamed(turn, target, object, options), created: true }
+}
+
+const writeOptions = (turn: Turn): write.WriteOptions => ({ dryRun: body.dryRun(turn.request.query.getAll("dryRun")) })

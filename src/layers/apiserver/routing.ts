@@ -1,0 +1,55 @@
+/**
+ * From a path to what it names: a kind, a namespace, a name, a subresource. Source: the request info of the reference
+ * server. A path that names nothing is `undefined`, never an error: the caller knows what else it may be.
+ */
+import * as Kind from "./schema/Kind.ts"
+import * as kinds from "./schema/kinds.ts"
+
+export interface Target {
+  readonly kind: Kind.Kind
+  /** Empty for cluster-scoped kinds and for all namespaces. */
+  readonly namespace: string
+  /** Empty for the collection. */
+  readonly name: string
+  /** Empty for the object itself. */
+  readonly subresource: string
+}
+
+const byPath: ReadonlyMap<string, Kind.Kind> = new Map(
+  kinds.all.map((kind) => [`${Kind.apiVersion(kind)}/${kind.plural}`, kind])
+)
+
+/** The decoded segments, or undefined when one of them is not valid percent-encoding. */
+export const segmentsOf = (path: string): ReadonlyArray<string> | undefined => {
+  const raw = path.split("/").filter((segment) => segment !== "")
+  if (!path.includes("%")) return raw
+  try {
+    return raw.map(decodeURIComponent)
+  } catch {
+    return undefined // malformed escape: such a path names nothing
+  }
+}
+
+/** Below `/api/v1` or `/apis/<group>/<version>`. */
+export const target = (segments: ReadonlyArray<string>): Target | undefined => {
+  const start = segments[0] === "api" ? 2 : segments[0] === "apis" ? 3 : 0
+  if (start === 0 || segments.length <= start) return undefined
+  const groupVersion = segments.slice(1, start).join("/")
+  const rest = segments.slice(start)
+  if (rest[0] === "namespaces" && rest.length > 2) {
+    const kind = byPath.get(`${groupVersion}/${rest[2]}`)
+    if (kind?.namespaced === true) return finish(kind, rest[1] ?? "", rest.slice(3))
+  }
+  const kind = byPath.get(`${groupVersion}/${rest[0]}`)
+  if (kind === undefined) return undefined
+  // Without a namespace a namespaced kind can only be listed and watched.
+  if (kind.namespaced && rest.length > 1) return undefined
+  return finish(kind, "", rest.slice(1))
+}
+
+const finish = (kind: Kind.Kind, namespace: string, rest: ReadonlyArray<string>): Target | undefined => {
+  const [name = "", subresource = "", ...more] = rest
+  if (more.length > 0) return undefined
+  if (subresource !== "" && !kind.subresources.includes(subresource)) return undefined
+  return { kind, namespace, name, subresource }
+}

@@ -1,0 +1,96 @@
+/**
+ * One row of the schema table: everything the server knows about a kind, as data. Rules read it; no rule asks for a kind by
+ * name. Rows that are mere defaults are filled in by `make`.
+ */
+import type { JsonObject } from "../json.ts"
+
+export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch"
+
+export interface Column {
+  readonly name: string
+  readonly type: "string" | "integer" | "date"
+  readonly format?: "name" | undefined
+  /** 0 is always shown, above that only with `-o wide`. */
+  readonly priority?: number | undefined
+  /** Cell of an object; `now` in milliseconds. */
+  readonly cell: (object: JsonObject, now: number) => string | number
+}
+
+/** Translation between the stored form and the one this group and version serves. Both may change their argument. */
+export interface Conversion {
+  readonly toStored: (object: JsonObject) => JsonObject
+  readonly fromStored: (object: JsonObject) => JsonObject
+}
+
+export interface Kind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: ReadonlyArray<string>
+  readonly categories: ReadonlyArray<string>
+  readonly namespaced: boolean
+  readonly verbs: ReadonlyArray<Verb>
+  /** `status`, `scale`, `binding`, … as served. */
+  readonly subresources: ReadonlyArray<string>
+  /** Collection the objects live in; two kinds may share one. */
+  readonly storage: string
+  /** Whether `metadata.generation` counts changes of the spec; `annotations`: of the annotations too. */
+  readonly generation: boolean | "annotations"
+  /** Whether an update without a resource version is let through. */
+  readonly unconditionalUpdate: boolean
+  /** Whether PUT of an absent object creates it. */
+  readonly createOnUpdate: boolean
+  /** Whether a deletion answers with the object instead of a Status. */
+  readonly returnsDeleted: boolean
+  readonly nameRule: "subdomain" | "label" | "path"
+  /** Selectable fields beyond metadata.name and metadata.namespace, read from the stored form. */
+  readonly fields: Readonly<Record<string, (object: JsonObject) => string>>
+  /** Applied to every object that is created, after the metadata; works in place. */
+  readonly onCreate: ((object: JsonObject) => void) | undefined
+  /** Applied to every new state on the main endpoint, after the status was restored; works in place. */
+  readonly onUpdate: ((object: JsonObject, existing: JsonObject) => void) | undefined
+  readonly conversion: Conversion | undefined
+  readonly columns: ReadonlyArray<Column> | undefined
+}
+
+const allVerbs: ReadonlyArray<Verb> = [
+  "create",
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "update",
+  "watch"
+]
+
+type Required = "group" | "version" | "kind" | "plural"
+
+/** A row with the defaults of an ordinary namespaced kind. */
+export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>): Kind => ({
+  singular: row.kind.toLowerCase(),
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: allVerbs,
+  subresources: [],
+  storage: `${row.group === "" ? "" : `${row.group}/`}${row.plural}`,
+  generation: false,
+  unconditionalUpdate: true,
+  createOnUpdate: false,
+  returnsDeleted: false,
+  nameRule: "subdomain",
+  fields: {},
+  onCreate: undefined,
+  onUpdate: undefined,
+  conversion: undefined,
+  columns: undefined,
+  ...row
+})
+
+export const apiVersion = (kind: Pick<Kind, "group" | "version">): string =>
+  kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
+
+export const hasStatus = (kind: Kind): boolean => kind.subresources.includes("status")

@@ -1,0 +1,248 @@
+/**
+ * Columns of kubectl's tables, by kind. Source: printers of the reference server (pkg/printers/internalversion). A kind
+ * without columns of its own shows Name and Age.
+ */
+import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import { podStatus } from "./podStatus.ts"
+import type { Column } from "./Kind.ts"
+
+type Cell = Column["cell"]
+
+const text = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "string", cell, priority })
+const integer = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "integer", cell, priority })
+
+const orNone = (value: string): string => (value === "" ? "<none>" : value)
+const orUnknown = (value: string): string => (value === "" ? "<unknown>" : value)
+const number = (value: Json | undefined): number => (typeof value === "number" ? value : 0)
+const size = (value: Json | undefined): number => (isObject(value) ? Object.keys(value).length : 0)
+const path =
+  (...keys: ReadonlyArray<string>): Cell =>
+  (object) =>
+    textAt(object, ...keys)
+
+export const name: Column = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  cell: path("metadata", "name")
+}
+
+/** `5s`, `3m20s`, `2d5h`: at most two units, as kubectl prints ages. Source: apimachinery HumanDuration. */
+export const humanDuration = (millis: number): string => {
+  const seconds = Math.trunc(millis / 1000)
+  if (seconds < -1) return "<invalid>"
+  if (seconds < 0) return "0s"
+  if (seconds < 120) return `${seconds}s`
+  const minutes = Math.trunc(seconds / 60)
+  const two = (large: number, unit: string, small: number, part: string): string =>
+    small === 0 ? `${large}${unit}` : `${large}${unit}${small}${part}`
+  if (minutes < 10) return two(minutes, "m", seconds % 60, "s")
+  if (minutes < 180) return `${minutes}m`
+  const hours = Math.trunc(minutes / 60)
+  if (hours < 8) return two(hours, "h", minutes % 60, "m")
+  if (hours < 48) return `${hours}h`
+  const days = Math.trunc(hours / 24)
+  if (hours < 192) return two(days, "d", hours % 24, "h")
+  if (days < 730) return `${days}d`
+  const years = Math.trunc(days / 365)
+  return years < 8 ? two(years, "y", days % 365, "d") : `${years}y`
+}
+
+const since = (timestamp: string, now: number): string => {
+  const millis = Date.parse(timestamp)
+  return Number.isNaN(millis) ? "<unknown>" : humanDuration(now - millis)
+}
+
+export const age: Column = text("Age", (object, now) => since(textAt(object, "metadata", "creationTimestamp"), now))
+
+/** Columns of a kind that has none of its own. */
+export const generic: ReadonlyArray<Column> = [name, age]
+
+const containers = (object: JsonObject): Array<Json> => arrayAt(object, "spec", "containers")
+const templateContainers = (object: JsonObject): Array<Json> =>
+  arrayAt(object, "spec", "template", "spec", "containers")
+const join = (list: Array<Json>, key: string): string => list.map((element) => textAt(element, key)).join(",")
+
+const labelSelector = (value: Json | undefined): string => {
+  const labels = objectAt(value, "matchLabels") ?? {}
+  const pairs = Object.keys(labels)
+    .sort()
+    .map((key) => `${key}=${textAt(labels, key)}`)
+  return orNone(pairs.join(","))
+}
+
+export const pod: ReadonlyArray<Column> = [
+  name,
+  text("Ready", (object) => {
+    const ready = arrayAt(object, "status", "containerStatuses").filter((one) => at(one, "ready") === true)
+    return `${ready.length}/${containers(object).length}`
+  }),
+  text("Status", podStatus),
+  text("Restarts", (object) =>
+    String(
+      arrayAt(object, "status", "containerStatuses").reduce<number>(
+        (sum, one) => sum + number(at(one, "restartCount")),
+        0
+      )
+    )
+  ),
+  age,
+  text("IP", (object) => orNone(textAt(object, "status", "podIP")), 1),
+  text("Node", (object) => orNone(textAt(object, "spec", "nodeName")), 1),
+  text("Nominated Node", (object) => orNone(textAt(object, "status", "nominatedNodeName")), 1),
+  text("Readiness Gates", () => "<none>", 1)
+]
+
+const nodeStatus = (object: JsonObject): string => {
+  const ready = arrayAt(object, "status", "conditions").find((one) => textAt(one, "type") === "Ready")
+  const words = [ready === undefined ? "Unknown" : textAt(ready, "status") === "True" ? "Ready" : "NotReady"]
+  if (at(object, "spec", "unschedulable") === true) words.push("SchedulingDisabled")
+  return words.join(",")
+}
+
+const roles = (object: JsonObject): string => {
+  const labels = objectAt(object, "metadata", "labels") ?? {}
+  const prefix = "node-role.kubernetes.io/"
+  const found = Object.keys(labels).flatMap((key) =>
+    key.startsWith(prefix) && key.length > prefix.length
+      ? [key.slice(prefix.length)]
+      : key === "kubernetes.io/role"
+        ? [textAt(labels, key)]
+        : []
+  )
+  return orNone([...new Set(found)].sort().join(","))
+}
+
+const address =
+  (type: string): Cell =>
+  (object) => {
+    const found = arrayAt(object, "status", "addresses").find((one) => textAt(one, "type") === type)
+    return orNone(textAt(found, "address"))
+  }
+
+export const node: ReadonlyArray<Column> = [
+  name,
+  text("Status", nodeStatus),
+  text("Roles", roles),
+  age,
+  text("Version", path("status", "nodeInfo", "kubeletVersion")),
+  text("Internal-IP", address("InternalIP"), 1),
+  text("External-IP", address("ExternalIP"), 1),
+  text("OS-Image", (object) => orUnknown(textAt(object, "status", "nodeInfo", "osImage")), 1),
+  text("Kernel-Version", (object) => orUnknown(textAt(object, "status", "nodeInfo", "kernelVersion")), 1),
+  text("Container-Runtime", (object) => orUnknown(textAt(object, "status", "nodeInfo", "containerRuntimeVersion")), 1)
+]
+
+export const namespace: ReadonlyArray<Column> = [name, text("Status", path("status", "phase")), age]
+
+export const configMap: ReadonlyArray<Column> = [
+  name,
+  text("Data", (object) => String(size(at(object, "data")) + size(at(object, "binaryData")))),
+  age
+]
+
+export const secret: ReadonlyArray<Column> = [
+  name,
+  text("Type", path("type")),
+  integer("Data", (object) => size(at(object, "data"))),
+  age
+]
+
+const servicePorts: Cell = (object) =>
+  orNone(
+    arrayAt(object, "spec", "ports")
+      .map((port) => {
+        const nodePort = number(at(port, "nodePort"))
+        return `${number(at(port, "port"))}${nodePort > 0 ? `:${nodePort}` : ""}/${textAt(port, "protocol") || "TCP"}`
+      })
+      .join(",")
+  )
+
+export const service: ReadonlyArray<Column> = [
+  name,
+  text("Type", path("spec", "type")),
+  text("Cluster-IP", (object) => orNone(textAt(object, "spec", "clusterIP"))),
+  text("External-IP", (object) => orNone(textAt(object, "spec", "externalName"))),
+  text("Port(s)", servicePorts),
+  age,
+  text("Selector", (object) => labelSelector({ matchLabels: at(object, "spec", "selector") ?? {} }), 1)
+]
+
+export const endpoints: ReadonlyArray<Column> = [
+  name,
+  text("Endpoints", (object) =>
+    orNone(
+      arrayAt(object, "subsets")
+        .flatMap((subset) =>
+          arrayAt(subset, "addresses").flatMap((one) =>
+            arrayAt(subset, "ports").map((port) => `${textAt(one, "ip")}:${number(at(port, "port"))}`)
+          )
+        )
+        .join(",")
+    )
+  ),
+  age
+]
+
+export const serviceAccount: ReadonlyArray<Column> = [
+  name,
+  text("Secrets", (object) => String(arrayAt(object, "secrets").length)),
+  age
+]
+
+const lastSeen: Cell = (object, now) => {
+  const series = textAt(object, "series", "lastObservedTime")
+  return since(series || textAt(object, "lastTimestamp") || textAt(object, "eventTime"), now)
+}
+
+const involvedName: Cell = (object) =>
+  `${textAt(object, "involvedObject", "kind").toLowerCase()}/${textAt(object, "involvedObject", "name")}`
+
+export const event: ReadonlyArray<Column> = [
+  text("Last Seen", lastSeen),
+  text("Type", path("type")),
+  text("Reason", path("reason")),
+  text("Object", involvedName),
+  text("Subobject", path("involvedObject", "fieldPath"), 1),
+  text(
+    "Source",
+    (object) => {
+      const component = textAt(object, "source", "component") || textAt(object, "reportingComponent")
+      const host = textAt(object, "source", "host") || textAt(object, "reportingInstance")
+      return host === "" ? component : `${component}, ${host}`
+    },
+    1
+  ),
+  text("Message", (object) => textAt(object, "message").trim()),
+  text("First Seen", (object, now) => since(textAt(object, "firstTimestamp") || textAt(object, "eventTime"), now), 1),
+  text("Count", (object) => String(number(at(object, "series", "count")) || number(at(object, "count")) || 1), 1),
+  { ...name, priority: 1 }
+]
+
+export const lease: ReadonlyArray<Column> = [name, text("Holder", path("spec", "holderIdentity")), age]
+
+export const deployment: ReadonlyArray<Column> = [
+  name,
+  text(
+    "Ready",
+    (object) => `${number(at(object, "status", "readyReplicas"))}/${number(at(object, "spec", "replicas"))}`
+  ),
+  text("Up-to-date", (object) => String(number(at(object, "status", "updatedReplicas")))),
+  text("Available", (object) => String(number(at(object, "status", "availableReplicas")))),
+  age,
+  text("Containers", (object) => join(templateContainers(object), "name"), 1),
+  text("Images", (object) => join(templateContainers(object), "image"), 1),
+  text("Selector", (object) => labelSelector(at(object, "spec", "selector")), 1)
+]
+
+export const replicaSet: ReadonlyArray<Column> = [
+  name,
+  integer("Desired", (object) => number(at(object, "spec", "replicas"))),
+  integer("Current", (object) => number(at(object, "status", "replicas"))),
+  integer("Ready", (object) => number(at(object, "status", "readyReplicas"))),
+  age,
+  text("Containers", (object) => join(templateContainers(object), "name"), 1),
+  text("Images", (object) => join(templateContainers(object), "image"), 1),
+  text("Selector", (object) => labelSelector(at(object, "spec", "selector")), 1)
+]

@@ -1,0 +1,42 @@
+/**
+ * One stored event, two groups: the core/v1 form is what is stored, events.k8s.io/v1 is a translation of field names.
+ * Lossless in both directions. Source: core/v1 and events/v1 API types and their conversions in the reference server.
+ */
+import { ensureObject, get, isObject, put } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import type { Conversion } from "./Kind.ts"
+
+/** core/v1 name, events.k8s.io/v1 name. Everything else is called the same in both. */
+const renamed: ReadonlyArray<readonly [string, string]> = [
+  ["involvedObject", "regarding"],
+  ["message", "note"],
+  ["source", "deprecatedSource"],
+  ["firstTimestamp", "deprecatedFirstTimestamp"],
+  ["lastTimestamp", "deprecatedLastTimestamp"],
+  ["count", "deprecatedCount"],
+  ["reportingComponent", "reportingController"]
+]
+
+const rename = (object: JsonObject, from: string, to: string): void => {
+  const value = get(object, from)
+  if (value === undefined) return
+  delete object[from]
+  put(object, to, value)
+}
+
+export const conversion: Conversion = {
+  toStored: (object) => {
+    for (const [stored, served] of renamed) rename(object, served, stored)
+    return object
+  },
+  fromStored: (object) => {
+    for (const [stored, served] of renamed) rename(object, stored, served)
+    // Events written through core/v1 name their component in the source only; the newer group promises a controller.
+    const source = get(object, "deprecatedSource")
+    if (get(object, "reportingController") === undefined && isObject(source)) {
+      put(object, "reportingController", get(source, "component"))
+    }
+    ensureObject(object, "regarding")
+    return object
+  }
+}

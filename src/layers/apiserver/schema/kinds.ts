@@ -1,0 +1,151 @@
+/**
+ * The kinds this server serves: one table, from which endpoints, discovery, field selectors and printed columns are
+ * derived. Adding a kind that is only stored is adding a row.
+ */
+import * as columns from "./columns.ts"
+import * as creation from "./creation.ts"
+import * as events from "./events.ts"
+import * as Kind from "./Kind.ts"
+import * as selectable from "./selectable.ts"
+
+const core = { group: "", version: "v1" } as const
+const apps = { group: "apps", version: "v1" } as const
+
+const coreKinds: ReadonlyArray<Kind.Kind> = [
+  Kind.make({
+    ...core,
+    kind: "Pod",
+    plural: "pods",
+    shortNames: ["po"],
+    categories: ["all"],
+    subresources: ["status", "binding"],
+    returnsDeleted: true,
+    fields: selectable.pod,
+    onCreate: creation.pod,
+    columns: columns.pod
+  }),
+  Kind.make({
+    ...core,
+    kind: "Node",
+    plural: "nodes",
+    shortNames: ["no"],
+    namespaced: false,
+    subresources: ["status"],
+    fields: selectable.node,
+    columns: columns.node
+  }),
+  Kind.make({
+    ...core,
+    kind: "Namespace",
+    plural: "namespaces",
+    shortNames: ["ns"],
+    namespaced: false,
+    subresources: ["status", "finalize"],
+    verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
+    nameRule: "label",
+    fields: selectable.namespace,
+    onCreate: creation.namespace,
+    onUpdate: creation.keepSpec,
+    columns: columns.namespace
+  }),
+  Kind.make({ ...core, kind: "ConfigMap", plural: "configmaps", shortNames: ["cm"], columns: columns.configMap }),
+  Kind.make({
+    ...core,
+    kind: "Secret",
+    plural: "secrets",
+    fields: selectable.secret,
+    onCreate: creation.secret,
+    onUpdate: creation.foldStringData,
+    columns: columns.secret
+  }),
+  Kind.make({
+    ...core,
+    kind: "Service",
+    plural: "services",
+    shortNames: ["svc"],
+    categories: ["all"],
+    subresources: ["status"],
+    createOnUpdate: true,
+    returnsDeleted: true,
+    nameRule: "label",
+    fields: selectable.service,
+    onCreate: creation.service,
+    columns: columns.service
+  }),
+  Kind.make({
+    ...core,
+    kind: "Endpoints",
+    plural: "endpoints",
+    shortNames: ["ep"],
+    createOnUpdate: true,
+    columns: columns.endpoints
+  }),
+  Kind.make({
+    ...core,
+    kind: "ServiceAccount",
+    plural: "serviceaccounts",
+    shortNames: ["sa"],
+    returnsDeleted: true,
+    columns: columns.serviceAccount
+  }),
+  Kind.make({
+    ...core,
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    storage: "events",
+    createOnUpdate: true,
+    fields: selectable.event,
+    columns: columns.event
+  })
+]
+
+const groupKinds: ReadonlyArray<Kind.Kind> = [
+  Kind.make({
+    group: "events.k8s.io",
+    version: "v1",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    storage: "events",
+    createOnUpdate: true,
+    fields: selectable.eventsEvent,
+    conversion: events.conversion,
+    columns: columns.event
+  }),
+  Kind.make({
+    group: "coordination.k8s.io",
+    version: "v1",
+    kind: "Lease",
+    plural: "leases",
+    unconditionalUpdate: false,
+    createOnUpdate: true,
+    columns: columns.lease
+  }),
+  Kind.make({
+    ...apps,
+    kind: "Deployment",
+    plural: "deployments",
+    shortNames: ["deploy"],
+    categories: ["all"],
+    subresources: ["status", "scale"],
+    generation: "annotations",
+    onCreate: creation.deployment,
+    columns: columns.deployment
+  }),
+  Kind.make({
+    ...apps,
+    kind: "ReplicaSet",
+    plural: "replicasets",
+    shortNames: ["rs"],
+    categories: ["all"],
+    subresources: ["status", "scale"],
+    generation: true,
+    fields: selectable.replicated,
+    onCreate: creation.replicaSet,
+    columns: columns.replicaSet
+  }),
+  Kind.make({ ...apps, kind: "ControllerRevision", plural: "controllerrevisions" })
+]
+
+export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds]

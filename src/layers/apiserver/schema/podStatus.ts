@@ -1,0 +1,50 @@
+/**
+ * The word that kubectl shows as a pod's status: the phase, unless a container, an init container or a deletion has
+ * something more telling to say. Source: printPod of the reference server.
+ */
+import { arrayAt, at, numberAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+
+const exitWord = (terminated: Json): string => {
+  const reason = textAt(terminated, "reason")
+  if (reason !== "") return reason
+  const signal = at(terminated, "signal")
+  return typeof signal === "number" && signal !== 0
+    ? `Signal:${signal}`
+    : `ExitCode:${numberAt(terminated, "exitCode")}`
+}
+
+const initStatus = (object: JsonObject): string | undefined => {
+  const total = arrayAt(object, "spec", "initContainers").length
+  for (const [index, container] of arrayAt(object, "status", "initContainerStatuses").entries()) {
+    const terminated = at(container, "state", "terminated")
+    if (terminated !== undefined) {
+      if (at(terminated, "exitCode") === 0) continue
+      return `Init:${exitWord(terminated)}`
+    }
+    const waiting = textAt(container, "state", "waiting", "reason")
+    return waiting !== "" && waiting !== "PodInitializing" ? `Init:${waiting}` : `Init:${index}/${total}`
+  }
+  return undefined
+}
+
+/** The first container that waits or has ended speaks for the pod. */
+const containerStatus = (object: JsonObject): string | undefined => {
+  let word: string | undefined
+  let running = false
+  for (const container of arrayAt(object, "status", "containerStatuses").toReversed()) {
+    const waiting = textAt(container, "state", "waiting", "reason")
+    const terminated = at(container, "state", "terminated")
+    if (waiting !== "") word = waiting
+    else if (terminated !== undefined) word = exitWord(terminated)
+    else if (at(container, "ready") === true && at(container, "state", "running") !== undefined) running = true
+  }
+  return word === "Completed" && running ? "Running" : word
+}
+
+export const podStatus = (object: JsonObject): string => {
+  const phase = textAt(object, "status", "reason") || textAt(object, "status", "phase")
+  const word = initStatus(object) ?? containerStatus(object) ?? phase
+  if (textAt(object, "metadata", "deletionTimestamp") === "") return word
+  return textAt(object, "status", "reason") === "NodeLost" ? "Unknown" : "Terminating"
+}

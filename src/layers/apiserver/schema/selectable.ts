@@ -1,0 +1,58 @@
+/**
+ * The fields that field selectors may name, by kind, as functions of the stored object. Source: the label conversion
+ * functions and field sets of the reference server; a field outside these is refused with 400.
+ */
+import { arrayAt, at, numberAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+
+type Fields = Readonly<Record<string, (object: JsonObject) => string>>
+
+const field =
+  (...path: ReadonlyArray<string>) =>
+  (object: JsonObject): string =>
+    textAt(object, ...path)
+
+const truth = (value: Json | undefined): string => (value === true ? "true" : "false")
+
+export const pod: Fields = {
+  "spec.nodeName": field("spec", "nodeName"),
+  "spec.restartPolicy": field("spec", "restartPolicy"),
+  "spec.schedulerName": field("spec", "schedulerName"),
+  "spec.serviceAccountName": field("spec", "serviceAccountName"),
+  "spec.hostNetwork": (object) => truth(at(object, "spec", "hostNetwork")),
+  "status.phase": field("status", "phase"),
+  "status.podIP": (object) => textAt(object, "status", "podIP") || textAt(arrayAt(object, "status", "podIPs")[0], "ip"),
+  "status.nominatedNodeName": field("status", "nominatedNodeName")
+}
+
+export const node: Fields = { "spec.unschedulable": (object) => truth(at(object, "spec", "unschedulable")) }
+
+export const namespace: Fields = { "status.phase": field("status", "phase") }
+
+export const secret: Fields = { type: field("type") }
+
+export const service: Fields = {
+  "spec.clusterIP": field("spec", "clusterIP"),
+  "spec.type": field("spec", "type")
+}
+
+export const replicated: Fields = { "status.replicas": (object) => String(numberAt(object, "status", "replicas")) }
+
+const involved = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const
+
+/** Events as stored, that is in their core/v1 form. */
+export const event: Fields = {
+  ...Object.fromEntries(involved.map((name) => [`involvedObject.${name}`, field("involvedObject", name)])),
+  reason: field("reason"),
+  reportingComponent: field("reportingComponent"),
+  source: (object) => textAt(object, "source", "component") || textAt(object, "reportingComponent"),
+  type: field("type")
+}
+
+/** The same under their events.k8s.io names. */
+export const eventsEvent: Fields = {
+  ...Object.fromEntries(involved.map((name) => [`regarding.${name}`, field("involvedObject", name)])),
+  reason: field("reason"),
+  reportingController: field("reportingComponent"),
+  type: field("type")
+}

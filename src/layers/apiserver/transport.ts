@@ -1,0 +1,184 @@
+/**
+ * The in-process transport: the server's answers are texts, and every caller parses its own, so server and clients share
+ * no object. Failures are classified exactly as the HTTP transport does; the fault script is applied here.
+ */
+import * as Effect from "effect/Effect"
+import type * as Arr from "effect/Array"
+import * as Stream from "effect/Stream"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Status from "../../kube/Status.ts"
+import type { Query, Request, Response, Transport, WatchEvent } from "../Transport.ts"
+import type { Answer, Api, ApiRequest, User } from "./Api.ts"
+import type { Fault, Script } from "./faults.ts"
+
+/** Whoever is in this process may do everything. */
+const user: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
+
+export const make = (api: Api, faults: Script): Transport["Service"] => ({
+  send: (request) =>
+    Effect.suspend(() => {
+      const met = faults.take(request)
+      const call = Effect.flatMap(api.handle(toApi(request)), (answer) =>
+        answer._tag === "Answer"
+          ? settle(request, answer)
+          : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
+      )
+      return met.length === 0 ? call : withFaults(request, met, call)
+    }),
+  watch: (request) =>
+    Stream.suspend(() => {
+      const met = faults.take(request)
+      const open = Stream.unwrap(Effect.flatMap(api.handle(toApi(request, true)), (answer) => opened(request, answer)))
+      return met.length === 0 ? open : watchWithFaults(request, met, open)
+    })
+})
+
+const toApi = (request: Request, watch = false): ApiRequest => {
+  const headers: Record<string, string> = { accept: request.accept ?? "application/json" }
+  if (request.body !== undefined) headers["content-type"] = request.contentType ?? "application/json"
+  const query = toSearch(request.query)
+  if (watch && !query.has("watch")) query.set("watch", "true")
+  return {
+    method: request.method,
+    path: request.path,
+    query,
+    headers,
+    body: request.body === undefined ? "" : JSON.stringify(request.body),
+    user
+  }
+}
+
+const toSearch = (query: Query | undefined): URLSearchParams => {
+  const out = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined) continue
+    if (typeof value === "object") for (const one of value) out.append(name, one)
+    else out.append(name, String(value))
+  }
+  return out
+}
+
+const parsed = (request: Request, text: string): Effect.Effect<unknown, ApiError.ApiError> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (cause) => ApiError.decode(request.context, "the answer is not JSON", cause)
+  })
+
+const settle = (request: Request, answer: Answer): Effect.Effect<Response, ApiError.ApiError> => {
+  const body = answer.contentType.startsWith("application/json")
+    ? parsed(request, answer.body)
+    : Effect.succeed(answer.body)
+  return Effect.flatMap(body, (value) =>
+    answer.status < 300
+      ? Effect.succeed({ status: answer.status, body: value, warnings: warnings(answer) })
+      : Effect.fail(failure(request, answer, value))
+  )
+}
+
+const failure = (request: Request, answer: Answer, body: unknown): ApiError.ApiError => {
+  const retry = answer.headers?.["retry-after"]
+  return ApiError.fromStatus({
+    context: request.context,
+    status: answer.status,
+    body,
+    retryAfterSeconds: retry === undefined ? undefined : Number(retry)
+  })
+}
+
+/** Texts of `299 - "…"`. */
+const warnings = (answer: Answer): ReadonlyArray<string> =>
+  [...(answer.headers?.["warning"] ?? "").matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) =>
+    (match[1] ?? "").replace(/\\(.)/g, "$1")
+  )
+
+type Events = Stream.Stream<WatchEvent, ApiError.ApiError>
+
+const opened = (
+  request: Request,
+  answer: Answer | { readonly _tag: "Watch"; readonly lines: Stream.Stream<string> }
+): Effect.Effect<Events, ApiError.ApiError> => {
+  if (answer._tag === "Watch") {
+    return Effect.succeed(Stream.mapArrayEffect(answer.lines, (lines) => decode(request, lines)))
+  }
+  return Effect.flatMap(settle(request, answer), () =>
+    Effect.fail(ApiError.decode(request.context, "the server did not answer with a watch"))
+  )
+}
+
+interface Line {
+  readonly type: WatchEvent["type"] | "ERROR"
+  readonly object: unknown
+}
+
+/**
+ * One effect a chunk. Events before an ERROR in the same chunk would be lost with it, so the server sends an ERROR as the
+ * only line of its chunk.
+ */
+const decode = (
+  request: Request,
+  lines: Arr.NonEmptyReadonlyArray<string>
+): Effect.Effect<Arr.NonEmptyReadonlyArray<WatchEvent>, ApiError.ApiError> =>
+  Effect.suspend(() => {
+    const events: Array<WatchEvent> = []
+    for (const line of lines) {
+      const { object, type } = JSON.parse(line) as Line
+      if (type === "ERROR") return Effect.fail(ApiError.fromWatchError(request.context, object))
+      events.push({ type, object })
+    }
+    return Effect.succeed(events as [WatchEvent, ...Array<WatchEvent>])
+  })
+
+const reset = (request: Request): ApiError.ApiError => ApiError.network(request.context, new Error("read ECONNRESET"))
+
+const statusOf = (request: Request, fault: Extract<Fault, { _tag: "Status" | "Gone" }>): ApiError.ApiError => {
+  const code = fault._tag === "Gone" ? 410 : fault.code
+  const wait = fault._tag === "Gone" ? undefined : fault.retryAfterSeconds
+  const body = Status.failure({
+    code,
+    reason: fault._tag === "Gone" ? "Expired" : (fault.reason ?? ""),
+    message: fault._tag === "Gone" ? "too old resource version" : (fault.message ?? `scripted status ${code}`)
+  })
+  return ApiError.fromStatus({ context: request.context, status: code, body, retryAfterSeconds: wait })
+}
+
+/** Delays add up; the first fault that ends the call decides. */
+const withFaults = (
+  request: Request,
+  met: ReadonlyArray<Fault>,
+  call: Effect.Effect<Response, ApiError.ApiError>
+): Effect.Effect<Response, ApiError.ApiError> =>
+  met.reduceRight((next, fault) => {
+    switch (fault._tag) {
+      case "Delay":
+        return Effect.delay(next, fault.duration)
+      case "Drop":
+        return Effect.fail(reset(request))
+      case "DropAnswer":
+        return Effect.andThen(next, Effect.fail(reset(request)))
+      case "Status":
+      case "Gone":
+        return Effect.fail(statusOf(request, fault))
+      case "CutWatch":
+        return next
+    }
+  }, call)
+
+const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Events): Events =>
+  met.reduceRight((next, fault) => {
+    switch (fault._tag) {
+      case "Delay":
+        return Stream.unwrap(Effect.delay(Effect.succeed(next), fault.duration))
+      case "Drop":
+      case "DropAnswer":
+        return Stream.fail(reset(request))
+      case "Status":
+        return Stream.fail(statusOf(request, fault))
+      case "Gone":
+        return Stream.concat(Stream.take(next, fault.after ?? 0), Stream.fail(statusOf(request, fault)))
+      case "CutWatch":
+        return Stream.concat(
+          Stream.take(next, fault.after),
+          fault.how === "end" ? Stream.empty : fault.how === "reset" ? Stream.fail(reset(request)) : Stream.never
+        )
+    }
+  }, open)

@@ -1,0 +1,129 @@
+/** get and list. Reads never parse what they return: texts are selected and joined. */
+import type { Collection } from "../Collection.ts"
+import * as Refusal from "../Refusal.ts"
+import type { Target } from "../routing.ts"
+import type { Turn } from "../Turn.ts"
+import * as Version from "../Version.ts"
+import type { ListMeta, View } from "../views/View.ts"
+import * as token from "./continueToken.ts"
+import * as selection from "./selection.ts"
+
+/** The version a path names, or 404. */
+export const find = (turn: Turn, { kind, namespace, name }: Target): Version.Version => {
+  const version = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  if (version === undefined) throw Refusal.notFound(kind, name)
+  return version
+}
+
+export const get = (turn: Turn, target: Target, view: View): string => {
+  const wanted = selection.resourceVersion(turn.request.query)
+  const current = turn.state.log.revision()
+  if (wanted !== undefined && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  return view.one(find(turn, target))
+}
+
+interface Plan {
+  readonly revision: number
+  readonly after: string
+  /** 0 for no limit. */
+  readonly limit: number
+}
+
+export const list = (turn: Turn, target: Target, view: View): string => {
+  const collection = turn.state.collection(target.kind.storage)
+  const chosen = selection.parse(target, turn.request.query)
+  const plan = planOf(turn, collection)
+  const { versions, more } = page(collection, chosen, plan)
+  const last = versions.at(-1)
+  if (!more || last === undefined) return view.list(versions, { resourceVersion: String(plan.revision) })
+  const remaining =
+    chosen.labels.length > 0 || chosen.fields.length > 0
+      ? {}
+      : { remainingItemCount: count(collection, chosen.namespace, plan.revision, last.key, turn.state.log.revision()) }
+  const metadata: ListMeta = {
+    resourceVersion: String(plan.revision),
+    continue: token.encode({ revision: plan.revision, after: last.key }),
+    ...remaining
+  }
+  return view.list(versions, metadata)
+}
+
+/** Everything that a selection chooses at a revision. */
+export const select = (
+  collection: Collection,
+  chosen: Version.Selection,
+  revision: number
+): ReadonlyArray<Version.Version> => page(collection, chosen, { revision, after: "", limit: 0 }).versions
+
+const page = (collection: Collection, chosen: Version.Selection, plan: Plan) => {
+  const versions: Array<Version.Version> = []
+  for (const version of collection.range({ namespace: chosen.namespace, after: plan.after, revision: plan.revision })) {
+    if (!Version.matches(chosen, version)) continue
+    if (plan.limit > 0 && versions.length === plan.limit) return { versions, more: true }
+    versions.push(version)
+  }
+  return { versions, more: false }
+}
+
+const count = (collection: Collection, namespace: string, revision: number, after: string, current: number): number => {
+  if (revision === current) return collection.countAfter(namespace, after)
+  let total = 0
+  for (const _ of collection.range({ namespace, after, revision })) total++
+  return total
+}
+
+/** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
+const planOf = (turn: Turn, collection: Collection): Plan => {
+  const query = turn.request.query
+  const current = turn.state.log.revision()
+  const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
+  const wanted = selection.resourceVersion(query)
+  const match = query.get("resourceVersionMatch") ?? ""
+  const continued = query.get("continue") ?? ""
+  if (continued !== "") return resume(collection, continued, current, limit, wanted)
+  checkMatch(match, query.get("resourceVersion") ?? "")
+  if (wanted !== undefined && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  const exact = match === "Exact" || (match === "" && limit > 0)
+  if (wanted === undefined || wanted === 0 || !exact) return { revision: current, after: "", limit }
+  if (wanted < collection.history.compacted) {
+    throw Refusal.expired("The resourceVersion for the provided list is too old.")
+  }
+  return { revision: wanted, after: "", limit }
+}
+
+const resume = (
+  collection: Collection,
+  text: string,
+  current: number,
+  limit: number,
+  wanted: number | undefined
+): Plan => {
+  if (wanted !== undefined && wanted !== 0) {
+    throw Refusal.badRequest("specifying resource version is not allowed when using continue")
+  }
+  const { revision, after } = token.decode(text)
+  if (revision < 0) return { revision: current, after, limit }
+  if (revision < collection.history.compacted) throw token.expired(after)
+  return { revision: Math.min(revision, current), after, limit }
+}
+
+const checkMatch = (match: string, version: string): void => {
+  const forbidden = (detail: string) =>
+    selection.refuseListOptions({
+      field: "resourceVersionMatch",
+      reason: "FieldValueForbidden",
+      message: `Forbidden: ${detail}`
+    })
+  if (match === "") return
+  if (match !== "Exact" && match !== "NotOlderThan") {
+    selection.refuseListOptions({
+      field: "resourceVersionMatch",
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
+    })
+  }
+  if (version === "") forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided")
+  if (match === "Exact" && version === "0") {
+    forbidden('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  }
+}

@@ -1,0 +1,96 @@
+/** delete and deletecollection. What a deletion means is decided in `rules/lifecycle`; here it is carried out and answered. */
+import { at, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as body from "../body.ts"
+import * as Refusal from "../Refusal.ts"
+import type { Target } from "../routing.ts"
+import * as lifecycle from "../rules/lifecycle.ts"
+import type { Kind } from "../schema/Kind.ts"
+import type { Turn } from "../Turn.ts"
+import * as Version from "../Version.ts"
+import type { View } from "../views/View.ts"
+import * as read from "./read.ts"
+import * as selection from "./selection.ts"
+import * as write from "./write.ts"
+
+interface Removed {
+  readonly gone: boolean
+  readonly version: Version.Version
+}
+
+export const remove = (turn: Turn, target: Target, view: View): string => {
+  const options = optionsOf(turn)
+  const removed = removeOne(turn, target.kind, read.find(turn, target), options)
+  if (removed.gone && !target.kind.returnsDeleted) return JSON.stringify(success(target.kind, removed.version))
+  return view.one(removed.version)
+}
+
+/** Deletes what the selectors choose, each by the rules of a single deletion; answers with the list of them. */
+export const removeCollection = (turn: Turn, target: Target, view: View): string => {
+  const options = optionsOf(turn)
+  const collection = turn.state.collection(target.kind.storage)
+  const chosen = selection.parse(target, turn.request.query)
+  const versions = read.select(collection, chosen, turn.state.log.revision())
+  const removed = versions.map((version) => removeOne(turn, target.kind, version, options).version)
+  return view.list(removed, { resourceVersion: String(turn.state.log.revision()) })
+}
+
+const removeOne = (turn: Turn, kind: Kind, version: Version.Version, options: lifecycle.DeleteOptions): Removed => {
+  const object = Version.parse(version)
+  lifecycle.refuseImmortal(kind, version.name)
+  lifecycle.checkPreconditions(kind, object, options)
+  switch (lifecycle.markDeleted(turn, kind, object, options)) {
+    case "gone":
+      return { gone: true, version: write.erase(turn, kind, object, options) }
+    case "changed":
+      return { gone: false, version: write.overwrite(turn, kind, object, options) }
+    case "unchanged":
+      return { gone: false, version }
+  }
+}
+
+const success = (kind: Kind, version: Version.Version): Json => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  details: {
+    name: version.name,
+    ...(kind.group === "" ? {} : { group: kind.group }),
+    kind: kind.plural,
+    uid: textAt(Version.parse(version), "metadata", "uid")
+  }
+})
+
+/** From the body, or from the query where there is none. */
+const optionsOf = (turn: Turn): lifecycle.DeleteOptions => {
+  const query = turn.request.query
+  const sent: JsonObject = body.optional(turn.request, "DeleteOptions") ?? {}
+  const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
+  const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
+  const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")
+  const dryRuns = at(sent, "dryRun")
+  if (grace !== undefined && typeof grace !== "number") throw Refusal.badRequest("gracePeriodSeconds must be a number")
+  if (policy !== "" && !lifecycle.isPolicy(policy)) throw unsupportedPolicy(policy)
+  return {
+    gracePeriodSeconds: grace,
+    propagationPolicy: policy === "" ? legacyPolicy(orphan) : policy,
+    uid: textAt(sent, "preconditions", "uid") || undefined,
+    resourceVersion: textAt(sent, "preconditions", "resourceVersion") || undefined,
+    dryRun: body.dryRun(Array.isArray(dryRuns) ? dryRuns : query.getAll("dryRun"))
+  }
+}
+
+const orphanOf = (text: string | null): boolean | undefined => (text === null ? undefined : selection.isTrue(text))
+
+const legacyPolicy = (orphan: Json | undefined): string | undefined =>
+  orphan === true ? "Orphan" : orphan === false ? "Background" : undefined
+
+const unsupportedPolicy = (policy: string): Refusal.Refusal =>
+  Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+    {
+      field: "propagationPolicy",
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan"`
+    }
+  ])

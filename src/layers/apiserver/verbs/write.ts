@@ -1,0 +1,184 @@
+/**
+ * create and update, the two ways in which objects enter the store; every kind of patch ends here as an update. The
+ * objects passed in belong to this file and are changed in place; what is stored is text.
+ */
+import { ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as kinds from "../schema/kinds.ts"
+import { hasStatus } from "../schema/Kind.ts"
+import type { Kind } from "../schema/Kind.ts"
+import * as Refusal from "../Refusal.ts"
+import type { Target } from "../routing.ts"
+import * as lifecycle from "../rules/lifecycle.ts"
+import * as metadata from "../rules/metadata.ts"
+import * as validate from "../rules/validate.ts"
+import type { Turn } from "../Turn.ts"
+import * as Version from "../Version.ts"
+
+export interface WriteOptions {
+  readonly dryRun: boolean
+}
+
+/** Kinds that share a storage all contribute to what selectors can see. */
+const sharing = new Map<string, ReadonlyArray<Kind>>()
+
+const kindsOf = (storage: string): ReadonlyArray<Kind> => {
+  const found = sharing.get(storage)
+  if (found !== undefined) return found
+  const created = kinds.all.filter((kind) => kind.storage === storage)
+  sharing.set(storage, created)
+  return created
+}
+
+/** How often a generated name that is taken is drawn again. */
+const generateTries = 8
+
+export const create = (turn: Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
+  const { kind, namespace } = target
+  const collection = turn.state.collection(kind.storage)
+  checkNamespace(target, object)
+  const generated = textAt(object, "metadata", "name") === ""
+  metadata.create(turn, kind, object, namespace)
+  if (generated) drawAgain(turn, target, object)
+  kind.onCreate?.(object)
+  validate.metadata(kind, object)
+  const name = textAt(object, "metadata", "name")
+  lifecycle.admitNamespace(turn, target, name)
+  if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
+    throw Refusal.alreadyExists(kind, name)
+  }
+  return save(turn, kind, object, options)
+}
+
+/** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
+export const createNamed = (turn: Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
+  checkIdentity(target, object)
+  const sent = ensureObject(object, "metadata")
+  if (textAt(sent, "uid") !== "" || !["", "0"].includes(textAt(sent, "resourceVersion"))) {
+    throw Refusal.notFound(target.kind, target.name)
+  }
+  sent["name"] = target.name
+  return create(turn, { ...target, name: "" }, object, options)
+}
+
+const drawAgain = (turn: Turn, target: Target, object: JsonObject): void => {
+  const collection = turn.state.collection(target.kind.storage)
+  for (let i = 1; i < generateTries; i++) {
+    const name = textAt(object, "metadata", "name")
+    if (name === "" || collection.get(Version.keyOf(target.namespace, name)) === undefined) return
+    put(objectAt(object, "metadata") ?? {}, "name", undefined)
+    metadata.create(turn, target.kind, object, target.namespace)
+  }
+}
+
+/** A namespace left out is the path's; another one is refused. */
+const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void => {
+  const given = textAt(object, "metadata", "namespace")
+  if (given !== "" && given !== (kind.namespaced ? namespace : "")) {
+    throw Refusal.badRequest("the namespace of the provided object does not match the namespace sent on the request")
+  }
+}
+
+/** Stores an object that has passed every rule; a dry run makes the version and forgets it. */
+const save = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions): Version.Version => {
+  const collection = turn.state.collection(kind.storage)
+  const revision = collection.upcoming()
+  const stored = metadata.canonical(object, String(revision))
+  if (options.dryRun) {
+    // A dry run has no revision of its own: it shows that of the object it would replace, or none.
+    const key = Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name"))
+    put(objectAt(stored, "metadata") ?? {}, "resourceVersion", collection.get(key)?.revision.toString())
+    return Version.make(kindsOf(kind.storage), stored, revision)
+  }
+  const version = Version.make(kindsOf(kind.storage), stored, revision)
+  collection.store(version)
+  return version
+}
+
+/** Removes an object for good; its last state carries the revision of the removal. */
+export const erase = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions): Version.Version => {
+  const collection = turn.state.collection(kind.storage)
+  const revision = collection.upcoming()
+  const last = Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision)
+  if (!options.dryRun) collection.remove(last)
+  return last
+}
+
+/** Writes a changed object over a stored one without the rules of updates; for deletions and bindings. */
+export const overwrite = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions): Version.Version =>
+  save(turn, kind, object, options)
+
+export interface Updated {
+  readonly version: Version.Version
+  readonly created: boolean
+}
+
+/** `object` is the whole new state as the client wants it; `existing` what it is to replace. */
+export const update = (
+  turn: Turn,
+  target: Target,
+  object: JsonObject,
+  existing: Version.Version,
+  options: WriteOptions
+): Version.Version => {
+  const { kind, name } = target
+  checkIdentity(target, object)
+  const before = Version.parse(existing)
+  checkPreconditions(kind, object, before, name)
+  const next = merged(target, object, before)
+  metadata.update(kind, next, before)
+  validate.metadata(kind, next)
+  if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options)
+  const settled = metadata.canonical(next, String(existing.revision))
+  if (equal(settled, before)) return existing
+  return save(turn, kind, settled, options)
+}
+
+const checkIdentity = (target: Target, object: JsonObject): void => {
+  const given = textAt(object, "metadata", "name")
+  if (given !== "" && given !== target.name) {
+    throw Refusal.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
+  }
+  checkNamespace(target, object)
+}
+
+const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, name: string): void => {
+  const uid = textAt(object, "metadata", "uid")
+  const currentUid = textAt(before, "metadata", "uid")
+  if (uid !== "" && uid !== currentUid) {
+    throw Refusal.conflict(
+      kind,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`
+    )
+  }
+  const version = textAt(object, "metadata", "resourceVersion")
+  if (version === "" || version === "0") {
+    if (kind.unconditionalUpdate) return
+    throw Refusal.invalid(kind, name, [
+      {
+        field: "metadata.resourceVersion",
+        reason: "FieldValueInvalid",
+        message: "Invalid value: 0x0: must be specified for an update"
+      }
+    ])
+  }
+  if (version !== textAt(before, "metadata", "resourceVersion")) throw Refusal.modified(kind, name)
+}
+
+/** Which parts of the new state count depends on the endpoint: the status has its own, and only that. */
+const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonObject): JsonObject => {
+  if (subresource === "status") {
+    const next = Version.copy(before)
+    put(next, "status", get(object, "status"))
+    return next
+  }
+  if (subresource === "finalize") {
+    const next = Version.copy(before)
+    put(next, "spec", get(object, "spec"))
+    return next
+  }
+  if (hasStatus(kind)) put(object, "status", get(before, "status"))
+  kind.onUpdate?.(object, before)
+  return object
+}
