@@ -170,7 +170,7 @@ const speed = async (rounds: number): Promise<ReadonlyArray<Figure>> => {
   }
   return [
     figure("100,000 MODIFIED events to keys", times.pipeline),
-    figure("100,000 MODIFIED events to keys, objects frozen", times.frozen)
+    { ...figure("the same, objects frozen on arrival", times.frozen), bar: "none, for information", ok: true }
   ]
 }
 

@@ -44,8 +44,17 @@ export interface Store<A extends KubeObject> extends Readable<A> {
 /** The index that every store has: objects by namespace; cluster-scoped objects are under the empty string. */
 export const namespaceIndex = "namespace"
 
-export const make = <A extends KubeObject>(options: { readonly freeze?: boolean | undefined } = {}): Store<A> => {
+export interface Options {
+  /**
+   * `true` freezes objects as they come; it costs about a quarter of the speed of a busy watch. `"onRead"` freezes what
+   * `get`, `list`, `byIndex` and `replay` hand out, and leaves the objects of deltas to whoever passes them on.
+   */
+  readonly freeze?: boolean | "onRead" | undefined
+}
+
+export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
   const freeze = options.freeze === true
+  const read: <T>(object: T) => T = options.freeze === "onRead" ? deepFreeze : (object) => object
   const indexes = new Map<string, Index.Index<A>>([[namespaceIndex, Index.byNamespace()]])
   let objects = new Map<Key.Key, A>()
   /** The full state under construction; undefined unless between `Restarted` and `Synced`. */
@@ -165,20 +174,20 @@ export const make = <A extends KubeObject>(options: { readonly freeze?: boolean 
     get synced() {
       return synced
     },
-    get: (key) => objects.get(key),
-    list: () => Array.from(objects.values()),
+    get: (key) => read(objects.get(key)),
+    list: () => Array.from(objects.values(), (object) => read(object)),
     keys: () => Array.from(objects.keys()),
     byIndex: (name, value) => {
       const found: Array<A> = []
       for (const key of indexes.get(name)?.keys(value) ?? none) {
         const object = objects.get(key)
-        if (object !== undefined) found.push(object)
+        if (object !== undefined) found.push(read(object))
       }
       return found
     },
     keysByIndex,
     hasIndex: (name) => indexes.has(name),
-    replay: () => Array.from(objects.values(), (object) => ({ _tag: "Created", object, initial: true })),
+    replay: () => Array.from(objects.values(), (object) => ({ _tag: "Created", object: read(object), initial: true })),
     apply,
     addIndex
   }
@@ -225,10 +234,22 @@ const isOlder = (object: KubeObject, stored: KubeObject): boolean => {
 
 /** Freezes the object and everything in it, in place. Stops at what is frozen already: a frozen object was frozen whole. */
 export const deepFreeze = <T>(value: T): T => {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    if (Array.isArray(value)) for (const item of value) deepFreeze(item)
-    else for (const key in value) deepFreeze(value[key])
-  }
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) freezeAll(value)
   return value
+}
+
+/** A plain loop that calls itself for objects only: it runs for every object of every event. */
+const freezeAll = (value: object): void => {
+  Object.freeze(value)
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const item: unknown = value[i]
+      if (typeof item === "object" && item !== null && !Object.isFrozen(item)) freezeAll(item)
+    }
+    return
+  }
+  for (const key in value) {
+    const item: unknown = value[key as keyof typeof value]
+    if (typeof item === "object" && item !== null && !Object.isFrozen(item)) freezeAll(item)
+  }
 }
