@@ -1,0 +1,204 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Key from "../../../src/kube/Key.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import { Pod } from "../../../src/kube/resources.ts"
+import * as Informer from "../../../src/layers/cache/Informer.ts"
+import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
+import type { Delta } from "../../../src/streams/Delta.ts"
+import type { Readable } from "../../../src/streams/Store.ts"
+import * as Mutant from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+import * as Fake from "./fakeServer.ts"
+
+/** What a subscriber knows; each delta must fit what it was told before, and the store must know at least as much. */
+const subscriber = (store: Readable<KubeObject>) => {
+  const known = new Map<string, KubeObject>()
+  const apply = (deltas: ReadonlyArray<Delta<KubeObject>>): void => {
+    for (const delta of deltas) {
+      const key = Key.of(delta.object)
+      const before = known.get(key)
+      if (delta._tag === "Created") assert.isUndefined(before, "created, but known")
+      else assert.strictEqual(delta.object.metadata.uid, before?.metadata.uid, `${delta._tag}, but of another object`)
+      if (delta._tag === "Updated") assert.strictEqual(delta.previous, before, "previous is not what was told last")
+      if (delta._tag === "Deleted") known.delete(key)
+      else known.set(key, delta.object)
+      const version = store.get(key)?.metadata.resourceVersion ?? store.resourceVersion ?? "0"
+      if (delta._tag !== "Deleted") {
+        assert.isAtLeast(Number(version), Number(delta.object.metadata.resourceVersion), "the store comes first")
+      }
+    }
+  }
+  return { apply, known }
+}
+
+const acts = [
+  ...(["put", "put", "put", "remove", "recreate"] as const),
+  ...(["wait", "cut", "end", "lose", "defect", "listen", "follow", "release"] as const)
+]
+
+const scripts = Arbitrary.schema(
+  Schema.Array(Schema.Struct({ act: Schema.Literals(acts), name: Schema.Literals(["a", "b", "c"]) }))
+)
+
+type Script = typeof scripts extends Arbitrary.Arbitrary<infer A> ? A : never
+
+/**
+ * The property, as a function of the module: whatever happens to the server and the connection, and whenever they come,
+ * listeners and followers end with the server's state, told without gaps or repetitions.
+ */
+const holds = Effect.fnUntraced(function* (module: typeof Informer, script: Script) {
+  const kind = new Fake.FakeServer().kind(Pod)
+  const outstanding = Outstanding.make()
+  const informer = yield* module.make<KubeObject>({
+    resource: Pod,
+    selection: {},
+    source: { list: (request) => kind.list(request), watch: (request) => kind.watch(request) },
+    watch: { streamingList: "never" },
+    freeze: true,
+    outstanding
+  })
+  const faults: Array<unknown> = []
+  const known: Array<ReadonlyMap<string, KubeObject>> = []
+  const gate = Latch.makeUnsafe()
+  const probe = () => {
+    const { apply, known: map } = subscriber(informer.store)
+    known.push(map)
+    return (deltas: ReadonlyArray<Delta<KubeObject>>) => {
+      try {
+        apply(deltas)
+      } catch (fault) {
+        faults.push(fault)
+      }
+    }
+  }
+  const follow = (wait: Effect.Effect<void>) => {
+    const told = probe()
+    return Effect.forkScoped(
+      Stream.runForEachArray(informer.changes, (deltas) =>
+        Effect.andThen(
+          Effect.sync(() => told(deltas)),
+          wait
+        )
+      )
+    )
+  }
+  yield* informer.onDeltas(() => {
+    throw new Error("a listener that throws")
+  })
+  yield* informer.onDeltas(probe())
+  yield* follow(gate.await)
+  let uid = 0
+  for (const { act, name } of script) {
+    const key = `default/${name}`
+    const present = kind.objects.has(key)
+    switch (act) {
+      case "put": {
+        if (!present) uid++
+        const text = kind.objects.get(key)
+        const before: KubeObject["metadata"] | undefined = text === undefined ? undefined : JSON.parse(text).metadata
+        kind.put({ metadata: { namespace: "default", name, uid: before?.uid ?? `uid-${uid}` } })
+        break
+      }
+      case "remove":
+      case "recreate":
+        if (present) kind.remove(key)
+        if (act === "recreate") kind.put({ metadata: { namespace: "default", name, uid: `uid-${++uid}` } })
+        break
+      case "wait":
+        yield* TestClock.adjust("40 seconds")
+        break
+      case "cut":
+        kind.cut(Fake.unreachable(Pod))
+        break
+      case "end":
+        kind.cut()
+        break
+      case "lose":
+        kind.expire()
+        break
+      case "defect":
+        for (const { queue } of kind.connections) Queue.failCauseUnsafe(queue, Cause.die(new Error("bug")))
+        kind.connections.clear()
+        break
+      case "listen":
+        yield* informer.onDeltas(probe())
+        break
+      case "follow":
+        yield* follow(Effect.void)
+        break
+      case "release":
+        yield* gate.open
+        break
+    }
+  }
+  yield* gate.open
+  for (let i = 0; i < 20; i++) yield* TestClock.adjust("40 seconds")
+  if (faults.length > 0) throw faults[0]
+  const expected = new Map(Array.from(kind.objects, ([key, text]) => [key, JSON.parse(text)]))
+  assert.deepStrictEqual(new Map(informer.store.list().map((object) => [Key.of(object), object])), expected)
+  for (const map of known) assert.deepStrictEqual(new Map(map), expected)
+  assert.strictEqual(outstanding.count(), 0)
+  assert.isTrue(informer.store.synced)
+})
+
+describe("Informer", () => {
+  it.effect.prop(
+    "everybody ends with the server's state, told without gaps or repetitions",
+    { script: scripts },
+    ({ script }) => holds(Informer, script),
+    { arbitrary: { runs: runs(200) } }
+  )
+
+  const mutations: ReadonlyArray<Mutant.Mutation> = [
+    {
+      title: "a late listener is not told what is present",
+      find: "if (store.size > 0) tell(own, store.replay())",
+      replace: ""
+    },
+    {
+      title: "only the first two listeners are told",
+      find: "for (const listener of listeners) tell(listener, deltas)",
+      replace: "for (const listener of listeners.slice(0, 2)) tell(listener, deltas)"
+    },
+    {
+      title: "a listener that throws stops the informer",
+      find: "report.listenerFailed(error)",
+      replace: "throw error"
+    },
+    { title: "a defect ends the informer", find: "return Effect.forever(once)", replace: "return once" },
+    {
+      title: "a follower joins before its buffer is attached",
+      find: "yield* onDeltas(buffer.offerUnsafe)",
+      replace: "buffer.offerUnsafe(store.replay())"
+    }
+  ]
+  const isNoticed = Effect.fnUntraced(function* (mutation: Mutant.Mutation) {
+    const mutant = yield* Effect.promise(() => Mutant.load<typeof Informer>("layers/cache/Informer.ts", mutation))
+    for (const script of yield* Arbitrary.sampleEffect(scripts, { count: 100, seed: 3 })) {
+      if (Exit.isFailure(yield* Effect.exit(Effect.scoped(holds(mutant, script))))) return true
+    }
+    return false
+  })
+
+  for (const mutation of mutations) {
+    it.effect(`the property notices: ${mutation.title}`, () =>
+      Effect.map(isNoticed(mutation), (noticed) => assert.isTrue(noticed))
+    )
+  }
+
+  it.effect("the property does not notice what makes no difference", () =>
+    Effect.map(
+      isNoticed({ title: "another quiet period", find: "const quiet = 120_000", replace: "const quiet = 120_001" }),
+      (noticed) => assert.isFalse(noticed)
+    )
+  )
+})
