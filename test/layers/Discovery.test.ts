@@ -1,0 +1,197 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import { Lease, Pod } from "../../src/kube/resources.ts"
+import { Discovery } from "../../src/layers/Discovery.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Transport } from "../../src/layers/Transport.ts"
+
+/** A server that answers from a table of documents, and the paths it was asked for. */
+const server = (documents: Record<string, unknown>) => {
+  const asked: Array<string> = []
+  const transport = Transport.of({
+    send: (request) =>
+      Effect.suspend(() => {
+        asked.push(request.path)
+        const body = documents[request.path]
+        return body === undefined
+          ? Effect.fail(ApiError.fromStatus({ context: request.context, status: 404, body: undefined }))
+          : body instanceof Error
+            ? Effect.fail(ApiError.fromStatus({ context: request.context, status: 403, body: undefined }))
+            : Effect.succeed({ status: 200, body, warnings: [] })
+      }),
+    watch: () => {
+      throw new Error("discovery does not watch")
+    }
+  })
+  const layer = Discovery.layer.pipe(
+    Layer.provide(KubeClient.layer),
+    Layer.provide(Layer.succeed(Transport, transport))
+  )
+  return { asked, documents, layer }
+}
+
+const resource = (name: string, kind: string, namespaced = true) => ({
+  name,
+  kind,
+  namespaced,
+  verbs: ["get", "list", "watch"],
+  shortNames: ["x"]
+})
+
+const legacy = () =>
+  server({
+    "/api": { kind: "APIVersions", versions: ["v1"] },
+    "/api/v1": {
+      kind: "APIResourceList",
+      resources: [resource("pods", "Pod"), resource("pods/status", "Pod"), resource("nodes", "Node", false)]
+    },
+    "/apis": {
+      kind: "APIGroupList",
+      groups: [
+        {
+          name: "shop.example",
+          versions: [{ version: "v2" }, { version: "v1" }],
+          preferredVersion: { version: "v1" }
+        },
+        { name: "coordination.k8s.io", versions: [{ version: "v1" }] }
+      ]
+    },
+    "/apis/shop.example/v1": { kind: "APIResourceList", resources: [resource("carts", "Cart")] },
+    "/apis/shop.example/v2": {
+      kind: "APIResourceList",
+      resources: [resource("carts", "Cart"), resource("tills", "Till")]
+    },
+    "/apis/coordination.k8s.io/v1": { kind: "APIResourceList", resources: [resource("leases", "Lease")] }
+  })
+
+const aggregated = () => {
+  const kind = (plural: string, name: string, scope = "Namespaced") => ({
+    resource: plural,
+    responseKind: { group: "", version: "v1", kind: name },
+    scope,
+    verbs: ["list"],
+    subresources: [{ subresource: "status" }]
+  })
+  const list = (...items: ReadonlyArray<object>) => ({ kind: "APIGroupDiscoveryList", items })
+  return server({
+    "/api": list({
+      metadata: {},
+      versions: [{ version: "v1", resources: [kind("pods", "Pod"), kind("nodes", "Node", "Cluster")] }]
+    }),
+    "/apis": list(
+      {
+        metadata: { name: "shop.example" },
+        versions: [
+          { version: "v2", resources: [kind("tills", "Till")] },
+          { version: "v1", resources: [kind("carts", "Cart")] }
+        ]
+      },
+      { metadata: { name: "coordination.k8s.io" }, versions: [{ version: "v1", resources: [kind("leases", "Lease")] }] }
+    )
+  })
+}
+
+describe("Discovery", () => {
+  it.effect("asks nothing before the first question, and each thing once", () => {
+    const { asked, layer } = legacy()
+    return Effect.gen(function* () {
+      const discovery = yield* Discovery
+      assert.deepStrictEqual(asked, [])
+      const pod = yield* discovery.resourceFor({ group: "", kind: "Pod" })
+      const { id, plural, scope, subresources, verbs, version } = pod
+      assert.deepStrictEqual(
+        { id, plural, scope, subresources, verbs, version },
+        {
+          id: "v1/pods",
+          plural: "pods",
+          scope: "Namespaced",
+          subresources: ["status"],
+          verbs: ["get", "list", "watch"],
+          version: "v1"
+        }
+      )
+      assert.strictEqual((yield* discovery.resourceFor({ group: "", kind: "Node" })).scope, "Cluster")
+      assert.deepStrictEqual(asked, ["/api", "/api/v1"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a legacy group is read version by version, the preferred one first", () => {
+    const { asked, layer } = legacy()
+    return Effect.gen(function* () {
+      const { resourceFor } = yield* Discovery
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).version, "v1")
+      assert.deepStrictEqual(asked, ["/apis", "/apis/shop.example/v1"])
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Till" })).id, "shop.example/v2/tills")
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", version: "v2", kind: "Cart" })).version, "v2")
+      assert.deepStrictEqual(asked, ["/apis", "/apis/shop.example/v1", "/apis/shop.example/v2"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("aggregated discovery answers for all groups with one call", () => {
+    const { asked, layer } = aggregated()
+    return Effect.gen(function* () {
+      const { resourceFor, serves } = yield* Discovery
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).id, "shop.example/v1/carts")
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Till" })).version, "v2")
+      assert.isTrue(yield* serves(Lease))
+      assert.deepStrictEqual(asked, ["/apis"])
+      const node = yield* resourceFor({ group: "", kind: "Node" })
+      assert.deepStrictEqual([node.scope, node.subresources], ["Cluster", ["status"]])
+      assert.deepStrictEqual(asked, ["/apis", "/api"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a miss is asked for again, but not more often than every ten seconds; then the new kind is found", () => {
+    const { asked, documents, layer } = aggregated()
+    return Effect.gen(function* () {
+      const { resourceFor } = yield* Discovery
+      const wanted = { group: "new.example", kind: "Widget" }
+      const error = yield* Effect.flip(resourceFor(wanted))
+      assert.strictEqual(error._tag, "NotServed")
+      assert.include(error.message, "does not serve kind Widget of new.example")
+      yield* Effect.flip(resourceFor(wanted))
+      assert.strictEqual(asked.length, 1)
+      const resources = [{ resource: "widgets", responseKind: { kind: "Widget" }, scope: "Cluster", verbs: [] }]
+      const { items } = documents["/apis"] as { items: ReadonlyArray<object> }
+      documents["/apis"] = {
+        kind: "APIGroupDiscoveryList",
+        items: [...items, { metadata: { name: "new.example" }, versions: [{ version: "v1", resources }] }]
+      }
+      yield* TestClock.adjust("9 seconds")
+      assert.strictEqual((yield* Effect.flip(resourceFor(wanted)))._tag, "NotServed")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* resourceFor(wanted)).plural, "widgets")
+      assert.strictEqual(asked.length, 2)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("many questions at once ask once", () => {
+    const { asked, layer } = legacy()
+    return Effect.gen(function* () {
+      const { resourceFor } = yield* Discovery
+      const ask = resourceFor({ group: "", kind: "Pod" })
+      yield* Effect.all([ask, ask, ask], { concurrency: "unbounded" })
+      assert.deepStrictEqual(asked, ["/api", "/api/v1"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("failures are typed, affect their group only, and are not remembered", () => {
+    const { documents, layer } = legacy()
+    const index = documents["/api"]
+    documents["/api"] = new Error("forbidden")
+    return Effect.gen(function* () {
+      const { resourceFor, serves } = yield* Discovery
+      const error = yield* Effect.flip(serves(Pod))
+      assert.strictEqual(error.reason._tag, "Forbidden")
+      assert.isTrue(yield* serves(Lease))
+      documents["/api"] = { kind: "Surprise" }
+      const surprise = yield* Effect.flip(resourceFor({ group: "", kind: "Pod" }))
+      assert.strictEqual(surprise._tag === "ApiError" && surprise.reason._tag, "Decode")
+      documents["/api"] = index
+      assert.isTrue(yield* serves(Pod))
+    }).pipe(Effect.provide(layer))
+  })
+})
