@@ -1,0 +1,129 @@
+/** The cache on the embedded API server, with the real client and streaming lists: in process, in virtual time. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { Cache } from "../../src/layers/Cache.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+
+const layer = Cache.layer().pipe(
+  Layer.provide(Layer.succeed(Cache.Frozen, true)),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(ApiServer.layerTransport),
+  Layer.provideMerge(ApiServer.layer())
+)
+
+const draft = (name: string, labels: Record<string, string> = {}) => ({
+  metadata: { name, namespace: "default", labels },
+  data: { name }
+})
+
+/** Waits until the informers that will be told of this object's version have passed it. */
+const shown = (resource: Resource.Any, object: KubeObject, limit: Duration.Input = "1 hour") =>
+  Effect.gen(function* () {
+    const { name, namespace, resourceVersion } = object.metadata
+    const answer = Deferred.makeUnsafe<boolean>()
+    const done = (reached: boolean) => Deferred.doneUnsafe(answer, Effect.succeed(reached))
+    yield* (yield* Cache).onVersion(resource, `${namespace}/${name}`, resourceVersion ?? "", done, limit)
+    return yield* Deferred.await(answer)
+  })
+
+const names = (objects: ReadonlyArray<KubeObject>) => objects.map((object) => object.metadata.name).sort()
+
+describe("Cache on the embedded server", () => {
+  it.effect("a write is read from the cache once the wait for its version is over", () =>
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const client = yield* KubeClient
+      yield* client.create(ConfigMap, draft("a"))
+      yield* cache.subscribe(ConfigMap)
+      assert.deepStrictEqual(names(yield* cache.list(ConfigMap)), ["a"])
+      const target = { namespace: "default", name: "a" }
+      const written = yield* client.patch(ConfigMap, target, Patch.merge({ data: { more: "1" } }))
+      assert.isTrue(yield* shown(ConfigMap, written))
+      const read = yield* cache.get(ConfigMap, "default/a")
+      assert.deepStrictEqual(read?.data, { name: "a", more: "1" })
+      assert.deepStrictEqual([read?.apiVersion, read?.kind, Object.isFrozen(read?.data)], ["v1", "ConfigMap", true])
+      // A patch that changes nothing returns a version that was shown already: no event comes and none is waited for.
+      const unchanged = yield* client.patch(ConfigMap, target, Patch.merge({ data: { more: "1" } }))
+      let answer: boolean | undefined
+      const version = unchanged.metadata.resourceVersion ?? ""
+      yield* cache.onVersion(ConfigMap, "default/a", version, (reached) => void (answer = reached), "5 seconds")
+      assert.isTrue(answer)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("an object that leaves a selection is deleted from it, and the writer need not wait for the limit", () =>
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const client = yield* KubeClient
+      const selection = { labelSelector: "app=web" }
+      const seen = yield* Queue.unbounded<string>()
+      yield* client.create(ConfigMap, draft("a", { app: "web" }))
+      yield* client.create(ConfigMap, draft("b", { app: "db" }))
+      yield* Stream.runForEachArray(cache.changes(ConfigMap, { selection }), (deltas) =>
+        Queue.offerAll(
+          seen,
+          deltas.map((delta) => `${delta._tag} ${delta.object.metadata.name}`)
+        )
+      ).pipe(Effect.forkScoped)
+      assert.strictEqual(yield* Queue.take(seen), "Created a")
+      const leaving = yield* client.patch(
+        ConfigMap,
+        { namespace: "default", name: "a" },
+        Patch.merge({ metadata: { labels: { app: "db" } } })
+      )
+      assert.isTrue(yield* shown(ConfigMap, leaving))
+      assert.strictEqual(yield* Queue.take(seen), "Deleted a")
+      // Never selected: nothing will be told of it, so the answer is immediate.
+      const outside = yield* client.patch(
+        ConfigMap,
+        { namespace: "default", name: "b" },
+        Patch.merge({ data: { x: "1" } })
+      )
+      assert.isTrue(yield* shown(ConfigMap, outside))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("survives an outage and a compaction: what was missed arrives, deletions included", () =>
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const client = yield* KubeClient
+      const server = yield* ApiServer
+      const metadata = Resource.metadataOnly(ConfigMap)
+      for (const name of ["a", "b"]) yield* client.create(ConfigMap, draft(name))
+      const seen: Array<string> = []
+      const informer = yield* cache.subscribe(metadata)
+      yield* informer.onDeltas((deltas) => {
+        for (const delta of deltas) seen.push(`${delta._tag} ${delta.object.metadata.name}`)
+      })
+      yield* informer.synced
+      const object = yield* cache.get(metadata, "default/a")
+      assert.isTrue(object !== undefined && !("data" in object))
+      assert.deepStrictEqual(seen, ["Created a", "Created b"])
+      yield* server.setUnavailable(true)
+      yield* TestClock.adjust("1 minute")
+      assert.isAbove((yield* informer.status).attempts, 0)
+      assert.strictEqual(yield* server.watchers, 0)
+      yield* server.setUnavailable(false)
+      yield* client.delete(ConfigMap, { namespace: "default", name: "a" })
+      const created = yield* client.create(ConfigMap, draft("c"))
+      yield* server.compact()
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(yield* shown(ConfigMap, created))
+      assert.deepStrictEqual(names(yield* cache.list(metadata)), ["b", "c"])
+      assert.sameMembers(seen, ["Created a", "Created b", "Deleted a", "Created c"])
+      assert.deepInclude(yield* informer.status, { attempts: 0, objects: 2, defects: 0 })
+      assert.strictEqual(yield* server.watchers, 1)
+    }).pipe(Effect.provide(layer))
+  )
+})
