@@ -1,0 +1,144 @@
+/**
+ * A simulated machine: the facts from which its Node object, its lease and its pods' addresses follow. Everything here is a
+ * pure function of those facts and of the time.
+ */
+import type { KubeObject } from "../../kube/Meta.ts"
+import { Lease, Node } from "../../kube/resources.ts"
+import * as Resource from "../../kube/Resource.ts"
+
+export interface Machine {
+  readonly name: string
+  /** 1 to 254, different for each machine: addresses are made of it. */
+  readonly number: number
+  readonly role: "control-plane" | "worker"
+  /** Quantities, as in a node's capacity. */
+  readonly cpu: string
+  readonly memory: string
+  readonly pods: number
+}
+
+export const make = (name: string, number: number, role: Machine["role"]): Machine => ({
+  name,
+  number,
+  role,
+  cpu: "4",
+  memory: "8Gi",
+  pods: 110
+})
+
+/** One control-plane machine and two workers. */
+export const standard: ReadonlyArray<Machine> = [
+  make("control-plane", 1, "control-plane"),
+  make("worker-1", 2, "worker"),
+  make("worker-2", 3, "worker")
+]
+
+export const address = (machine: Machine): string => `10.0.0.${machine.number}`
+
+/** The lowest address of the machine's pod network that nobody uses; 254 hosts, the first one is the bridge. */
+export const podAddress = (machine: Machine, used: ReadonlySet<string>): string | undefined => {
+  for (let host = 2; host < 255; host++) {
+    const candidate = `10.244.${machine.number}.${host}`
+    if (!used.has(candidate)) return candidate
+  }
+  return undefined
+}
+
+/** metav1.Time: whole seconds. */
+export const timestamp = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+
+/** metav1.MicroTime. */
+export const microTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, -1)}000Z`
+
+const roleLabel = "node-role.kubernetes.io/control-plane"
+
+/** What the machine registers itself as. */
+export const registration = (machine: Machine) => ({
+  apiVersion: Resource.apiVersion(Node),
+  kind: Node.kind,
+  metadata: {
+    name: machine.name,
+    labels: {
+      "kubernetes.io/hostname": machine.name,
+      "kubernetes.io/os": "linux",
+      "kubernetes.io/arch": "amd64",
+      ...(machine.role === "control-plane" ? { [roleLabel]: "" } : {})
+    }
+  },
+  spec: {
+    podCIDR: `10.244.${machine.number}.0/24`,
+    podCIDRs: [`10.244.${machine.number}.0/24`],
+    ...(machine.role === "control-plane" ? { taints: [{ key: roleLabel, effect: "NoSchedule" }] } : {})
+  }
+})
+
+const amounts = (machine: Machine) => ({
+  cpu: machine.cpu,
+  memory: machine.memory,
+  pods: String(machine.pods),
+  "ephemeral-storage": "100Gi"
+})
+
+/** The status a healthy machine reports. `since` is when it became ready, `now` when it looks. */
+export const status = (machine: Machine, since: number, now: number) => ({
+  capacity: amounts(machine),
+  allocatable: amounts(machine),
+  conditions: [
+    condition(
+      "MemoryPressure",
+      "False",
+      "KubeletHasSufficientMemory",
+      "kubelet has sufficient memory available",
+      since,
+      now
+    ),
+    condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", since, now),
+    condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available", since, now),
+    condition("Ready", "True", "KubeletReady", "kubelet is posting ready status", since, now)
+  ],
+  addresses: [
+    { type: "InternalIP", address: address(machine) },
+    { type: "Hostname", address: machine.name }
+  ],
+  daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+  nodeInfo: {
+    architecture: "amd64",
+    bootID: "",
+    containerRuntimeVersion: "simulated://1.0",
+    kernelVersion: "6.0.0-simulated",
+    kubeProxyVersion: "",
+    kubeletVersion: "v1.34.0",
+    machineID: machine.name,
+    operatingSystem: "linux",
+    osImage: "Simulated Linux",
+    systemUUID: machine.name
+  }
+})
+
+const condition = (type: string, status: string, reason: string, message: string, since: number, now: number) => ({
+  type,
+  status,
+  reason,
+  message,
+  lastHeartbeatTime: timestamp(now),
+  lastTransitionTime: timestamp(since)
+})
+
+export const leaseNamespace = "kube-node-lease"
+
+/** Seconds for which a renewal holds. Source: kubelet `nodeLeaseDurationSeconds`. */
+const leaseDuration = 40
+
+/** The heartbeat proper: its holder and when it was last seen alive. */
+export const lease = (machine: Machine, node: KubeObject | undefined, now: number) => ({
+  apiVersion: Resource.apiVersion(Lease),
+  kind: Lease.kind,
+  metadata: {
+    name: machine.name,
+    namespace: leaseNamespace,
+    ...(node?.metadata.uid === undefined
+      ? {}
+      : { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: machine.name, uid: node.metadata.uid }] })
+  },
+  spec: { holderIdentity: machine.name, leaseDurationSeconds: leaseDuration, renewTime: microTime(now) }
+})
