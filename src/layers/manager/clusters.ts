@@ -1,0 +1,58 @@
+/**
+ * Finds the cluster to run on and connects to it: a real one through its credentials, or the embedded one when nothing is
+ * configured or when it was asked for. Both are reached over HTTPS; the embedded one has no other door. Platform edge.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
+import { Endpoint } from "../Endpoint.ts"
+import * as HttpTransport from "../HttpTransport.ts"
+import type { Transport } from "../Transport.ts"
+import type { Settings } from "./settings.ts"
+
+export interface Connected {
+  readonly transport: Layer.Layer<Transport>
+  readonly embedded: boolean
+  /** Where a Lease goes when nothing was said. */
+  readonly namespace: string
+}
+
+/** In a lease it tells replicas apart even when one restarts on the same host. */
+export const identity = (host: string): Effect.Effect<string> => Effect.sync(() => `${host}_${randomUUID()}`)
+
+export const connect = Effect.fnUntraced(function* (
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>
+) {
+  if (settings.cluster === "embedded") return yield* embedded(settings)
+  const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
+  const found = yield* KubeConfig.find({
+    mode: settings.cluster,
+    path: Option.getOrUndefined(settings.kubeconfig),
+    context: Option.getOrUndefined(settings.context),
+    env
+  }).pipe(Effect.catchTag("NotConfigured", (error) => Effect.succeed(error.message)))
+  if (typeof found === "string") {
+    yield* Effect.logWarning(`No cluster is configured (${found}): starting the embedded one`)
+    return yield* embedded(settings)
+  }
+  yield* Effect.logInfo("Connecting", { server: found.endpoint.server, source: found.source, origin: found.origin })
+  return {
+    transport: over(found.endpoint),
+    embedded: false,
+    namespace: found.source === "in-cluster" ? (found.namespace ?? "default") : "kube-system"
+  } satisfies Connected
+})
+
+const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
+  Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
+
+/** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
+const embedded = Effect.fnUntraced(function* (settings: Settings) {
+  const EmbeddedCluster = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
+  const cluster = yield* EmbeddedCluster.start({ port: settings.embeddedPort })
+  yield* Effect.logInfo(`Embedded API server at ${cluster.endpoint.server}`)
+  yield* Effect.logInfo(`Try: kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`)
+  return { transport: over(cluster.endpoint), embedded: true, namespace: "kube-system" } satisfies Connected
+})
