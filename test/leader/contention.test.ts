@@ -6,14 +6,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
+import type * as Scope from "effect/Scope"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Leadership, type Term } from "../../src/layers/Leadership.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import type { Transport } from "../../src/layers/Transport.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { Transport } from "../../src/layers/Transport.ts"
 import * as Election from "../../src/leader/Election.ts"
 import { load } from "../support/mutant.ts"
 import { runs } from "../support/runs.ts"
@@ -132,14 +135,23 @@ const scenario = (module: Module, base: Transport["Service"], plans: ReadonlyArr
     return { violations: watch.violations, leaders: watch.running.size, valid: valid.length, terms: watch.count }
   })
 
-const check = (module: Module, count: number, maxShrinks = 200) =>
+type Base = Effect.Effect<Transport["Service"], never, Scope.Scope>
+
+/** The tiny server of the harness, and the embedded API server. */
+const harness: Base = Effect.sync(() => Harness.server().transport)
+const embedded: Base = Effect.map(Layer.build(Layer.provide(ApiServer.layerTransport, ApiServer.layer())), (context) =>
+  Context.get(context, Transport)
+)
+
+const check = (module: Module, server: Base, count: number, maxShrinks = 200) =>
   Arbitrary.checkEffect(
     Arbitrary.schema(Scenario),
     ({ plans }) =>
       Effect.scoped(
-        Effect.map(scenario(module, Harness.server().transport, plans), (seen) => {
-          return seen.violations.length === 0 && seen.leaders === 1 && seen.valid === 1
-        })
+        Effect.map(
+          Effect.flatMap(server, (base) => scenario(module, base, plans)),
+          (seen) => seen.violations.length === 0 && seen.leaders === 1 && seen.valid === 1
+        )
       ).pipe(Effect.provide(TestClock.layer())),
     { runs: count, seed: 11, size: 40, maxShrinks }
   )
@@ -149,9 +161,16 @@ describe("contention", () => {
     "two and three candidates under random faults: at most one leads at any moment, and one does in the end",
     () =>
       Effect.gen(function* () {
-        const result = yield* check(Election, runs(40))
+        const result = yield* check(Election, harness, runs(40))
         assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
       })
+  )
+
+  it.effect("the same on the embedded API server", () =>
+    Effect.gen(function* () {
+      const result = yield* check(Election, embedded, runs(10))
+      assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
+    })
   )
 
   const mutants = [
@@ -170,7 +189,7 @@ describe("contention", () => {
     it.effect(`mutant is caught: ${mutation.title}`, () =>
       Effect.gen(function* () {
         const mutant = yield* Effect.promise(() => load<Module>("leader/Election.ts", mutation))
-        assert.strictEqual((yield* check(mutant, 60, 0))._tag, "Falsified")
+        assert.strictEqual((yield* check(mutant, harness, 60, 0))._tag, "Falsified")
       })
     )
   }
