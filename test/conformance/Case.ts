@@ -13,15 +13,18 @@ export interface Subject {
   readonly transport: Transport["Service"]
   /** Exists, and nobody else's. */
   readonly namespace: string
-  /** Makes every revision before now unreadable, as etcd's compaction does; absent where the back end cannot. */
-  readonly compact: Effect.Effect<void> | undefined
+  /** Makes every revision before now unreadable, as etcd's compaction does. */
+  readonly compact: Effect.Effect<void>
 }
+
+export type Part = "compaction" | "apply" | "managedFields" | "fieldValidation"
 
 export interface Case {
   readonly title: string
   /** Minor version of Kubernetes 1.x that first keeps this promise. */
   readonly since?: number | undefined
-  readonly needsCompaction?: true | undefined
+  /** A part of the API that a back end may openly lack. */
+  readonly needs?: Part | undefined
   readonly run: (subject: Subject) => Effect.Effect<void, unknown, Scope.Scope>
 }
 

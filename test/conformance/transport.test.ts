@@ -57,7 +57,9 @@ for (const backend of backends) {
             if (one.since !== undefined && minor < one.since) {
               return context.skip(`needs 1.${one.since}, the server is 1.${minor}`)
             }
-            if (one.needsCompaction && subject.compact === undefined) return context.skip("no compaction here")
+            if (one.needs !== undefined && backend.lacks.includes(one.needs)) {
+              return context.skip(`${backend.name} has no ${one.needs} yet`)
+            }
             const namespace = `case-${++serial}`
             const setUp = subject.client.create(Namespace, { metadata: { name: namespace } })
             const run = Effect.andThen(setUp, one.run({ ...subject, namespace }))

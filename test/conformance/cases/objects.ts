@@ -226,6 +226,7 @@ export const objects: ReadonlyArray<Case> = [
     })
   },
   {
+    needs: "managedFields",
     title: "field managers are recorded with their writes",
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(ConfigMap, configMap("a", { k: "v" }), { namespace, fieldManager: "tester" })
@@ -238,6 +239,7 @@ export const objects: ReadonlyArray<Case> = [
     })
   },
   {
+    needs: "fieldValidation",
     title: "strict field validation refuses a field nobody knows",
     since: 25,
     run: Effect.fnUntraced(function* ({ client, namespace }) {

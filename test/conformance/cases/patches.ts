@@ -112,6 +112,7 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
+    needs: "apply",
     title: "apply creates, owns its fields, and takes others' only by force",
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }

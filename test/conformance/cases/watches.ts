@@ -188,7 +188,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a version that is too old is Gone",
-    needsCompaction: true,
+    needs: "compaction",
     run: Effect.fnUntraced(function* (subject) {
       // Events, because real servers keep other kinds in a cache that outlives compaction.
       const { client, compact, namespace } = subject
@@ -197,7 +197,7 @@ export const watches: ReadonlyArray<Case> = [
       const first = yield* make("one")
       yield* make("two")
       yield* make("three")
-      if (compact !== undefined) yield* compact
+      yield* compact
       const { resourceVersion } = first.metadata
       const late = client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 30 })
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(late))).reason._tag, "Gone")
