@@ -1,25 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import type { Change } from "../../src/streams/Change.ts"
 import { reflect } from "../../src/streams/reflect.ts"
 import * as Store from "../../src/streams/Store.ts"
 import { runs } from "../support/runs.ts"
+import { operations } from "./arbitraries.ts"
 import { check } from "./storeModel.ts"
 import { words } from "./watchServer.ts"
-
-const Operation = Schema.Struct({ kind: Schema.Int, name: Schema.Int, label: Schema.Int, lag: Schema.Int }).pipe(
-  Arbitrary.schema,
-  Arbitrary.map(({ kind, label, lag, name }) => ({
-    kind: Math.abs(kind),
-    label: Math.abs(label),
-    lag: Math.abs(lag),
-    name: Math.abs(name)
-  }))
-)
 
 const pod = (name: string, resourceVersion: string, uid = "u", extra: object = {}): KubeObject => ({
   metadata: { name, namespace: "ns", uid, resourceVersion, ...extra }
@@ -43,7 +32,7 @@ const applyAll = (store: Store.Store<KubeObject>, changes: ReadonlyArray<Change<
 describe("Store", () => {
   it.prop(
     "equals a reference that recomputes everything, over random changes",
-    { operations: Arbitrary.array(Operation, { minLength: 20, maxLength: 100 }) },
+    { operations },
     ({ operations }) => {
       assert.isUndefined(check(Store, operations))
     },

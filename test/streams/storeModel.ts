@@ -70,6 +70,7 @@ export class Script {
           { _tag: "Listed", objects: listed.objects.slice(0, split) },
           { _tag: "Listed", objects: listed.objects.slice(split) },
           ...(operation.label % 2 === 0 ? [] : [this.changed([this.write(operation)])]),
+          ...(operation.label % 3 === 0 ? [] : [this.changed(this.erase({ ...operation, name: operation.lag }))]),
           { _tag: "Synced", resourceVersion: String(this.version) }
         ]
       }
@@ -203,6 +204,7 @@ const difference = (store: Store.Store<KubeObject>, expected: Objects, known: Ob
   const all = Array.from(expected.values())
   for (const value of ["red", "green", "blue"]) {
     const found = all.filter((object) => indexOf(object).includes(value))
+    if (store.keysByIndex("colour", value).length !== found.length) return `the keys of the index differ for ${value}`
     if (shown(store.byIndex("colour", value)) !== shown(found)) return `the index differs for ${value}`
   }
   for (const namespace of ["", "ns1", "ns2"]) {

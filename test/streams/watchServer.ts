@@ -102,8 +102,8 @@ export class Server {
     this.compacted = this.version
   }
 
-  send(event: Watch.WatchEvent): void {
-    for (const connection of Array.from(this.live)) Queue.offerUnsafe(connection, event)
+  send(event: Watch.WatchEvent, connections: ReadonlyArray<Connection> = Array.from(this.live)): void {
+    for (const connection of connections) Queue.offerUnsafe(connection, event)
   }
 
   private publish(event: Watch.WatchEvent): void {

@@ -1,0 +1,222 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { join } from "node:path"
+import * as Store from "../../src/streams/Store.ts"
+import * as Watch from "../../src/streams/watch.ts"
+import { operations, plan } from "../streams/arbitraries.ts"
+import * as StoreModel from "../streams/storeModel.ts"
+import * as WatchModel from "../streams/watchModel.ts"
+import { load, type Mutation } from "../support/mutant.ts"
+
+const storeHolds = (module: typeof Store) =>
+  Arbitrary.checkEffect(operations, (value) => StoreModel.check(module, value) === undefined, {
+    runs: 300,
+    maxShrinks: 0
+  })
+
+const watchHolds = (watch: typeof Watch.watch) =>
+  Arbitrary.checkEffect(
+    plan,
+    (value) =>
+      Effect.map(WatchModel.check({ watch, make: Store.make }, value), (wrong) => wrong === undefined).pipe(
+        Effect.provide(TestClock.layer())
+      ),
+    { runs: 200, maxShrinks: 0, seed: 1 }
+  )
+
+/** The watch with a mutant of one of the modules it is made of; each loads the next by its file. */
+const mutantWatch = async (path: string, mutation: Mutation): Promise<typeof Watch> => {
+  if (path === "streams/watch.ts") return load<typeof Watch>(path, mutation)
+  const { title } = mutation
+  await load(path, mutation)
+  if (path === "streams/watchMachine.ts") return loadUser("streams/watch.ts", path, title)
+  await loadUser("streams/watchMachine.ts", path, title)
+  return loadUser("streams/watch.ts", "streams/watchMachine.ts", title)
+}
+
+/** A copy of a module that imports values from the mutated copy of another. */
+const loadUser = (path: string, mutated: string, title: string): Promise<typeof Watch> => {
+  const copy = `${mutated.replace(/\W+/g, "-")}-${title.replace(/\W+/g, "-")}-${process.pid}.ts`
+  const file = mutated.replace("streams/", "./")
+  const names = path === "streams/watch.ts" ? "* as Machine" : "{ readEvents, readList, type WatchEvent }"
+  const target = join(import.meta.dirname, "../../node_modules/.mutants", copy)
+  return load(path, {
+    title,
+    find: `import ${names} from "${file}"`,
+    replace: `import ${names} from "${target}"`
+  })
+}
+
+const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
+  [
+    "streams/Store.ts",
+    {
+      title: "a relist forgets deletions",
+      find: `      unindex(key)
+      deltas.push({ _tag: "Deleted", object, stateUnknown: true })`,
+      replace: `      unindex(key)`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "a relist leaves the index of what is gone",
+      find: `      unindex(key)
+      deltas.push({ _tag: "Deleted", object, stateUnknown: true })`,
+      replace: `      deltas.push({ _tag: "Deleted", object, stateUnknown: true })`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "the swap is not atomic",
+      find: `collect(next, "ADDED", object)`,
+      replace: `collect(objects, "ADDED", object), collect(next, "ADDED", object)`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "an unfinished list is not dropped",
+      find: `        next = new Map()
+        return none`,
+      replace: `        next ??= new Map()
+        return none`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "duplicates are told again",
+      find: `} else if (isNews(object, previous)) {
+      put`,
+      replace: `} else {
+      put`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "a recreated object is an update",
+      find: `previous.metadata.uid === object.metadata.uid) {`,
+      replace: `previous !== object) {`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "the index is not updated when labels change",
+      find: `    objects.set(key, freeze ? deepFreeze(object) : object)
+    reindex(key, object)`,
+      replace: `    if (!objects.has(key)) reindex(key, object)
+    objects.set(key, freeze ? deepFreeze(object) : object)`
+    }
+  ],
+  [
+    "streams/Store.ts",
+    {
+      title: "deletions during a streaming list are lost",
+      find: `if (previous !== undefined && !isOlder(object, previous)) into.delete(key)`,
+      replace: `return`
+    }
+  ]
+]
+
+const watchMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
+  [
+    "streams/watchMachine.ts",
+    {
+      title: "a backoff that never resets",
+      find: `moment.now - state.quietFrom >= timing.quiet ? 1 : state.attempt + 1`,
+      replace: `state.attempt + 1`
+    }
+  ],
+  [
+    "streams/watchMachine.ts",
+    {
+      title: "no backoff",
+      find: `const backoff = (attempt: number, random: number): number => exponential(attempt - 1) * (1 + random)`,
+      replace: `const backoff = (attempt: number, random: number): number => Math.min(attempt, 1 + random)`
+    }
+  ],
+  [
+    "streams/watchMachine.ts",
+    {
+      title: "short watches cost nothing",
+      find: `moment.now - since < timing.shortLived`,
+      replace: `error !== undefined`
+    }
+  ],
+  [
+    "streams/watchRead.ts",
+    {
+      title: "resumes behind an event that could not be read",
+      find: `    if (event.type === "BOOKMARK") {
+      version = found`,
+      replace: `    version = found
+    if (event.type === "BOOKMARK") {`
+    }
+  ],
+  [
+    "streams/watchMachine.ts",
+    {
+      title: "a relist does not ask for news",
+      find: `return expired(settings, state, state.version ?? "", error, moment)`,
+      replace: `return wait(state, { _tag: "Resume" }, error, moment)`
+    }
+  ],
+  [
+    "streams/watchMachine.ts",
+    {
+      title: "the version of a list is forgotten",
+      find: `resume({ ...state, version, tooLarge: 0 }, moment)`,
+      replace: `resume({ ...state, version: state.version ?? version, tooLarge: 0 }, moment)`
+    }
+  ],
+  [
+    "streams/watch.ts",
+    {
+      title: "silence is endless",
+      find: `Effect.timeoutOption(connection, idleTimeout)`,
+      replace: `Effect.timeoutOption(connection, Duration.infinity)`
+    }
+  ],
+  [
+    "streams/watch.ts",
+    {
+      title: "connections are not closed",
+      find: `closed === undefined ? Effect.void`,
+      replace: `closed !== undefined ? Effect.void`
+    }
+  ]
+]
+
+describe("mutants of the store", () => {
+  it.effect("the original holds", () =>
+    Effect.map(storeHolds(Store), (result) => assert.strictEqual(result._tag, "Passed"))
+  )
+  for (const [path, mutation] of storeMutants) {
+    it.effect(mutation.title, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => load<typeof Store>(path, mutation))
+        assert.strictEqual((yield* storeHolds(mutant))._tag, "Falsified")
+      })
+    )
+  }
+})
+
+describe("mutants of the watch", () => {
+  it.effect("the original holds", () =>
+    Effect.map(watchHolds(Watch.watch), (result) => assert.strictEqual(result._tag, "Passed"))
+  )
+  for (const [path, mutation] of watchMutants) {
+    it.effect(mutation.title, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => mutantWatch(path, mutation))
+        assert.strictEqual((yield* watchHolds(mutant.watch))._tag, "Falsified")
+      })
+    )
+  }
+})
