@@ -26,14 +26,38 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
   ["the ladder: lower rooms never import higher ones", "streams/X.ts", `import { Cache } from "../layers/Cache.ts"`],
   ["the ladder: lower rooms never import higher ones", "layers/X.ts", `import * as E from "../leader/Election.ts"`],
   ["the ladder: lower rooms never import higher ones", "layers/X.ts", `export * from "../controllers/PodCount.ts"`],
-  ["the ladder: lower rooms never import higher ones", "leader/X.ts", `import * as P from "../controllers/PodCount.ts"`],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "leader/X.ts",
+    `import * as P from "../controllers/PodCount.ts"`
+  ],
   ["the ladder: lower rooms never import higher ones", "leader/X.ts", `import { Cache } from "../layers/Cache.ts"`],
-  ["the ladder: lower rooms never import higher ones", "controllers/X.ts", `import * as E from "../leader/Election.ts"`],
-  ["the ladder: lower rooms never import higher ones", "controllers/X.ts", `import * as M from "../layers/manager/Manager.ts"`],
-  ["the ladder: lower rooms never import higher ones", "controllers/X.ts", `import * as A from "../layers/apiserver/ApiServer.ts"`],
-  ["the ladder: lower rooms never import higher ones", "layers/apiserver/X.ts", `import { KubeClient } from "../KubeClient.ts"`],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "controllers/X.ts",
+    `import * as E from "../leader/Election.ts"`
+  ],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "controllers/X.ts",
+    `import * as M from "../layers/manager/Manager.ts"`
+  ],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "controllers/X.ts",
+    `import * as A from "../layers/apiserver/ApiServer.ts"`
+  ],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "layers/apiserver/X.ts",
+    `import { KubeClient } from "../KubeClient.ts"`
+  ],
   ["the ladder: lower rooms never import higher ones", "layers/apiserver/X.ts", `import * as F from "./http/Front.ts"`],
-  ["the ladder: lower rooms never import higher ones", "layers/nodes/X.ts", `import { ApiServer } from "../apiserver/ApiServer.ts"`],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "layers/nodes/X.ts",
+    `import { ApiServer } from "../apiserver/ApiServer.ts"`
+  ],
   ["layers do not know the embedded cluster", "layers/X.ts", `import { ApiServer } from "./apiserver/ApiServer.ts"`],
   ["controllers do not know each other", "controllers/Y.ts", `import * as P from "./PodCount.ts"`],
   ["entries are not imported", "program.ts", `import * as I from "./index.ts"`]

@@ -107,7 +107,11 @@ describe("pod-count", () => {
       yield* createPod("a")
       const server = yield* ApiServer
       yield* server.setFaults([
-        { match: (request) => request.path === "/api/v1/nodes/a-broken", fault: { _tag: "Status", code: 403 }, times: 1 }
+        {
+          match: (request) => request.path === "/api/v1/nodes/a-broken",
+          fault: { _tag: "Status", code: 403 },
+          times: 1
+        }
       ])
       const { stop } = yield* Cluster.start(controller)
       assert.strictEqual(yield* countOn("control-plane"), "1")

@@ -48,7 +48,14 @@ export const rooms: ReadonlyArray<Room> = [
   },
   {
     path: "layers/nodes/",
-    rooms: ["kube/", "streams/", "layers/Transport.ts", "layers/KubeClient.ts", "layers/Cache.ts", "layers/Supervisor.ts"],
+    rooms: [
+      "kube/",
+      "streams/",
+      "layers/Transport.ts",
+      "layers/KubeClient.ts",
+      "layers/Cache.ts",
+      "layers/Supervisor.ts"
+    ],
     packages: pureEffect
   },
   ...edgeFiles
@@ -68,7 +75,15 @@ export const rooms: ReadonlyArray<Room> = [
   },
   {
     path: "controllers/",
-    rooms: ["kube/", "streams/", "layers/Controller.ts", "layers/Schedules.ts", "layers/Cache.ts", "layers/KubeClient.ts", "layers/Recorder.ts"],
+    rooms: [
+      "kube/",
+      "streams/",
+      "layers/Controller.ts",
+      "layers/Schedules.ts",
+      "layers/Cache.ts",
+      "layers/KubeClient.ts",
+      "layers/Recorder.ts"
+    ],
     packages: pureEffect,
     siblings: false
   },
@@ -78,7 +93,11 @@ export const rooms: ReadonlyArray<Room> = [
     packages: pureEffect
   },
   { path: "main.ts", rooms: ["program.ts", "version.ts"], packages: edge },
-  { path: "program.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "version.ts"], packages: edge },
+  {
+    path: "program.ts",
+    rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "version.ts"],
+    packages: edge
+  },
   { path: "version.ts", rooms: [], packages: [] },
   { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: pureEffect },
   { path: "testing.ts", rooms: ["kube/", "streams/", "layers/"], packages: pureEffect },
@@ -139,7 +158,8 @@ const checkPackage = (room: Room, specifier: string, typeOnly: boolean): string 
 const checkRelative = (file: string, room: Room, target: string, typeOnly: boolean): string | undefined => {
   if (entries.includes(target)) return "entries are not imported"
   const inside = room.path.endsWith("/") ? target.startsWith(room.path) : target === file
-  if (inside && room.siblings === false && folderOf(target) === folderOf(file)) return "controllers do not know each other"
+  if (inside && room.siblings === false && folderOf(target) === folderOf(file))
+    return "controllers do not know each other"
   if (inside && roomOf(target) === room) return undefined
   if (inside && room.path === "layers/" && !edgeFiles.some((edge) => target.startsWith(edge))) {
     return target.startsWith("layers/apiserver/") || target.startsWith("layers/nodes/")

@@ -21,7 +21,19 @@ describe("duration", () => {
     it(`reads ${text}`, () => assert.strictEqual(millis(text), expected))
   }
 
-  for (const text of ["", "10", "s", "10x", "-5s", "-5 seconds", "1m30", "1 fortnight", "ten seconds", "NaN", "Infinity"]) {
+  for (const text of [
+    "",
+    "10",
+    "s",
+    "10x",
+    "-5s",
+    "-5 seconds",
+    "1m30",
+    "1 fortnight",
+    "ten seconds",
+    "NaN",
+    "Infinity"
+  ]) {
     it(`refuses ${JSON.stringify(text)}`, () => assert.isUndefined(millis(text)))
   }
 })

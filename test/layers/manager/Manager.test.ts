@@ -1,0 +1,202 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { isWatch, on } from "../../../src/layers/apiserver/faults.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import * as Controller from "../../../src/layers/Controller.ts"
+import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
+import * as Manager from "../../../src/layers/manager/Manager.ts"
+import { Supervisor } from "../../../src/layers/Supervisor.ts"
+import * as Cluster from "../../support/cluster.ts"
+
+const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
+
+/** Leadership that a test grants and takes away. */
+const granted = Effect.map(Effect.all([Deferred.make<Term>(), Deferred.make<LeaderLost>()]), ([grant, lost]) => ({
+  lead: Deferred.succeed(grant, { lost: Deferred.await(lost), isValidUnsafe: () => true }),
+  lose: Deferred.succeed(lost, new LeaderLost({ reason: "Stolen", message: "another one leads" })),
+  layer: Layer.succeed(
+    Leadership,
+    Leadership.of({
+      identity: "me",
+      lease: { namespace: "kube-system", name: "test" },
+      acquire: Deferred.await(grant),
+      leader: Effect.succeed(undefined),
+      leaderChanges: undefined as never
+    })
+  )
+}))
+
+const tracing = (name: string, trace: Array<string>, needsLeader = true): Controller.Descriptor => ({
+  name,
+  access: [],
+  reads: [],
+  needsLeader,
+  layer: Layer.effectDiscard(
+    Effect.acquireRelease(
+      Effect.sync(() => trace.push(`+${name}`)),
+      (_, exit) =>
+        Effect.sync(() =>
+          trace.push(`-${name} ${Exit.isFailure(exit) && Cause.hasFails(exit.cause) ? "lost" : "stopped"}`)
+        )
+    )
+  )
+})
+
+const messageOf = (fiber: Fiber.Fiber<never, { readonly message: string }>) =>
+  Effect.map(Fiber.await(fiber), (exit) =>
+    Exit.isFailure(exit) ? (Cause.squash(exit.cause) as Error).message : "no failure"
+  )
+
+describe("Manager", () => {
+  it.effect("builds controllers in order and stops them in reverse when it is interrupted", () =>
+    Effect.gen(function* () {
+      const trace: Array<string> = []
+      const controllers = [tracing("a", trace), tracing("b", trace), tracing("c", trace)]
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers }))
+      yield* Cluster.settle
+      assert.deepStrictEqual(trace, ["+a", "+b", "+c"])
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(trace.slice(3), ["-c stopped", "-b stopped", "-a stopped"])
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("keeps a standby warm: the kinds are synced before it leads, and leading lists nothing again", () =>
+    Effect.gen(function* () {
+      const leadership = yield* granted
+      const seen: Array<string> = []
+      const controller = Controller.make({
+        name: "warm",
+        for: ConfigMap,
+        reconcile: ({ key }) => Effect.sync(() => void seen.push(key))
+      })
+      const fiber = yield* Effect.forkChild(
+        Effect.provide(Manager.run({ controllers: [controller] }), leadership.layer)
+      )
+      yield* Cluster.settle
+      const [status] = yield* (yield* Cache).status
+      assert.deepInclude(status, { resource: "configmaps", synced: true })
+      let requests = 0
+      yield* (yield* ApiServer).setFaults([
+        { match: (request) => (on({ resource: "configmaps" })(request) && requests++, false), fault: { _tag: "Drop" } }
+      ])
+      yield* leadership.lead
+      yield* Cluster.settle
+      assert.strictEqual(requests, 0)
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("a lost lease ends it, and the controllers are told why", () =>
+    Effect.gen(function* () {
+      const leadership = yield* granted
+      const trace: Array<string> = []
+      const controllers = [tracing("leader", trace), tracing("everywhere", trace, false)]
+      const fiber = yield* Effect.forkChild(Effect.provide(Manager.run({ controllers }), leadership.layer))
+      yield* Cluster.settle
+      assert.deepStrictEqual(trace, ["+everywhere"])
+      yield* leadership.lead
+      yield* Cluster.settle
+      yield* leadership.lose
+      assert.strictEqual(yield* messageOf(fiber), "leader election lost: another one leads")
+      assert.deepStrictEqual(trace.slice(0, 3), ["+everywhere", "+leader", "-leader lost"])
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("a supervised fiber that fails ends it with a line that names the controller and the cause", () =>
+    Effect.gen(function* () {
+      const controller: Controller.Descriptor = {
+        ...tracing("fragile", []),
+        layer: Layer.effectDiscard(
+          Effect.flatMap(Supervisor, (supervisor) => supervisor.fork("fragile", Effect.fail(new Error("no more"))))
+        )
+      }
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
+      assert.strictEqual(yield* messageOf(fiber), "fragile failed: no more")
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("a server that does not answer: waits 10 s, then says so; nothing is built", () =>
+    Effect.gen(function* () {
+      const trace: Array<string> = []
+      yield* (yield* ApiServer).setFaults([{ match: () => true, fault: { _tag: "Drop" } }])
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [tracing("a", trace)] }))
+      yield* TestClock.adjust("9 seconds")
+      assert.isFalse(Cluster.isDone(fiber))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(
+        yield* messageOf(fiber),
+        "the API server did not answer within 10s: read ECONNRESET; check the server address"
+      )
+      assert.deepStrictEqual(trace, [])
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("a server that answers late is waited for", () =>
+    Effect.gen(function* () {
+      const trace: Array<string> = []
+      yield* (yield* ApiServer).setFaults([{ match: () => true, fault: { _tag: "Drop" }, times: 3 }])
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [tracing("a", trace)] }))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(trace, ["+a"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("401 ends it at once", () =>
+    Effect.gen(function* () {
+      yield* (yield* ApiServer).setFaults([
+        { match: () => true, fault: { _tag: "Status", code: 401, message: "Unauthorized" } }
+      ])
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [] }))
+      assert.strictEqual(
+        yield* messageOf(fiber),
+        "the API server does not accept our credentials (401): Unauthorized; check the user in the kubeconfig"
+      )
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("403 on a list names verb and resource, and nothing is built", () =>
+    Effect.gen(function* () {
+      const trace: Array<string> = []
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: on({ resource: "pods" }),
+          fault: { _tag: "Status", code: 403, message: 'User "x" cannot list resource "pods"' }
+        }
+      ])
+      const controller = { ...tracing("a", trace), reads: [Pod] }
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
+      yield* TestClock.adjust("10 seconds")
+      assert.match(
+        yield* messageOf(fiber),
+        /(list|watch) pods: User "x" cannot list resource "pods"; grant get, list and watch on pods/
+      )
+      assert.deepStrictEqual(trace, [])
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("a kind that is late for another reason does not keep the controllers from starting", () =>
+    Effect.gen(function* () {
+      const trace: Array<string> = []
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: (request) => request.context.resource === "pods" && !isWatch(request),
+          fault: { _tag: "Status", code: 500 }
+        },
+        { match: (request) => request.context.resource === "pods", fault: { _tag: "Status", code: 500 } }
+      ])
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [{ ...tracing("a", trace), reads: [Pod] }] }))
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(trace, ["+a"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(alone))
+  )
+})
