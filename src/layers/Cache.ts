@@ -9,7 +9,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as RcMap from "effect/RcMap"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Key from "../kube/Key.ts"
@@ -18,14 +18,15 @@ import * as Resource from "../kube/Resource.ts"
 import * as Selector from "../kube/Selector.ts"
 import type { Delta } from "../streams/Delta.ts"
 import * as Store from "../streams/Store.ts"
-import { trim } from "../streams/trim.ts"
-import type * as Watch from "../streams/watch.ts"
-import * as Informer from "./cache/Informer.ts"
-import * as Intern from "./cache/intern.ts"
+import type * as Informer from "./cache/Informer.ts"
 import * as Outstanding from "./cache/Outstanding.ts"
+import * as Registry from "./cache/Registry.ts"
 import * as VersionWaits from "./cache/VersionWaits.ts"
-import { KubeClient } from "./KubeClient.ts"
+import type { KubeClient } from "./KubeClient.ts"
 
+/** Settings of the layer. */
+export type Options = Registry.Options
+export type { Informer, Listener } from "./cache/Informer.ts"
 export type Selection = Informer.Selection
 export type InformerStatus = Informer.InformerStatus
 export type InformerFailure = Informer.InformerFailure
@@ -63,17 +64,6 @@ export interface ListOptions {
   readonly namespace?: string | undefined
   readonly labels?: Selector.LabelSelector | undefined
   readonly selection?: Selection | undefined
-}
-
-/** Settings of the layer. */
-export interface Options {
-  /** How long an informer outlives its last subscriber. Default 30 s. */
-  readonly idleTimeToLive?: Duration.Input | undefined
-  /** Default false: `metadata.managedFields` is dropped before an object is stored. */
-  readonly keepManagedFields?: boolean | undefined
-  readonly streamingList?: "auto" | "never" | undefined
-  readonly idleTimeout?: Duration.Input | undefined
-  readonly pageSize?: number | undefined
 }
 
 type Read<A> = Effect.Effect<A, NotCached>
@@ -118,16 +108,18 @@ export class Cache extends Context.Service<
     /** Waits for the first sync; by then every listener has been told of every object. */
     readonly synced: (resource: Resource.Any, selection?: Selection) => Read<void>
     /**
-     * Read-your-writes: runs `done` once, with true when every informer of the kind (of any projection) that will be told of
+     * Read-your-writes: runs `done` once, with true when every informer of the kind (of any projection) that may be told of
      * the write has passed the version, with false when the limit is over first or an informer stops. It returns at once;
-     * `done` may run before that.
+     * `done` may run before that. `written`, what the write returned, spares the wait for informers whose selectors leave it
+     * out.
      */
     readonly onVersion: (
       resource: Resource.Any,
       key: Key.Key,
       resourceVersion: string,
       done: (reached: boolean) => void,
-      limit: Duration.Input
+      limit: Duration.Input,
+      written?: KubeObject
     ) => Read<void>
     /** One entry for each informer that runs, those without subscribers included. */
     readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
@@ -149,11 +141,11 @@ export class Cache extends Context.Service<
 const make = Effect.fnUntraced(function* (options: Options) {
   const outstanding = Outstanding.make()
   const waits = yield* VersionWaits.make
-  const { informers, shared } = yield* registry(options, outstanding)
+  const { informers, shared } = yield* Registry.make(options, outstanding, yield* Cache.Frozen)
 
   const subscribe = <A extends KubeObject>(resource: Resource.Resource<A>, given: SubscribeOptions<A> = {}) =>
     Effect.gen(function* () {
-      const informer = yield* shared(resource, normal(resource, given.selection))
+      const informer = yield* shared(resource, Registry.normal(resource, given.selection))
       yield* Effect.acquireRelease(
         Effect.sync(() => informer.subscribers++),
         () => Effect.sync(() => informer.subscribers--)
@@ -164,7 +156,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   /** What is subscribed to; the id determines the type of the objects, hence the assertion. */
   const find = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Selection) => {
-    const informer = informers.get(identity(resource, selection))
+    const informer = informers.get(Registry.identity(resource, selection))
     return informer === undefined || informer.subscribers === 0 ? undefined : (informer as Informer.Shared<A>)
   }
 
@@ -176,7 +168,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     f: (store: Store.Readable<A>) => B
   ): Read<B> =>
     Effect.suspend(() => {
-      const selection = normal(resource, given)
+      const selection = Registry.normal(resource, given)
       const informer = find(resource, selection)
       if (informer === undefined) return Effect.fail(notCached(resource, selection))
       const { store } = informer
@@ -199,13 +191,13 @@ const make = Effect.fnUntraced(function* (options: Options) {
     byIndex: (resource, index, value, selection) =>
       read(resource, selection, index, (store) => store.byIndex(index, value)),
     synced: (resource, selection) => read(resource, selection, undefined, () => undefined),
-    onVersion: (resource, key, version, done, limit) =>
+    onVersion: (resource, key, version, done, limit, written) =>
       Effect.suspend(() => {
         const ofKind = Array.from(informers.values()).filter(
           (informer) => informer.subscribers > 0 && isOfKind(informer, resource)
         )
         if (ofKind.length === 0) return Effect.fail(notCached(resource, {}))
-        const gates = ofKind.filter((informer) => covers(informer, key)).map((informer) => informer.gate)
+        const gates = ofKind.filter((informer) => mayTell(informer, key, written)).map((informer) => informer.gate)
         return waits.add(gates, key, version, Duration.toMillis(limit), done)
       }),
     status: Effect.suspend(() => Effect.forEach(Array.from(informers.values()), (informer) => informer.status)),
@@ -213,94 +205,6 @@ const make = Effect.fnUntraced(function* (options: Options) {
     settled: outstanding.settled
   })
 })
-
-/** Informers by identity: `shared` takes a reference for the caller's scope, `informers` is what runs at this moment. */
-const registry = Effect.fnUntraced(function* (options: Options, outstanding: Outstanding.Outstanding) {
-  const client = yield* KubeClient
-  const freeze = yield* Cache.Frozen
-  const informers = new Map<string, Informer.Shared<KubeObject>>()
-  /** What the identities mean, for as long as their informers run. */
-  const meanings = new Map<string, { readonly resource: Resource.Any; readonly selection: Selection }>()
-
-  const lookup = Effect.fnUntraced(function* (id: string) {
-    const meaning = meanings.get(id)
-    if (meaning === undefined) return yield* Effect.die(new Error(`no meaning for ${id}`))
-    const { resource, selection } = meaning
-    const source = sourceOf(client, resource, selection)
-    const informer = yield* Informer.make({
-      resource,
-      selection,
-      source,
-      watch: watchOptions(options, resource, selection),
-      freeze,
-      outstanding
-    })
-    informers.set(id, informer)
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        // A successor may have been started already, while this one was closing.
-        if (informers.get(id) === informer) informers.delete(id)
-      })
-    )
-    return informer
-  })
-
-  const references = yield* RcMap.make({ lookup, idleTimeToLive: options.idleTimeToLive ?? "30 seconds" })
-  const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Selection) =>
-    Effect.suspend(() => {
-      const id = identity(resource, selection)
-      meanings.set(id, { resource, selection })
-      // The id determines the type of the objects.
-      return RcMap.get(references, id) as Effect.Effect<Informer.Shared<A>, never, Scope.Scope>
-    })
-  return { informers, shared }
-})
-
-const sourceOf = <A extends KubeObject>(
-  client: KubeClient["Service"],
-  resource: Resource.Resource<A>,
-  selection: Selection
-): Watch.Source<A> => ({
-  list: (request) => client.listPage(resource, { ...selection, ...request }),
-  watch: (request) => client.watch(resource, { ...selection, ...request })
-})
-
-const watchOptions = (
-  options: Options,
-  resource: Resource.Any,
-  { namespace }: Selection
-): Watch.Options<KubeObject> => ({
-  streamingList: options.streamingList,
-  idleTimeout: options.idleTimeout,
-  pageSize: options.pageSize,
-  transform: transform(options, resource),
-  context: {
-    verb: "watch",
-    path: Resource.path(resource, { namespace }),
-    resource: Resource.qualifiedName(resource),
-    namespace
-  }
-})
-
-const transform = (options: Options, resource: Resource.Any): ((object: KubeObject) => KubeObject) => {
-  const trimmed = trim<KubeObject>({
-    apiVersion: Resource.apiVersion(resource),
-    kind: resource.kind,
-    keepManagedFields: options.keepManagedFields
-  })
-  const shared = Intern.make()
-  return (object) => shared(trimmed(object))
-}
-
-/** One spelling for each selection: absent instead of empty, and no namespace for kinds that have none. */
-const normal = (resource: Resource.Any, given: Selection = {}): Selection => ({
-  ...(given.namespace && resource.scope === "Namespaced" ? { namespace: given.namespace } : {}),
-  ...(given.labelSelector ? { labelSelector: given.labelSelector } : {}),
-  ...(given.fieldSelector ? { fieldSelector: given.fieldSelector } : {})
-})
-
-const identity = (resource: Resource.Any, { namespace, labelSelector, fieldSelector }: Selection): string =>
-  JSON.stringify([resource.id, namespace, labelSelector, fieldSelector])
 
 const describe = ({ namespace, labelSelector, fieldSelector }: Selection): string => {
   const parts = [
@@ -319,13 +223,19 @@ const isOfKind = (informer: Informer.Informer<KubeObject>, { group, plural, vers
   informer.resource.group === group && informer.resource.plural === plural && informer.resource.version === version
 
 /**
- * Whether a write to that key will be told by the informer. Of an object that a selector has left out nothing is told, and
- * waiting would take the whole limit; of one that leaves the selection, a deletion is.
+ * Whether the informer may be told of a write to that key. Of an object that its selector leaves out before and after, nothing
+ * is told, and waiting would take the whole limit; of one that leaves the selection, a deletion is. In doubt it may.
  */
-const covers = ({ selection, store }: Informer.Informer<KubeObject>, key: Key.Key): boolean => {
+const mayTell = (
+  { selection, store }: Informer.Informer<KubeObject>,
+  key: Key.Key,
+  written: KubeObject | undefined
+): boolean => {
   if (selection.namespace !== undefined && selection.namespace !== Key.parse(key).namespace) return false
-  const isFiltered = selection.labelSelector !== undefined || selection.fieldSelector !== undefined
-  return !isFiltered || !store.synced || store.get(key) !== undefined
+  if (selection.labelSelector === undefined || written === undefined) return true
+  if (!store.synced || store.get(key) !== undefined) return true
+  const parsed = Selector.parseLabels(selection.labelSelector)
+  return Result.isFailure(parsed) || Selector.matchesLabels(parsed.success, written.metadata.labels)
 }
 
 const listed = <A extends KubeObject>(

@@ -221,6 +221,11 @@ describe("Cache", () => {
       assert.deepStrictEqual([...both].sort(), ["early Deleted a", "late Deleted a"])
       yield* cache.settled
       assert.deepStrictEqual([yield* cache.outstanding, pods.lists], [0, 1])
+      assert.strictEqual(yield* Stream.runCount(Stream.take(cache.changes(Pod), 1)), 1)
+      assert.deepStrictEqual(
+        (yield* cache.status).map((status) => status.subscribers),
+        [2]
+      )
     }).pipe(provide(server))
   })
 

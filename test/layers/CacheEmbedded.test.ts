@@ -33,7 +33,7 @@ const shown = (resource: Resource.Any, object: KubeObject, limit: Duration.Input
     const { name, namespace, resourceVersion } = object.metadata
     const answer = Deferred.makeUnsafe<boolean>()
     const done = (reached: boolean) => Deferred.doneUnsafe(answer, Effect.succeed(reached))
-    yield* (yield* Cache).onVersion(resource, `${namespace}/${name}`, resourceVersion ?? "", done, limit)
+    yield* (yield* Cache).onVersion(resource, `${namespace}/${name}`, resourceVersion ?? "", done, limit, object)
     return yield* Deferred.await(answer)
   })
 
@@ -91,6 +91,10 @@ describe("Cache on the embedded server", () => {
         Patch.merge({ data: { x: "1" } })
       )
       assert.isTrue(yield* shown(ConfigMap, outside))
+      // One that comes in is waited for, although it is not known yet.
+      const entering = yield* client.create(ConfigMap, draft("c", { app: "web" }))
+      assert.isTrue(yield* shown(ConfigMap, entering))
+      assert.deepStrictEqual(names(yield* cache.list(ConfigMap, { selection })), ["c"])
     }).pipe(Effect.provide(layer))
   )
 

@@ -85,7 +85,7 @@ export interface InformerStatus {
   readonly lastEventAt: number | undefined
   /** Faults in this process that the informer survived. */
   readonly defects: number
-  /** Exceptions that listeners have thrown, and the last one. */
+  /** Exceptions that listeners and callbacks of version waits have thrown, and the last one. */
   readonly listenerErrors: number
   readonly lastListenerError: unknown
   readonly subscribers: number
@@ -122,7 +122,8 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
   const gate: VersionWaits.Gate = {
     waits: new Set(),
     hasPassed: (key, version) =>
-      VersionWaits.hasPassed(store.resourceVersion, store.get(key)?.metadata.resourceVersion, version)
+      VersionWaits.hasPassed(store.resourceVersion, store.get(key)?.metadata.resourceVersion, version),
+    threw: report.listenerFailed
   }
 
   const tell = (listener: Listener<A>, deltas: ReadonlyArray<Delta<A>>): void => {

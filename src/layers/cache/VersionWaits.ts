@@ -15,6 +15,8 @@ export interface Gate {
   readonly waits: Set<Wait>
   /** True once the informer has told an event of that key, or any event or bookmark, of that version or a later one. */
   readonly hasPassed: (key: Key, version: string) => boolean
+  /** Told when a callback has thrown: a fault of its author, which harms neither the informer nor other waits. */
+  readonly threw: (error: unknown) => void
 }
 
 export interface Wait {
@@ -47,13 +49,13 @@ export const passUnsafe = (gate: Gate): void => {
     if (!gate.hasPassed(wait.key, wait.version)) continue
     gate.waits.delete(wait)
     wait.behind.delete(gate)
-    if (wait.behind.size === 0) settle(wait, true)
+    if (wait.behind.size === 0) settle(wait, true, gate)
   }
 }
 
 /** The informer stops: what it has not passed, it never will. */
 export const closeUnsafe = (gate: Gate): void => {
-  for (const wait of gate.waits) settle(wait, false)
+  for (const wait of gate.waits) settle(wait, false, gate)
 }
 
 /** What an informer has passed, from the version it stands at and the version of its object of that key. */
@@ -83,7 +85,7 @@ export const make: Effect.Effect<VersionWaits, never, Scope.Scope> = Effect.gen(
     for (const waits of byLimit.values()) {
       for (const wait of waits) {
         if (wait.due > now) break
-        settle(wait, false)
+        settle(wait, false, firstOf(wait.behind))
       }
     }
   }
@@ -104,7 +106,7 @@ export const make: Effect.Effect<VersionWaits, never, Scope.Scope> = Effect.gen(
       Clock.clockWith((clock) =>
         Effect.sync(() => {
           const behind = new Set(gates.filter((gate) => !gate.hasPassed(key, version)))
-          if (behind.size === 0) return call(done, true)
+          if (behind.size === 0) return call(done, true, gates[0])
           const peers = byLimit.get(limit) ?? new Set()
           byLimit.set(limit, peers)
           const wait: Wait = { key, version, behind, done, peers, due: monotonicMillis(clock) + limit }
@@ -121,24 +123,23 @@ export const make: Effect.Effect<VersionWaits, never, Scope.Scope> = Effect.gen(
   }
 })
 
-const firstOf = (waits: Set<Wait>): Wait | undefined => {
-  for (const wait of waits) return wait
+const firstOf = <A>(set: ReadonlySet<A>): A | undefined => {
+  for (const value of set) return value
   return undefined
 }
 
 /** Exactly once: a settled wait is nowhere any more. */
-const settle = (wait: Wait, reached: boolean): void => {
-  for (const gate of wait.behind) gate.waits.delete(wait)
+const settle = (wait: Wait, reached: boolean, gate: Gate | undefined): void => {
+  for (const other of wait.behind) other.waits.delete(wait)
   wait.behind.clear()
-  if (wait.peers.delete(wait)) call(wait.done, reached)
+  if (wait.peers.delete(wait)) call(wait.done, reached, gate)
 }
 
-/** A callback that throws must harm neither the informer nor the other waits; it has nobody to report to. */
-const call = (done: (reached: boolean) => void, reached: boolean): void => {
+const call = (done: (reached: boolean) => void, reached: boolean, gate: Gate | undefined): void => {
   try {
     done(reached)
-  } catch {
-    // Said above: the callback's own business.
+  } catch (error) {
+    gate?.threw(error)
   }
 }
 

@@ -6,12 +6,15 @@ import * as VersionWaits from "../../../src/layers/cache/VersionWaits.ts"
 /** A gate whose version the test moves. */
 const gateAt = (start: string) => {
   let at = start
+  const thrown: Array<unknown> = []
   const gate: VersionWaits.Gate = {
     waits: new Set(),
-    hasPassed: (_, version) => VersionWaits.hasPassed(at, undefined, version)
+    hasPassed: (_, version) => VersionWaits.hasPassed(at, undefined, version),
+    threw: (error) => thrown.push(error)
   }
   return {
     gate,
+    thrown,
     moveTo: (version: string) => {
       at = version
       VersionWaits.passUnsafe(gate)
@@ -83,17 +86,26 @@ describe("VersionWaits", () => {
     })
   )
 
-  it.effect("a callback that throws harms no other", () =>
+  it.effect("a callback that throws is reported and harms no other", () =>
     Effect.gen(function* () {
       const waits = yield* VersionWaits.make
-      const { gate, moveTo } = gateAt("5")
+      const { gate, moveTo, thrown } = gateAt("5")
       const seen: Array<boolean> = []
-      yield* waits.add([gate], "a", "6", 5000, () => {
-        throw new Error("callback")
-      })
+      const failing = (reached: boolean) => {
+        throw new Error(`callback ${reached}`)
+      }
+      yield* waits.add([gate], "a", "6", 5000, failing)
       yield* waits.add([gate], "b", "6", 5000, (reached) => seen.push(reached))
       moveTo("6")
       assert.deepStrictEqual([seen, waits.count()], [[true], 0])
+      yield* waits.add([gate], "a", "6", 5000, failing)
+      yield* waits.add([gate], "a", "7", 5000, failing)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(thrown.map(String), [
+        "Error: callback true",
+        "Error: callback true",
+        "Error: callback false"
+      ])
     })
   )
 })

@@ -1,0 +1,133 @@
+/**
+ * Which informers run: at most one for each kind and selection, started by the first reference, stopped when the last has been
+ * released and an idle time has passed. It decides what means the same; counting and idling are `RcMap`'s. It answers
+ * no reads.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Hash from "effect/Hash"
+import * as RcMap from "effect/RcMap"
+import type * as Scope from "effect/Scope"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Resource from "../../kube/Resource.ts"
+import { trim } from "../../streams/trim.ts"
+import type * as Watch from "../../streams/watch.ts"
+import { KubeClient } from "../KubeClient.ts"
+import * as Informer from "./Informer.ts"
+import * as Intern from "./intern.ts"
+import type { Outstanding } from "./Outstanding.ts"
+
+/** Settings of the layer. */
+export interface Options {
+  /** How long an informer outlives its last subscriber. Default 30 s. */
+  readonly idleTimeToLive?: Duration.Input | undefined
+  /** Default false: `metadata.managedFields` is dropped before an object is stored. */
+  readonly keepManagedFields?: boolean | undefined
+  readonly streamingList?: "auto" | "never" | undefined
+  readonly idleTimeout?: Duration.Input | undefined
+  readonly pageSize?: number | undefined
+}
+
+/** One spelling for each selection: absent instead of empty, and no namespace for kinds that have none. */
+export const normal = (resource: Resource.Any, given: Informer.Selection = {}): Informer.Selection => ({
+  ...(given.namespace && resource.scope === "Namespaced" ? { namespace: given.namespace } : {}),
+  ...(given.labelSelector ? { labelSelector: given.labelSelector } : {}),
+  ...(given.fieldSelector ? { fieldSelector: given.fieldSelector } : {})
+})
+
+export const identity = (
+  resource: Resource.Any,
+  { namespace, labelSelector, fieldSelector }: Informer.Selection
+): string =>
+  namespace === undefined && labelSelector === undefined && fieldSelector === undefined
+    ? resource.id
+    : JSON.stringify([resource.id, namespace, labelSelector, fieldSelector])
+
+/** What an informer is of. Two that mean the same are equal, by their identity alone. */
+class Wanted implements Equal.Equal {
+  readonly id: string
+  readonly resource: Resource.Any
+  readonly selection: Informer.Selection
+
+  constructor(resource: Resource.Any, selection: Informer.Selection) {
+    this.id = identity(resource, selection)
+    this.resource = resource
+    this.selection = selection
+  }
+
+  [Equal.symbol](that: unknown): boolean {
+    return that instanceof Wanted && that.id === this.id
+  }
+
+  [Hash.symbol](): number {
+    return Hash.string(this.id)
+  }
+}
+
+/** Informers by identity: `shared` takes a reference for the caller's scope, `informers` is what runs at this moment. */
+export const make = Effect.fnUntraced(function* (options: Options, outstanding: Outstanding, freeze: boolean) {
+  const client = yield* KubeClient
+  const informers = new Map<string, Informer.Shared<KubeObject>>()
+
+  const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
+    const informer = yield* Informer.make({
+      resource,
+      selection,
+      source: sourceOf(client, resource, selection),
+      watch: watchOptions(options, resource, selection),
+      freeze,
+      outstanding
+    })
+    informers.set(id, informer)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        // A successor may have been started already, while this one was closing.
+        if (informers.get(id) === informer) informers.delete(id)
+      })
+    )
+    return informer
+  })
+
+  const references = yield* RcMap.make({ lookup, idleTimeToLive: options.idleTimeToLive ?? "30 seconds" })
+  const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Informer.Selection) =>
+    // The identity determines the type of the objects.
+    RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<Informer.Shared<A>, never, Scope.Scope>
+  return { informers, shared }
+})
+
+const sourceOf = <A extends KubeObject>(
+  client: KubeClient["Service"],
+  resource: Resource.Resource<A>,
+  selection: Informer.Selection
+): Watch.Source<A> => ({
+  list: (request) => client.listPage(resource, { ...selection, ...request }),
+  watch: (request) => client.watch(resource, { ...selection, ...request })
+})
+
+const watchOptions = (
+  options: Options,
+  resource: Resource.Any,
+  { namespace }: Informer.Selection
+): Watch.Options<KubeObject> => ({
+  streamingList: options.streamingList,
+  idleTimeout: options.idleTimeout,
+  pageSize: options.pageSize,
+  transform: transform(options, resource),
+  context: {
+    verb: "watch",
+    path: Resource.path(resource, { namespace }),
+    resource: Resource.qualifiedName(resource),
+    namespace
+  }
+})
+
+const transform = (options: Options, resource: Resource.Any): ((object: KubeObject) => KubeObject) => {
+  const trimmed = trim<KubeObject>({
+    apiVersion: Resource.apiVersion(resource),
+    kind: resource.kind,
+    keepManagedFields: options.keepManagedFields
+  })
+  const shared = Intern.make()
+  return (object) => shared(trimmed(object))
+}
