@@ -107,7 +107,7 @@ export const status = (machine: Machine, since: number, now: number) => ({
     containerRuntimeVersion: "simulated://1.0",
     kernelVersion: "6.0.0-simulated",
     kubeProxyVersion: "",
-    kubeletVersion: "v1.34.0",
+    kubeletVersion: "v1.35.0",
     machineID: machine.name,
     operatingSystem: "linux",
     osImage: "Simulated Linux",

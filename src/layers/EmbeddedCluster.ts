@@ -1,0 +1,76 @@
+/**
+ * The embedded cluster as a program meets it: the API server behind HTTPS on loopback, a certificate and a token made at the
+ * start, and a kubeconfig for as long as it runs. It offers an address and credentials only: whoever wants to talk to the
+ * server, this process included, goes through the network like any client. Nodes and demo objects are `nodes/demo.ts`.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { randomBytes } from "node:crypto"
+import { ApiServer } from "./apiserver/ApiServer.ts"
+import * as Front from "./apiserver/http/Front.ts"
+import * as Kubeconfig from "./apiserver/http/kubeconfigFile.ts"
+import { Endpoint } from "./Endpoint.ts"
+
+export interface Options {
+  /** 0, the default, takes a free one. */
+  readonly port?: number | undefined
+  /** Where the kubeconfig goes; a new directory under the system's temporary one unless given. */
+  readonly directory?: string | undefined
+}
+
+/** The cluster could not be started; the message is one sentence for the user. */
+export class EmbeddedClusterError extends Data.TaggedError("EmbeddedClusterError")<{
+  readonly message: string
+  readonly cause: unknown
+}> {}
+
+export class EmbeddedCluster extends Context.Service<
+  EmbeddedCluster,
+  {
+    readonly endpoint: {
+      /** `https://127.0.0.1:<port>`. */
+      readonly server: string
+      /** PEM: the only authority to trust for it. */
+      readonly ca: string
+      readonly token: Redacted.Redacted
+    }
+    /** Path of the file; its context is `embedded`. */
+    readonly kubeconfig: string
+    /** What the front is doing right now. */
+    readonly stats: Front.Front["stats"]
+  }
+>()("effect-controller-manager/EmbeddedCluster") {
+  static readonly layer = (options: Options = {}): Layer.Layer<EmbeddedCluster, EmbeddedClusterError> =>
+    Layer.effect(EmbeddedCluster, make(options)).pipe(Layer.provide(ApiServer.layer()))
+
+  /** Where and as whom `HttpTransport` reaches it. */
+  static readonly layerEndpoint: Layer.Layer<Endpoint, never, EmbeddedCluster> = Layer.effect(
+    Endpoint,
+    Effect.map(EmbeddedCluster, ({ endpoint: { ca, server, token } }) => Endpoint.fixed({ server, tls: { ca }, token }))
+  )
+}
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  const api = yield* ApiServer
+  const now = yield* Clock.currentTimeMillis
+  const { ca, certificate, key } = yield* Effect.tryPromise({
+    // Loaded here because the certificate library costs time and memory that only this layer should pay.
+    try: async () => (await import("./apiserver/http/certificate.ts")).make(now),
+    catch: failure("cannot make a certificate for the embedded API server: ")
+  })
+  // From the platform's CSPRNG on purpose: a token must not follow the seed of a test or of a replay.
+  const token = Redacted.make(randomBytes(32).toString("base64url"), { label: "token" })
+  const front = yield* Effect.mapError(Front.listen({ api, certificate, key, token, port: options.port }), failure(""))
+  const endpoint = { server: `https://${Front.host}:${front.port}`, ca, token }
+  const kubeconfig = yield* Effect.mapError(Kubeconfig.write(endpoint, options.directory), failure(""))
+  return EmbeddedCluster.of({ endpoint, kubeconfig, stats: front.stats })
+})
+
+const failure =
+  (prefix: string) =>
+  (cause: unknown): EmbeddedClusterError =>
+    new EmbeddedClusterError({ cause, message: prefix + (cause instanceof Error ? cause.message : String(cause)) })
