@@ -2,12 +2,15 @@
  * Finds the cluster to run on and connects to it: a real one through its credentials, or the embedded one when nothing is
  * configured or when it was asked for. Both are reached over HTTPS; the embedded one has no other door. Platform edge.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
+import { Cache } from "../Cache.ts"
 import { Endpoint } from "../Endpoint.ts"
 import * as HttpTransport from "../HttpTransport.ts"
+import { KubeClient } from "../KubeClient.ts"
 import type { Transport } from "../Transport.ts"
 import type { Settings } from "./settings.ts"
 
@@ -50,9 +53,18 @@ const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
 
 /** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
 const embedded = Effect.fnUntraced(function* (settings: Settings) {
-  const EmbeddedCluster = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
-  const cluster = yield* EmbeddedCluster.start({ port: settings.embeddedPort })
+  const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
+  const Demo = yield* Effect.promise(() => import("../nodes/demo.ts"))
+  const services = yield* Layer.build(
+    Layer.provideMerge(EmbeddedCluster.layerEndpoint, EmbeddedCluster.layer({ port: settings.embeddedPort }))
+  )
+  const cluster = Context.get(services, EmbeddedCluster)
+  const transport = over(Context.get(services, Endpoint))
+  // The simulated nodes are clients of their own: what they cache is no business of the controllers.
+  yield* Layer.build(
+    Demo.layer.pipe(Layer.provide(Cache.layer()), Layer.provide(KubeClient.layer), Layer.provide(transport))
+  )
   yield* Effect.logInfo(`Embedded API server at ${cluster.endpoint.server}`)
   yield* Effect.logInfo(`Try: kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`)
-  return { transport: over(cluster.endpoint), embedded: true, namespace: "kube-system" } satisfies Connected
+  return { transport, embedded: true, namespace: "kube-system" } satisfies Connected
 })
