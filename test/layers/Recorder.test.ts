@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import type { KubeObject } from "../../src/kube/Meta.ts"
@@ -78,6 +80,26 @@ describe("Recorder", () => {
       yield* recorder.drained
       assert.deepInclude(list(server)[0], { count: 3 })
       assert.strictEqual(list(server)[0]!.metadata.name, metadata.name)
+    })
+  )
+
+  it.effect("logs every event, whatever becomes of it", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`))
+      const recorder = yield* build(
+        Harness.faulty(Harness.server().transport, () => ({ _tag: "Error", status: 403, back: 0 }))
+      )
+      const sink = recorder.named("test")
+      yield* Effect.andThen(sink.normal(pod, "R", "fine"), sink.warning(node, "R", "bad")).pipe(
+        Effect.provide(Logger.layer([logger])),
+        Effect.provideService(References.MinimumLogLevel, "Debug")
+      )
+      assert.deepStrictEqual(lines, [
+        "Debug event Normal R on Pod shop/web from test: fine",
+        "Info event Warning R on Node n1 from test: bad"
+      ])
+      yield* recorder.drained
     })
   )
 

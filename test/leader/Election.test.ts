@@ -135,11 +135,15 @@ describe("Election", () => {
     Effect.gen(function* () {
       const server = Harness.server()
       const a = yield* elector(server, "a")
-      const fiber = yield* Effect.forkChild(run(a, () => Effect.never))
+      let closed: Exit.Exit<unknown, unknown> | undefined
+      const note = Effect.addFinalizer((exit) => Effect.sync(() => (closed = exit)))
+      const fiber = yield* Effect.forkChild(run(a, () => Effect.andThen(note, Effect.never)))
       yield* TestClock.adjust("1 seconds")
       server.edit(leasePath, (lease) => (lease.spec.holderIdentity = "thief"))
       yield* TestClock.adjust("1 seconds")
       const outcome = yield* Fiber.join(fiber)
+      // The scope of the work is told why it is closed.
+      assert.deepStrictEqual(closed, outcome._tag === "Lost" ? Exit.fail(outcome.reason) : undefined)
       assert.deepInclude(outcome._tag === "Lost" ? outcome.reason : {}, { reason: "Stolen" })
       assert.strictEqual(spec(server).holderIdentity, "thief")
       assert.strictEqual(yield* a.leader, "thief")
