@@ -55,7 +55,9 @@ export const make = (options: {
         const entry = pending.get(key)
         if (entry === undefined) pending.set(key, { count: 1, resume: undefined })
         else entry.count++
-        return Effect.ignore(options.cache.onVersion(read, Key.of(object), version, () => visible(key), options.limit))
+        const waited = options.cache.onVersion(read, Key.of(object), version, () => visible(key), options.limit, object)
+        // A kind that is no longer cached will never show the write: nothing to wait for.
+        return Effect.catch(waited, () => Effect.sync(() => visible(key)))
       })
     },
     park: (key, resume) => {
