@@ -16,8 +16,7 @@ const key = '"managedFields":['
 /** Throws like `JSON.parse`, for a text that is not JSON. */
 export const parse = (text: string): unknown => {
   const start = text.indexOf(key)
-  if (start === -1) return JSON.parse(text)
-  const end = text.indexOf("]", start + key.length)
+  const end = start === -1 ? -1 : text.indexOf("]", start + key.length)
   const event = end === -1 ? undefined : parsed(`${text.slice(0, start)}"managedFields":0${text.slice(end + 1)}`)
   const metadata = event?.object?.metadata
   if (typeof metadata === "object" && metadata?.managedFields === 0) return withoutThem(event)
