@@ -163,14 +163,18 @@ describe("contention", () => {
       Effect.gen(function* () {
         const result = yield* check(Election, harness, runs(40))
         assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
-      })
+      }),
+    runs(20_000)
   )
 
-  it.effect("the same on the embedded API server", () =>
-    Effect.gen(function* () {
-      const result = yield* check(Election, embedded, runs(10))
-      assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
-    })
+  it.effect(
+    "the same on the embedded API server",
+    () =>
+      Effect.gen(function* () {
+        const result = yield* check(Election, embedded, runs(10))
+        assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
+      }),
+    runs(20_000)
   )
 
   const mutants = [
