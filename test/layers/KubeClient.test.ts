@@ -1,0 +1,317 @@
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import type { KubeList } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { type Request, Transport, type WatchEvent } from "../../src/layers/Transport.ts"
+
+const failure = (request: Request, status: number, retryAfterSeconds?: number) =>
+  ApiError.fromStatus({ context: request.context, status, body: undefined, retryAfterSeconds })
+
+/** A transport whose answers are computed from each request; a number is a failure of that status. */
+const scripted = (answer: (request: Request, index: number) => unknown, events: ReadonlyArray<WatchEvent> = []) => {
+  const sent: Array<Request> = []
+  const transport = Transport.of({
+    send: (request) =>
+      Effect.suspend(() => {
+        const body = answer(request, sent.push(request) - 1)
+        return typeof body === "number"
+          ? Effect.fail(failure(request, body))
+          : Effect.succeed({ status: 200, body, warnings: [] })
+      }),
+    watch: (request) => {
+      sent.push(request)
+      return Stream.fromArray([...events])
+    }
+  })
+  return { sent, layer: KubeClient.layer.pipe(Layer.provide(Layer.succeed(Transport, transport))) }
+}
+
+const object = () => ({ metadata: { name: "a", namespace: "ns", resourceVersion: "1" } })
+const target = { namespace: "ns", name: "a" }
+const gone = 410
+
+describe("requests", () => {
+  it.effect("each verb has its method, path, query, headers and body", () => {
+    const { layer, sent } = scripted(object)
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const write = { dryRun: true, fieldValidation: "Strict", fieldManager: "me" } as const
+      yield* client.get(ConfigMap, target, { resourceVersion: "0" })
+      yield* client.create(ConfigMap, { metadata: { name: "a" }, data: { k: "v" } }, { namespace: "ns", ...write })
+      yield* client.update(ConfigMap, { ...object(), data: {} })
+      yield* client.update(Pod, { ...object(), kind: "Pod" }, { subresource: "status" })
+      yield* client.patch(ConfigMap, target, Patch.apply({ data: {} }), { force: true })
+      yield* client.patch(Node, { name: "n", subresource: "status" }, Patch.strategic({ status: {} }))
+      const preconditions = { uid: "u", resourceVersion: "7" }
+      yield* client.delete(ConfigMap, target, { preconditions, propagationPolicy: "Foreground", gracePeriodSeconds: 0 })
+      yield* client.deleteCollection(ConfigMap, { namespace: "ns", labelSelector: "a=b" }, { dryRun: true })
+      const shown = sent.map(({ accept, body, contentType, method, path, query }) =>
+        JSON.parse(JSON.stringify([method, path, { query, accept, contentType, body }]))
+      )
+      const fieldManager = "effect-controller-manager"
+      const base = "/api/v1/namespaces/ns/configmaps"
+      const full = { apiVersion: "v1", kind: "ConfigMap" }
+      assert.deepStrictEqual(shown, [
+        ["GET", `${base}/a`, { query: { resourceVersion: "0" } }],
+        [
+          "POST",
+          base,
+          {
+            query: { dryRun: "All", fieldManager: "me", fieldValidation: "Strict" },
+            body: { ...full, metadata: { name: "a" }, data: { k: "v" } }
+          }
+        ],
+        ["PUT", `${base}/a`, { query: { fieldManager }, body: { ...full, ...object(), data: {} } }],
+        ["PUT", "/api/v1/namespaces/ns/pods/a/status", { query: { fieldManager }, body: { ...object(), kind: "Pod" } }],
+        [
+          "PATCH",
+          `${base}/a`,
+          { query: { fieldManager, force: true }, contentType: "application/apply-patch+yaml", body: { data: {} } }
+        ],
+        [
+          "PATCH",
+          "/api/v1/nodes/n/status",
+          { query: { fieldManager }, contentType: "application/strategic-merge-patch+json", body: { status: {} } }
+        ],
+        [
+          "DELETE",
+          `${base}/a`,
+          {
+            body: {
+              apiVersion: "v1",
+              kind: "DeleteOptions",
+              gracePeriodSeconds: 0,
+              propagationPolicy: "Foreground",
+              preconditions
+            }
+          }
+        ],
+        [
+          "DELETE",
+          base,
+          { query: { labelSelector: "a=b" }, body: { apiVersion: "v1", kind: "DeleteOptions", dryRun: ["All"] } }
+        ]
+      ])
+      assert.deepStrictEqual(
+        sent.map(({ context }) => context.verb),
+        ["get", "create", "update", "update", "patch", "patch", "delete", "deletecollection"]
+      )
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("what would reach another endpoint than meant is refused and not sent", () => {
+    const { layer, sent } = scripted(object)
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const Partial = Resource.metadataOnly(Pod)
+      const calls: ReadonlyArray<Effect.Effect<unknown, ApiError.ApiError>> = [
+        client.get(Pod, { namespace: "ns", name: "" }),
+        client.delete(Pod, { namespace: "ns", name: "" }),
+        client.get(Pod, { name: "a" }),
+        client.create(Pod, { metadata: { name: "a" } }),
+        client.patch(Pod, { namespace: "", name: "a" }, Patch.merge({})),
+        client.create(Partial, { metadata: { name: "a" } }, { namespace: "ns" }),
+        client.update(Partial, object())
+      ]
+      for (const call of calls) assert.strictEqual((yield* Effect.flip(call)).reason._tag, "BadRequest")
+      assert.deepStrictEqual(sent, [])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("metadata projections ask for metadata and answer with the real kind", () => {
+    const partial = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata", metadata: { name: "a" } }
+    const answers: Record<string, unknown> = {
+      get: partial,
+      list: { kind: "PartialObjectMetadataList", metadata: {}, items: [{ metadata: { name: "b" } }, { ...partial }] }
+    }
+    const { layer, sent } = scripted(
+      (request) => structuredClone(answers[request.context.verb]),
+      [{ type: "ADDED", object: { ...partial } }]
+    )
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const Partial = Resource.metadataOnly(Pod)
+      const one = yield* client.get(Partial, target)
+      const { items } = yield* client.list(Partial)
+      const [event] = yield* Stream.runCollect(client.watch(Partial, {}))
+      for (const found of [one, ...items, event?.object as typeof one]) {
+        assert.deepStrictEqual([found.apiVersion, found.kind], ["v1", "Pod"])
+      }
+      const form = (name: string) => `application/json;as=${name};g=meta.k8s.io;v=v1,application/json`
+      assert.deepStrictEqual(
+        sent.map(({ accept }) => accept),
+        [form("PartialObjectMetadata"), form("PartialObjectMetadataList"), form("PartialObjectMetadata")]
+      )
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a watch passes its options on, and the events as they are", () => {
+    const events: ReadonlyArray<WatchEvent> = [{ type: "ADDED", object: { kind: "Pod", metadata: { name: "a" } } }]
+    const { layer, sent } = scripted(object, events)
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const options = { namespace: "ns", resourceVersion: "5", allowWatchBookmarks: true, timeoutSeconds: 9 }
+      assert.deepStrictEqual(yield* Stream.runCollect(client.watch(Pod, options)), [...events])
+      assert.strictEqual(sent[0]?.path, "/api/v1/namespaces/ns/pods")
+      assert.deepStrictEqual(JSON.parse(JSON.stringify(sent[0]?.query)), {
+        watch: true,
+        resourceVersion: "5",
+        allowWatchBookmarks: true,
+        timeoutSeconds: 9
+      })
+    }).pipe(Effect.provide(layer))
+  })
+
+  it("types follow the resource", () => {
+    type Client = KubeClient["Service"]
+    const typed = (client: Client) => ({
+      get: client.get(Pod, target),
+      list: client.list(Pod),
+      partial: client.get(Resource.metadataOnly(Pod), target)
+    })
+    type Typed = ReturnType<typeof typed>
+    expectTypeOf<Typed["get"]>().toEqualTypeOf<Effect.Effect<Pod, ApiError.ApiError>>()
+    expectTypeOf<Typed["list"]>().toEqualTypeOf<Effect.Effect<KubeList<Pod>, ApiError.ApiError>>()
+    expectTypeOf<Effect.Success<Typed["partial"]>>().not.toHaveProperty("spec")
+  })
+})
+
+describe("answers", () => {
+  it.effect("unknown fields and timestamps survive, list items say what they are (regression case 15)", () => {
+    const item = () => ({
+      metadata: { name: "a", creationTimestamp: "2026-01-02T03:04:05Z", fieldOfTomorrow: { x: [1, null] } },
+      spec: { containers: [], novelty: 1.5 }
+    })
+    const { layer, sent } = scripted((request) =>
+      request.context.verb === "list"
+        ? { metadata: { resourceVersion: "1" }, items: [item()] }
+        : structuredClone(request.body)
+    )
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const { items } = yield* client.list(Pod)
+      const [found] = items
+      assert.deepStrictEqual<unknown>(found, { ...item(), apiVersion: "v1", kind: "Pod" })
+      if (found === undefined) return
+      const back = yield* client.update(Pod, { ...found, metadata: { ...found.metadata, namespace: "ns" } })
+      assert.deepStrictEqual<unknown>(
+        { ...back, metadata: { ...back.metadata, namespace: undefined } },
+        {
+          ...found,
+          metadata: { ...found.metadata, namespace: undefined }
+        }
+      )
+      assert.deepStrictEqual<unknown>(sent[1]?.body, back)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("what is not an object, not a list, or a list of something else is a Decode failure", () => {
+    const bodies = ["text", undefined, null, [], { items: 5 }, { items: [1] }, { items: [{}] }, { metadata: 1 }]
+    const { layer } = scripted((_, i) => bodies[i % bodies.length])
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      for (const _ of bodies) assert.strictEqual((yield* Effect.flip(client.get(Pod, target))).reason._tag, "Decode")
+      for (const _ of bodies) assert.strictEqual((yield* Effect.flip(client.list(Pod))).reason._tag, "Decode")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("`items: null` is an empty list", () => {
+    const { layer } = scripted(() => ({ metadata: { resourceVersion: "7" }, items: null }))
+    return Effect.gen(function* () {
+      const list = yield* (yield* KubeClient).list(Pod)
+      assert.deepStrictEqual([list.items, list.metadata.resourceVersion], [[], "7"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("delete answers with a Status or with the object that stays", () => {
+    const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 200 }
+    const { layer } = scripted((_, i) => (i === 0 ? status : object()))
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      assert.strictEqual((yield* client.delete(Pod, target)).kind, "Status")
+      assert.strictEqual((yield* client.delete(Pod, target)).kind, "Pod")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("pages", () => {
+  /** Three pages of one; each token in `expired` is answered 410 once. */
+  const paged = (expired: ReadonlyArray<string>) => {
+    const left = [...expired]
+    return scripted((request) => {
+      const token = request.query?.["continue"] as string | undefined
+      const at = left.indexOf(token ?? "first")
+      if (at !== -1) {
+        left.splice(at, 1)
+        return gone
+      }
+      const number = token === undefined ? 1 : Number(token)
+      return {
+        metadata: { resourceVersion: "9", ...(number < 3 && { continue: String(number + 1) }) },
+        items: [{ metadata: { name: `p${number}` } }]
+      }
+    })
+  }
+  const run = <A, E>(
+    server: ReturnType<typeof paged>,
+    call: (client: KubeClient["Service"]) => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> => Effect.flatMap(KubeClient, call).pipe(Effect.provide(server.layer))
+  const names = (list: KubeList<Pod>) => list.items.map((item) => item.metadata.name)
+  const tokens = ({ sent }: ReturnType<typeof paged>) => sent.map(({ query }) => query?.["continue"])
+
+  it.effect("list follows them, 500 at a time, and asks for the version only once", () => {
+    const server = paged([])
+    return Effect.gen(function* () {
+      const list = yield* run(server, (client) => client.list(Pod, { resourceVersion: "0", labelSelector: "a" }))
+      assert.deepStrictEqual(names(list), ["p1", "p2", "p3"])
+      assert.deepStrictEqual(list.metadata, { resourceVersion: "9" })
+      assert.deepStrictEqual(
+        server.sent.map(({ query }) => [query?.["limit"], query?.["resourceVersion"], query?.["labelSelector"]]),
+        [
+          [500, "0", "a"],
+          [500, undefined, "a"],
+          [500, undefined, "a"]
+        ]
+      )
+    })
+  })
+
+  it.effect("listPage asks once, and a token that expired is Gone", () => {
+    const server = paged(["2"])
+    return Effect.gen(function* () {
+      assert.strictEqual((yield* run(server, (client) => client.listPage(Pod))).metadata.continue, "2")
+      const error = yield* Effect.flip(run(server, (client) => client.listPage(Pod, { continue: "2" })))
+      assert.strictEqual(error.reason._tag, "Gone")
+      assert.deepStrictEqual(tokens(server), [undefined, "2"])
+    })
+  })
+
+  it.effect("an expired token restarts the list once, a second one fails it (regression case 4)", () =>
+    Effect.gen(function* () {
+      const once = paged(["3"])
+      assert.deepStrictEqual(names(yield* run(once, (client) => client.list(Pod))), ["p1", "p2", "p3"])
+      assert.deepStrictEqual(tokens(once), [undefined, "2", "3", undefined, "2", "3"])
+      const twice = paged(["3", "2"])
+      assert.strictEqual((yield* Effect.flip(run(twice, (client) => client.list(Pod)))).reason._tag, "Gone")
+      assert.deepStrictEqual(tokens(twice), [undefined, "2", undefined, "2", "3"].slice(0, tokens(twice).length))
+    })
+  )
+
+  it.effect("a version that is gone at the first page, or a token of the caller's, is not restarted", () =>
+    Effect.gen(function* () {
+      const first = paged(["first"])
+      assert.strictEqual((yield* Effect.flip(run(first, (client) => client.list(Pod)))).reason._tag, "Gone")
+      assert.strictEqual(first.sent.length, 1)
+      const given = paged(["3"])
+      const call = run(given, (client) => client.list(Pod, { continue: "2" }))
+      assert.strictEqual((yield* Effect.flip(call)).reason._tag, "Gone")
+      assert.deepStrictEqual(tokens(given), ["2", "3"])
+    })
+  )
+})
