@@ -184,6 +184,40 @@ describe("initial state", () => {
   )
 })
 
+describe("transform", () => {
+  it.effect("is applied to what is listed and watched; its failure is a visible failure, not a defect", () =>
+    Effect.gen(function* () {
+      const server = serverWith(1)
+      let broken = false
+      const transform = (object: KubeObject): KubeObject => {
+        if (broken) throw new Error("no")
+        return { ...object, kind: "Pod" }
+      }
+      const { changes, settle, store } = yield* start(server, { ...never, transform })
+      server.put("a")
+      yield* settle
+      broken = true
+      server.put("b")
+      yield* settle
+      assert.deepStrictEqual(
+        store.list().map((object) => `${object.kind} ${object.metadata.name}`),
+        ["Pod o0", "Pod a"]
+      )
+      assert.deepStrictEqual(
+        failures(changes).map(({ reason }) => reason),
+        ["Decode"]
+      )
+      broken = false
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(store.size, 3)
+      assert.deepStrictEqual(
+        server.requests.map(({ kind }) => kind),
+        ["list", "watch", "watch"]
+      )
+    })
+  )
+})
+
 describe("regression list", () => {
   const startFailures: ReadonlyArray<readonly [string, () => ApiError.ApiError, number]> = [
     ["429 with Retry-After", () => status(429, "TooManyRequests", { retryAfterSeconds: 45 }), 45_000],
