@@ -91,7 +91,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const namespace = target(["api", "v1", "namespaces"])
   const turn: Turn = { state, request: noRequest, now: clock.currentTimeMillisUnsafe(), random }
   for (const name of namespaces) {
-    if (namespace !== undefined) create(turn, namespace, { metadata: { name } }, { dryRun: false })
+    if (namespace !== undefined)
+      create(turn, namespace, { metadata: { name } }, { dryRun: false, manager: "apiserver" })
   }
 
   const answer = (request: ApiRequest, now: number, random: Random.Random): ApiResponse => {

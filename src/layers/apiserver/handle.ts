@@ -82,7 +82,7 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
       return answer(200, read.list(turn, target, form))
     case "POST": {
       if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
-      const version = write.create(turn, target, body.object(turn.request, kind), writeOptions(turn))
+      const version = write.create(turn, target, body.object(turn.request, kind), write.optionsOf(turn))
       return answer(201, form.one(version))
     }
     case "DELETE":
@@ -106,7 +106,7 @@ const onObject = (turn: Turn, target: Target): ApiResponse => {
       return answer(created ? 201 : 200, form.one(version))
     }
     case "PATCH": {
-      const { created, version } = patch.patch(turn, target, writeOptions(turn))
+      const { created, version } = patch.patch(turn, target, write.optionsOf(turn))
       return answer(created ? 201 : 200, form.one(version))
     }
     case "DELETE":
@@ -120,7 +120,7 @@ const onObject = (turn: Turn, target: Target): ApiResponse => {
 const replace = (turn: Turn, target: Target): write.Updated => {
   const { kind, name, namespace, subresource } = target
   const object = body.object(turn.request, kind)
-  const options = writeOptions(turn)
+  const options = write.optionsOf(turn)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   if (existing !== undefined) {
     return { version: write.update(turn, target, object, existing, options), created: false }
@@ -128,5 +128,3 @@ const replace = (turn: Turn, target: Target): write.Updated => {
   if (!kind.createOnUpdate || subresource !== "") throw Refusal.notFound(kind, name)
   return { version: write.createNamed(turn, target, object, options), created: true }
 }
-
-const writeOptions = (turn: Turn): write.WriteOptions => ({ dryRun: body.dryRun(turn.request.query.getAll("dryRun")) })

@@ -1,14 +1,19 @@
 /** patch: reads the object in the form the client knows, applies the patch, and goes on as an update. */
-import { isObject } from "../json.ts"
+import { get, isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
+import * as applyPatch from "../patch/applyPatch.ts"
 import * as jsonPatch from "../patch/jsonPatch.ts"
 import * as mergePatch from "../patch/mergePatch.ts"
+import * as strategicPatch from "../patch/strategicPatch.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
-import type { Turn } from "../Turn.ts"
-import type { Version } from "../Version.ts"
+import { apiVersion, hasStatus } from "../schema/Kind.ts"
+import * as Shape from "../schema/Shape.ts"
+import * as Turn from "../Turn.ts"
+import * as Version from "../Version.ts"
 import { served } from "../views/View.ts"
+import { isTrue } from "./selection.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
 
@@ -19,30 +24,65 @@ export const mediaTypes = {
   apply: "application/apply-patch+yaml"
 } as const
 
-export const patch = (turn: Turn, target: Target, options: write.WriteOptions): write.Updated => {
+export const patch = (turn: Turn.Turn, target: Target, options: write.WriteOptions): write.Updated => {
   const type = body.contentType(turn.request)
+  if (type === mediaTypes.apply) return apply(turn, target, options)
   const existing = read.find(turn, target)
   const current = served(target.kind, existing)
-  const patched = applied(type, current, turn)
-  return { version: finish(turn, target, patched, existing, options), created: false }
-}
-
-const applied = (type: string, current: JsonObject, turn: Turn): Json => {
   const sent = body.parseJson(turn.request.body)
   if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
-  switch (type) {
-    case mediaTypes.json:
-      return jsonPatch.apply(current, sent)
-    case mediaTypes.merge:
-    case mediaTypes.strategic:
-      if (!isObject(sent)) throw Refusal.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
-      return mergePatch.apply(current, sent)
-    default:
-      throw Refusal.unsupportedMediaType(Object.values(mediaTypes))
-  }
+  const patched = type === mediaTypes.json ? jsonPatch.apply(current, sent) : merged(type, current, sent, target)
+  if (!isObject(patched)) throw Refusal.unprocessable("the patch does not result in an object")
+  const next = body.accept(patched, target.kind)
+  return { version: write.update(turn, target, next, existing, options), created: false }
 }
 
-const finish = (turn: Turn, target: Target, patched: Json, existing: Version, options: write.WriteOptions): Version => {
-  if (!isObject(patched)) throw Refusal.unprocessable("the patch does not result in an object")
-  return write.update(turn, target, body.accept(patched, target.kind), existing, options)
+const merged = (type: string, current: JsonObject, sent: Json, target: Target): Json => {
+  if (type !== mediaTypes.merge && type !== mediaTypes.strategic) {
+    throw Refusal.unsupportedMediaType(Object.values(mediaTypes))
+  }
+  if (!isObject(sent)) throw Refusal.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
+  return type === mediaTypes.merge
+    ? mergePatch.apply(current, sent)
+    : strategicPatch.apply(current, sent, Shape.of(target.kind.storage))
 }
+
+/** Server-side apply creates what does not exist. The objects travel in stored form. */
+const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): write.Updated => {
+  const { kind, name, namespace, subresource } = target
+  const query = turn.request.query
+  if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
+  const sent = body.parseJson(turn.request.body)
+  if (!isObject(sent)) throw Refusal.badRequest("error decoding YAML: the body of an apply is one object")
+  if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
+    throw Refusal.badRequest("error decoding YAML: Object 'Kind' is missing")
+  }
+  const config = onlyPart(target, body.accept(sent, kind))
+  const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)
+  const live = existing === undefined ? undefined : Version.parse(existing)
+  const next = applyPatch.apply(live, config, {
+    manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
+    force: isTrue(query.get("force")),
+    time: Turn.timestamp(turn.now),
+    shape: Shape.of(kind.storage)
+  })
+  const settled = { ...options, applied: true }
+  if (existing === undefined) return { version: write.createNamed(turn, target, next, settled), created: true }
+  return { version: write.update(turn, target, next, existing, settled), created: false }
+}
+
+/** An apply owns only what its endpoint can change. */
+const onlyPart = ({ kind, subresource }: Target, config: JsonObject): JsonObject => {
+  if (subresource === "status") {
+    const status = get(config, "status")
+    return status === undefined ? {} : { status }
+  }
+  if (hasStatus(kind)) delete config["status"]
+  return config
+}
+
+const managerRequired = (): Refusal.Refusal =>
+  Refusal.invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
+    { field: "fieldManager", reason: "FieldValueRequired", message: "Required value: is required for apply patch" }
+  ])

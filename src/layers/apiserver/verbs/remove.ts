@@ -41,9 +41,9 @@ const removeOne = (turn: Turn, kind: Kind, version: Version.Version, options: li
   lifecycle.checkPreconditions(kind, object, options)
   switch (lifecycle.markDeleted(turn, kind, object, options)) {
     case "gone":
-      return { gone: true, version: write.erase(turn, kind, object, options) }
+      return { gone: true, version: write.erase(turn, kind, object, options.dryRun) }
     case "changed":
-      return { gone: false, version: write.overwrite(turn, kind, object, options) }
+      return { gone: false, version: write.overwrite(turn, kind, object, options.dryRun) }
     case "unchanged":
       return { gone: false, version }
   }

@@ -42,7 +42,7 @@ const bind = (turn: Turn.Turn, target: Target): readonly [number, string] => {
     ...arrayAt(status, "conditions").filter((one) => textAt(one, "type") !== "PodScheduled"),
     { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: Turn.timestamp(turn.now) }
   ]
-  write.overwrite(turn, target.kind, pod, { dryRun: body.dryRun(turn.request.query.getAll("dryRun")) })
+  write.overwrite(turn, target.kind, pod, write.optionsOf(turn).dryRun)
   return [201, JSON.stringify(success)]
 }
 
@@ -87,7 +87,7 @@ const scale = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   put(ensureObject(object, "metadata"), "resourceVersion", textAt(wanted, "metadata", "resourceVersion") || undefined)
   put(ensureObject(object, "metadata"), "uid", textAt(wanted, "metadata", "uid") || undefined)
   ensureObject(object, "spec")["replicas"] = replicas
-  const options = { dryRun: body.dryRun(turn.request.query.getAll("dryRun")) }
+  const options = write.optionsOf(turn)
   const updated = write.update(turn, { ...target, subresource: "" }, object, existing, options)
   return [200, JSON.stringify(scaleOf(Version.parse(updated)))]
 }

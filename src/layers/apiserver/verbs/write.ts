@@ -2,21 +2,37 @@
  * create and update, the two ways in which objects enter the store; every kind of patch ends here as an update. The
  * objects passed in belong to this file and are changed in place; what is stored is text.
  */
-import { ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
+import { arrayAt, at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import * as body from "../body.ts"
+import * as managedFields from "../patch/managedFields.ts"
+import * as Shape from "../schema/Shape.ts"
 import * as kinds from "../schema/kinds.ts"
-import { hasStatus } from "../schema/Kind.ts"
+import { apiVersion, hasStatus } from "../schema/Kind.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import * as lifecycle from "../rules/lifecycle.ts"
 import * as metadata from "../rules/metadata.ts"
 import * as validate from "../rules/validate.ts"
-import type { Turn } from "../Turn.ts"
+import * as Turn from "../Turn.ts"
 import * as Version from "../Version.ts"
 
 export interface WriteOptions {
   readonly dryRun: boolean
+  /** Name that ownership of the changed fields is recorded under. */
+  readonly manager: string
+  /** Ownership has been settled already, by an apply. */
+  readonly applied?: boolean
+}
+
+/** The options in the query; the manager defaults to the name of the client's program, as the reference server does. */
+export const optionsOf = (turn: Turn.Turn): WriteOptions => {
+  const { headers, query } = turn.request
+  return {
+    dryRun: body.dryRun(query.getAll("dryRun")),
+    manager: query.get("fieldManager") || (headers["user-agent"] ?? "").split("/")[0] || "unknown"
+  }
 }
 
 /** Kinds that share a storage all contribute to what selectors can see. */
@@ -33,7 +49,7 @@ const kindsOf = (storage: string): ReadonlyArray<Kind> => {
 /** How often a generated name that is taken is drawn again. */
 const generateTries = 8
 
-export const create = (turn: Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
+export const create = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
   const { kind, namespace } = target
   const collection = turn.state.collection(kind.storage)
   checkNamespace(target, object)
@@ -47,11 +63,16 @@ export const create = (turn: Turn, target: Target, object: JsonObject, options: 
   if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
     throw Refusal.alreadyExists(kind, name)
   }
-  return save(turn, kind, object, options)
+  return save(turn, kind, object, options.dryRun)
 }
 
 /** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
-export const createNamed = (turn: Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
+export const createNamed = (
+  turn: Turn.Turn,
+  target: Target,
+  object: JsonObject,
+  options: WriteOptions
+): Version.Version => {
   checkIdentity(target, object)
   const sent = ensureObject(object, "metadata")
   if (textAt(sent, "uid") !== "" || !["", "0"].includes(textAt(sent, "resourceVersion"))) {
@@ -61,7 +82,7 @@ export const createNamed = (turn: Turn, target: Target, object: JsonObject, opti
   return create(turn, { ...target, name: "" }, object, options)
 }
 
-const drawAgain = (turn: Turn, target: Target, object: JsonObject): void => {
+const drawAgain = (turn: Turn.Turn, target: Target, object: JsonObject): void => {
   const collection = turn.state.collection(target.kind.storage)
   for (let i = 1; i < generateTries; i++) {
     const name = textAt(object, "metadata", "name")
@@ -80,11 +101,11 @@ const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void =
 }
 
 /** Stores an object that has passed every rule; a dry run makes the version and forgets it. */
-const save = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions): Version.Version => {
+const save = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
   const collection = turn.state.collection(kind.storage)
   const revision = collection.upcoming()
   const stored = metadata.canonical(object, String(revision))
-  if (options.dryRun) {
+  if (dryRun) {
     // A dry run has no revision of its own: it shows that of the object it would replace, or none.
     const key = Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name"))
     put(objectAt(stored, "metadata") ?? {}, "resourceVersion", collection.get(key)?.revision.toString())
@@ -96,17 +117,17 @@ const save = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions)
 }
 
 /** Removes an object for good; its last state carries the revision of the removal. */
-export const erase = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions): Version.Version => {
+export const erase = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
   const collection = turn.state.collection(kind.storage)
   const revision = collection.upcoming()
   const last = Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision)
-  if (!options.dryRun) collection.remove(last)
+  if (!dryRun) collection.remove(last)
   return last
 }
 
 /** Writes a changed object over a stored one without the rules of updates; for deletions and bindings. */
-export const overwrite = (turn: Turn, kind: Kind, object: JsonObject, options: WriteOptions): Version.Version =>
-  save(turn, kind, object, options)
+export const overwrite = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version =>
+  save(turn, kind, object, dryRun)
 
 export interface Updated {
   readonly version: Version.Version
@@ -115,7 +136,7 @@ export interface Updated {
 
 /** `object` is the whole new state as the client wants it; `existing` what it is to replace. */
 export const update = (
-  turn: Turn,
+  turn: Turn.Turn,
   target: Target,
   object: JsonObject,
   existing: Version.Version,
@@ -127,11 +148,23 @@ export const update = (
   checkPreconditions(kind, object, before, name)
   const next = merged(target, object, before)
   metadata.update(kind, next, before)
+  if (options.applied !== true) track(turn, target, next, before, options)
   validate.metadata(kind, next)
-  if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options)
+  if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
   const settled = metadata.canonical(next, String(existing.revision))
   if (equal(settled, before)) return existing
-  return save(turn, kind, settled, options)
+  return save(turn, kind, settled, options.dryRun)
+}
+
+const track = (turn: Turn.Turn, target: Target, next: JsonObject, before: JsonObject, options: WriteOptions): void => {
+  if (arrayAt(next, "metadata", "managedFields").length === 0) return
+  const writer = {
+    manager: options.manager,
+    operation: "Update",
+    apiVersion: apiVersion(target.kind),
+    subresource: target.subresource
+  } as const
+  managedFields.trackUpdate(next, before, writer, Turn.timestamp(turn.now), Shape.of(target.kind.storage))
 }
 
 const checkIdentity = (target: Target, object: JsonObject): void => {
@@ -171,6 +204,8 @@ const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonO
   if (subresource === "status") {
     const next = Version.copy(before)
     put(next, "status", get(object, "status"))
+    // Ownership is recorded in the metadata whatever the endpoint.
+    put(ensureObject(next, "metadata"), "managedFields", at(object, "metadata", "managedFields"))
     return next
   }
   if (subresource === "finalize") {
