@@ -5,7 +5,10 @@
 import type { Figure } from "./figure.ts"
 
 const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<Figure>> }>> = {
-  queue: () => import("./queue.ts")
+  queue: () => import("./queue.ts"),
+  watch: () => import("./watch.ts"),
+  sync: () => import("./sync.ts"),
+  start: () => import("./start.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })

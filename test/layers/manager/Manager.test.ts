@@ -155,7 +155,7 @@ describe("Manager", () => {
       yield* (yield* ApiServer).setFaults([
         { match: () => true, fault: { _tag: "Status", code: 401, message: "Unauthorized" } }
       ])
-      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [] }))
+      const fiber = yield* Effect.forkChild(Manager.run<never>({ controllers: [] }))
       assert.strictEqual(
         yield* messageOf(fiber),
         "the API server does not accept our credentials (401): Unauthorized; check the user in the kubeconfig"
