@@ -82,3 +82,34 @@ const isSame = (before: string | ReadonlyArray<string> | undefined, after: Reado
   if (typeof before === "string") return after.length === 1 && after[0] === before
   return before.length === after.length && before.every((value, i) => value === after[i])
 }
+
+/** All indexes of a store, by name. */
+export interface Group<A> {
+  /** Adds an index over the present objects; a name that exists keeps its first function. */
+  readonly add: (name: string, of: (object: A) => ReadonlyArray<string>, present: Iterable<[Key.Key, A]>) => void
+  readonly has: (name: string) => boolean
+  readonly set: (key: Key.Key, object: A) => void
+  readonly delete: (key: Key.Key) => void
+  readonly keys: (name: string, value: string) => Iterable<Key.Key>
+}
+
+/** With an index by namespace under the given name. */
+export const makeGroup = <A>(namespaceIndex: string): Group<A> => {
+  const indexes = new Map<string, Index<A>>([[namespaceIndex, byNamespace()]])
+  return {
+    add: (name, of, present) => {
+      if (indexes.has(name)) return
+      const index = make(of)
+      indexes.set(name, index)
+      for (const [key, object] of present) index.set(key, object)
+    },
+    has: (name) => indexes.has(name),
+    set: (key, object) => {
+      for (const index of indexes.values()) index.set(key, object)
+    },
+    delete: (key) => {
+      for (const index of indexes.values()) index.delete(key)
+    },
+    keys: (name, value) => indexes.get(name)?.keys(value) ?? []
+  }
+}

@@ -55,36 +55,21 @@ export interface Options {
 export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
   const freeze = options.freeze === true
   const read: <T>(object: T) => T = options.freeze === "onRead" ? deepFreeze : (object) => object
-  const indexes = new Map<string, Index.Index<A>>([[namespaceIndex, Index.byNamespace()]])
+  const indexes = Index.makeGroup<A>(namespaceIndex)
   let objects = new Map<Key.Key, A>()
   /** The full state under construction; undefined unless between `Restarted` and `Synced`. */
   let next: Map<Key.Key, A> | undefined
   let version: string | undefined
   let synced = false
 
-  const addIndex = (name: string, of: (object: A) => ReadonlyArray<string>): void => {
-    if (indexes.has(name)) return
-    const index = Index.make(of)
-    indexes.set(name, index)
-    for (const [key, object] of objects) index.set(key, object)
-  }
-
-  const reindex = (key: Key.Key, object: A): void => {
-    for (const index of indexes.values()) index.set(key, object)
-  }
-
-  const unindex = (key: Key.Key): void => {
-    for (const index of indexes.values()) index.delete(key)
-  }
-
   const put = (key: Key.Key, object: A): void => {
     objects.set(key, freeze ? deepFreeze(object) : object)
-    reindex(key, object)
+    indexes.set(key, object)
   }
 
   const drop = (key: Key.Key): void => {
     objects.delete(key)
-    unindex(key)
+    indexes.delete(key)
   }
 
   const applyEvent = (event: ObjectEvent<A>, deltas: Array<Delta<A>>): void => {
@@ -111,7 +96,7 @@ export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
     objects = listed
     for (const [key, object] of before) {
       if (listed.has(key)) continue
-      unindex(key)
+      indexes.delete(key)
       deltas.push({ _tag: "Deleted", object, stateUnknown: true })
     }
     for (const [key, object] of listed) {
@@ -121,7 +106,7 @@ export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
         continue
       }
       if (freeze) deepFreeze(object)
-      reindex(key, object)
+      indexes.set(key, object)
       if (previous === undefined) deltas.push({ _tag: "Created", object, initial: !synced })
       else replaced(previous, object, deltas)
     }
@@ -159,11 +144,6 @@ export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
     }
   }
 
-  const keysByIndex = (name: string, value: string): ReadonlyArray<Key.Key> => {
-    const keys = indexes.get(name)?.keys(value)
-    return keys === undefined ? [] : Array.from(keys)
-  }
-
   return {
     get size() {
       return objects.size
@@ -179,17 +159,17 @@ export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
     keys: () => Array.from(objects.keys()),
     byIndex: (name, value) => {
       const found: Array<A> = []
-      for (const key of indexes.get(name)?.keys(value) ?? none) {
+      for (const key of indexes.keys(name, value)) {
         const object = objects.get(key)
         if (object !== undefined) found.push(read(object))
       }
       return found
     },
-    keysByIndex,
+    keysByIndex: (name, value) => Array.from(indexes.keys(name, value)),
     hasIndex: (name) => indexes.has(name),
     replay: () => Array.from(objects.values(), (object) => ({ _tag: "Created", object: read(object), initial: true })),
     apply,
-    addIndex
+    addIndex: (name, of) => indexes.add(name, of, objects)
   }
 }
 

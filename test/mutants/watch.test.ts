@@ -54,16 +54,16 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     "streams/Store.ts",
     {
       title: "a relist forgets deletions",
-      find: `      unindex(key)
+      find: `      indexes.delete(key)
       deltas.push({ _tag: "Deleted", object, stateUnknown: true })`,
-      replace: `      unindex(key)`
+      replace: `      indexes.delete(key)`
     }
   ],
   [
     "streams/Store.ts",
     {
       title: "a relist leaves the index of what is gone",
-      find: `      unindex(key)
+      find: `      indexes.delete(key)
       deltas.push({ _tag: "Deleted", object, stateUnknown: true })`,
       replace: `      deltas.push({ _tag: "Deleted", object, stateUnknown: true })`
     }
@@ -109,8 +109,8 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     {
       title: "the index is not updated when labels change",
       find: `    objects.set(key, freeze ? deepFreeze(object) : object)
-    reindex(key, object)`,
-      replace: `    if (!objects.has(key)) reindex(key, object)
+    indexes.set(key, object)`,
+      replace: `    if (!objects.has(key)) indexes.set(key, object)
     objects.set(key, freeze ? deepFreeze(object) : object)`
     }
   ],
