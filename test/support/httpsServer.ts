@@ -21,6 +21,10 @@ export interface TestServer {
   readonly requests: Array<string>
   /** Resolves when no connection is open. */
   readonly quiet: () => Promise<void>
+  /** New connections are refused; those that are open stay. */
+  readonly stopListening: () => void
+  /** On the same port. */
+  readonly listenAgain: () => Promise<void>
 }
 
 /** Plain HTTP without `tls`. Closed, connections included, with the scope. */
@@ -37,7 +41,7 @@ export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<Test
         request.on("end", () => handler(request, response, Buffer.concat(parts).toString()))
       }
       const server = tls === undefined ? createServer(onRequest) : createTlsServer(tls, onRequest)
-      const state: Omit<TestServer, "url" | "port"> & { accepted: number } = {
+      const state: Pick<TestServer, "accepted" | "sockets" | "requests" | "quiet"> = {
         accepted: 0,
         sockets,
         requests,
@@ -55,14 +59,27 @@ export const start = (handler: Handler, tls?: ServerOptions): Effect.Effect<Test
         })
       })
       server.on("tlsClientError", () => {})
-      server.listen(0, "127.0.0.1")
-      await once(server, "listening")
+      const listen = async (port: number) => {
+        server.listen(port, "127.0.0.1")
+        await once(server, "listening")
+      }
+      await listen(0)
       const { port } = server.address() as AddressInfo
       const url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`
-      return { server, state: Object.assign(state, { url, port }) }
+      let closed: Promise<unknown> = Promise.resolve()
+      const stopListening = () => {
+        closed = once(server, "close")
+        server.close()
+      }
+      const listenAgain = async () => {
+        await closed
+        await listen(port)
+      }
+      return { server, state: Object.assign(state, { url, port, stopListening, listenAgain }) }
     }),
     ({ server, state }) =>
       Effect.promise(async () => {
+        if (!server.listening) return
         const closed = once(server, "close")
         server.close()
         for (const socket of state.sockets) socket.destroy()
