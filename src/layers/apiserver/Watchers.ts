@@ -100,8 +100,11 @@ const pull = (watcher: Watcher): Effect.Effect<Lines, Cause.Done> => {
     if (isNonEmpty(lines)) return Effect.succeed(lines)
     return watcher.ended ? Cause.done() : waiting
   })
+  // A resumed fiber runs at once, inside the writer's turn: it yields first, so that writers never run their watchers
+  // and a burst of writes is delivered as one chunk.
+  const later = Effect.andThen(Effect.yieldNow, next)
   const waiting = Effect.callback<Lines, Cause.Done>((resume) => {
-    watcher.wake = () => resume(next)
+    watcher.wake = () => resume(later)
     return Effect.sync(() => {
       watcher.wake = undefined
     })
