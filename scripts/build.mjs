@@ -3,15 +3,18 @@
  * chunks, so that starting it reads two files instead of a thousand. Unminified: stack traces stay readable.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, rmSync } from "node:fs"
+import { chmodSync, rmSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { notices } from "./notices.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 process.chdir(root)
 rmSync("dist", { recursive: true, force: true })
 
-const tsc = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], { stdio: "inherit" })
+const tsc = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
+  stdio: "inherit"
+})
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 
 const bundle = await rolldown({
@@ -22,7 +25,7 @@ const bundle = await rolldown({
     if (level === "warn") handler(level, log)
   }
 })
-await bundle.write({
+const { output } = await bundle.write({
   dir: "dist",
   format: "esm",
   sourcemap: "hidden",
@@ -30,4 +33,8 @@ await bundle.write({
   chunkFileNames: "program/[name]-[hash].js"
 })
 await bundle.close()
+writeFileSync(
+  "dist/THIRD-PARTY-NOTICES.txt",
+  notices(output.flatMap((file) => (file.type === "chunk" ? Object.keys(file.modules) : [])))
+)
 chmodSync("dist/main.js", 0o755)

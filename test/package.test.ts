@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { version } from "../src/version.ts"
+
+const root = new URL("..", import.meta.url).pathname
+const text = (path: string): string => readFileSync(join(root, path), "utf8")
+
+interface Manifest {
+  readonly version: string
+  readonly bin: Record<string, string>
+  readonly exports: Record<string, string | { readonly types: string; readonly default: string }>
+  readonly dependencies: Record<string, string>
+  readonly devDependencies: Record<string, string>
+  readonly peerDependencies: Record<string, string>
+  readonly overrides: Record<string, string>
+}
+const manifest = JSON.parse(text("package.json")) as Manifest
+
+interface Locked {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly optionalDependencies?: Record<string, string>
+}
+const lock = JSON.parse(text("package-lock.json")) as {
+  readonly version: string
+  readonly packages: Record<string, Locked>
+}
+
+/** The packages that loading a file of `src` loads, through all its static imports of values. */
+const packagesOf = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
+  const found = new Set<string>()
+  if (seen.has(file)) return found
+  seen.add(file)
+  for (const match of text(file).matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm)) {
+    const [, typeOnly, specifier = ""] = match
+    if (typeOnly !== undefined) continue
+    if (!specifier.startsWith(".")) found.add(specifier.split("/")[0] ?? "")
+    else for (const name of packagesOf(join(dirname(file), specifier), seen)) found.add(name)
+  }
+  return found
+}
+
+/** Where npm finds a package from another one's folder: beside it or further out. */
+const isLocked = (from: string, name: string): boolean => {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("node_modules/") - 1))) {
+    if (`${folder === "" ? "" : `${folder}/`}node_modules/${name}` in lock.packages) return true
+    if (folder === "") return false
+  }
+}
+
+describe("package", () => {
+  it("has one version", () => {
+    assert.strictEqual(version, manifest.version)
+    assert.strictEqual(lock.version, manifest.version)
+  })
+
+  it("every entry is the build of a file that exists", () => {
+    const targets = Object.entries(manifest.exports).flatMap(([name, target]) =>
+      typeof target === "string" ? [] : [{ name, ...target }]
+    )
+    assert.deepStrictEqual(
+      targets.map(({ name }) => name),
+      [".", "./node", "./testing"]
+    )
+    for (const { default: module, types } of targets) {
+      assert.strictEqual(types.replace(/\.d\.ts$/, ""), module.replace(/\.js$/, ""))
+      assert.isTrue(existsSync(join(root, module.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts"))), module)
+    }
+    assert.deepStrictEqual(Object.values(manifest.bin), ["dist/main.js"])
+  })
+
+  it("the library and its test kit load nothing but effect; the check sees what the platform's edge loads", () => {
+    assert.deepStrictEqual([...packagesOf("src/index.ts")], ["effect"])
+    assert.deepStrictEqual([...packagesOf("src/testing.ts")], ["effect"])
+    assert.includeMembers([...packagesOf("src/node.ts")], ["effect", "undici"])
+  })
+
+  it("effect is one version: what is tested is what consumers are asked for", () => {
+    assert.strictEqual(manifest.peerDependencies["effect"], `~${manifest.devDependencies["effect"]}`)
+    assert.strictEqual(manifest.overrides["undici"], manifest.dependencies["undici"])
+  })
+
+  it("the lock names no registry and holds every platform's packages", () => {
+    const packages = Object.entries(lock.packages).filter(([path]) => path !== "")
+    assert.isAbove(packages.length, 100)
+    assert.deepStrictEqual(
+      packages.filter(([, entry]) => entry.resolved !== undefined || entry.integrity === undefined),
+      []
+    )
+    const absent = packages.flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter((name) => !isLocked(path, name))
+    )
+    assert.deepStrictEqual(absent, [])
+  })
+})
