@@ -10,7 +10,7 @@ import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
-import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -21,9 +21,10 @@ import * as Schedule from "effect/Schedule"
 import { hostname } from "node:os"
 import { roster } from "./controllers/roster.ts"
 import { Cache } from "./layers/Cache.ts"
-import * as Clusters from "./layers/manager/clusters.ts"
 import { KubeClient } from "./layers/KubeClient.ts"
 import { Leadership } from "./layers/Leadership.ts"
+import * as Clusters from "./layers/manager/clusters.ts"
+import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as Manager from "./layers/manager/Manager.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import * as Settings from "./layers/manager/settings.ts"
@@ -31,15 +32,14 @@ import { Recorder } from "./layers/Recorder.ts"
 import * as Schedules from "./layers/Schedules.ts"
 import { Supervisor } from "./layers/Supervisor.ts"
 import * as Election from "./leader/Election.ts"
+import { ElectionConfigError } from "./leader/lease.ts"
 import { version } from "./version.ts"
-
-/** A wrong command line; the message is one line. */
-class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string }> {}
 
 /** What the operating system gives the program. */
 export interface Host {
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdout: { readonly write: (text: string) => unknown }
   readonly stderr: { readonly write: (text: string) => unknown }
   readonly on: (signal: "SIGINT" | "SIGTERM", listener: () => void) => unknown
   readonly exit: (code: number) => never
@@ -47,7 +47,7 @@ export interface Host {
 
 /** Runs the program in this process; it sets the exit code. */
 export const main = (host: Host): void => {
-  const effect = cli(host)(host.argv.slice(2)).pipe(
+  const effect = cli(host)(CommandLine.normalize(host.argv.slice(2))).pipe(
     Effect.provide(Layer.mergeAll(NodeServices.layer, logs(host), presenter(host), globals)),
     Effect.tapCause((cause) => Effect.sync(() => report(host, cause)))
   )
@@ -60,7 +60,7 @@ const report = (host: Host, cause: Cause.Cause<unknown>): void => {
   const error = Cause.squash(cause)
   if (CliError.isCliError(error)) return
   const text = error instanceof Error && error.message !== "" ? error.message : String(error)
-  host.stderr.write(`effect-controller-manager: ${text.replace(/\s*\n\s*/g, " ")}\n`)
+  host.stderr.write(`effect-controller-manager: ${CommandLine.oneLine(text)}\n`)
 }
 
 /** 0 for success and for a signal, 2 for a wrong command line, 1 for the rest. */
@@ -68,7 +68,7 @@ const exitCode: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
   const error = Cause.squash(exit.cause)
   if (CliError.isCliError(error)) return onExit(error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2)
-  return onExit(error instanceof UsageError || error instanceof Roster.RosterError ? 2 : 1)
+  return onExit(error instanceof ElectionConfigError || error instanceof Roster.RosterError ? 2 : 1)
 }
 
 /** Everything the program says about itself goes to standard error; standard output is for answers. */
@@ -80,16 +80,22 @@ const globals = Layer.succeed(
   CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel] })
 )
 
-/** Help and version as the library prints them; a wrong command line is one line instead of the whole help. */
+/** Help as the library prints it; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
 const presenter = (host: Host) =>
   CliOutput.layerPresenter({
-    present: (event) =>
-      event._tag === "InvalidInvocation"
-        ? Effect.sync(() => {
-            const text = event.errors.map((error) => error.message.replace(/\s*\n\s*/g, " ")).join("; ")
+    present: (event) => {
+      switch (event._tag) {
+        case "Help":
+          return CliOutput.defaultPresenter.present(event)
+        case "Version":
+          return Effect.sync(() => void host.stdout.write(`${event.version}\n`))
+        case "InvalidInvocation":
+          return Effect.sync(() => {
+            const text = event.errors.map(CommandLine.explain).join("; ")
             host.stderr.write(`effect-controller-manager: ${text}; see --help\n`)
           })
-        : CliOutput.defaultPresenter.present(event)
+      }
+    }
   })
 
 const cli = (host: Host) =>
@@ -109,14 +115,16 @@ ${roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 
 Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line.`
 
-/** Chooses the controllers first: a wrong name must not start a cluster. */
+/** Whatever can be wrong with the command line is found before a cluster is started or spoken to. */
 const run = (host: Host, settings: Settings.Settings) =>
   Effect.gen(function* () {
+    const table = roster({ podCount: podCount(settings) })
+    yield* Effect.fromResult(Roster.check(table, settings.controllers))
+    if (settings.leaderElect) yield* Effect.fromResult(Election.settingsOf(election(settings, "default", "checked")))
     yield* watchSignals(host, settings)
     const cluster = yield* Clusters.connect(settings, host.env)
-    const selection = yield* Effect.fromResult(
-      Roster.select(roster({ podCount: podCount(settings) }), settings.controllers, { embedded: cluster.embedded })
-    )
+    if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
+    const selection = yield* Effect.fromResult(Roster.select(table, settings.controllers, cluster))
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
     return yield* Manager.run({ controllers: selection.chosen.map((entry) => entry.controller) }).pipe(
       Effect.provide(services(settings, cluster))
@@ -136,14 +144,7 @@ const services = (settings: Settings.Settings, cluster: Clusters.Connected) => {
   const leadership = settings.leaderElect
     ? Layer.unwrap(
         Effect.map(Clusters.identity(hostname()), (identity) =>
-          Election.layer({
-            identity,
-            name: settings.leaseName,
-            namespace: Option.getOrElse(settings.leaseNamespace, () => cluster.namespace),
-            leaseDuration: settings.leaseDuration,
-            renewDeadline: settings.renewDeadline,
-            retryPeriod: settings.retryPeriod
-          })
+          Election.layer(election(settings, cluster.namespace, identity))
         )
       )
     : Leadership.layerAlways
@@ -156,19 +157,28 @@ const services = (settings: Settings.Settings, cluster: Clusters.Connected) => {
   )
 }
 
+const election = (settings: Settings.Settings, namespace: string, identity: string): Election.Options => ({
+  identity,
+  name: settings.leaseName,
+  namespace: Option.getOrElse(settings.leaseNamespace, () => namespace),
+  leaseDuration: settings.leaseDuration,
+  renewDeadline: settings.renewDeadline,
+  retryPeriod: settings.retryPeriod
+})
+
 /** The first signal asks for an orderly stop, which may take so long and no longer; the second ends the process at once. */
 const watchSignals = (host: Host, settings: Settings.Settings) =>
-  Effect.map(Effect.context<never>(), (context) => {
+  Effect.map(Effect.context(), (context) => {
     let received = 0
+    const overdue = Effect.gen(function* () {
+      yield* Effect.logInfo("Stopping; a second signal ends the process at once")
+      yield* Effect.sleep(settings.shutdownTimeout)
+      const limit = Duration.format(settings.shutdownTimeout)
+      host.stderr.write(`effect-controller-manager: the stop took longer than ${limit}; not everything was closed\n`)
+      host.exit(1)
+    })
     const onSignal = () => {
       if (++received > 1) host.exit(1)
-      const overdue = Effect.andThen(
-        Effect.sleep(settings.shutdownTimeout),
-        Effect.sync(() => {
-          host.stderr.write("effect-controller-manager: the stop took too long; not everything was closed in order\n")
-          host.exit(1)
-        })
-      )
       Effect.runForkWith(context)(overdue)
     }
     host.on("SIGINT", onSignal)

@@ -37,7 +37,7 @@ export const make = (options: Options) =>
         const pods = yield* cache.list(Pods)
         const nodes = yield* cache.list(Nodes)
         const count = String(pods.length)
-        yield* Effect.logDebug("Counted pods", { count, pods: pods.map(nameOf) })
+        yield* Effect.annotateLogs(Effect.logDebug("Counted pods"), { count, pods: pods.map(nameOf).join(" ") })
         yield* Effect.forEach(
           nodes.filter((node) => isCounter(node, options.nodeSelector) && node.metadata.labels?.[label] !== count),
           (node) =>

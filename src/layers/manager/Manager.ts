@@ -50,13 +50,8 @@ export const run = <R>(
 /** One term of leadership. Until the manager can rejoin, losing it ends the process. */
 const term = <R>(controllers: ReadonlyArray<Descriptor<R>>) =>
   Effect.gen(function* () {
-    const { lease, identity, leader } = yield* Leadership
-    if (lease !== undefined) {
-      yield* Effect.logInfo("Waiting for the lease", { lease: `${lease.namespace}/${lease.name}`, identity })
-    }
     const outcome = yield* Leadership.run(() =>
       Effect.gen(function* () {
-        if (lease !== undefined) yield* Effect.logInfo("Leading", { leader: yield* leader })
         yield* build(controllers, yield* Effect.scope)
         return yield* Effect.never
       })
@@ -72,7 +67,7 @@ const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope)
     controllers,
     (controller) =>
       Effect.andThen(
-        Effect.logInfo("Starting Controller", { controller: controller.name }),
+        Effect.annotateLogs(Effect.logInfo("Starting Controller"), { controller: controller.name }),
         Layer.buildWithScope(controller.layer, scope)
       ),
     { discard: true }

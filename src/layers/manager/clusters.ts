@@ -19,6 +19,8 @@ export interface Connected {
   readonly embedded: boolean
   /** Where a Lease goes when nothing was said. */
   readonly namespace: string
+  /** A command to try, for the user to copy. */
+  readonly hint: string | undefined
 }
 
 /** In a lease it tells replicas apart even when one restarts on the same host. */
@@ -40,11 +42,13 @@ export const connect = Effect.fnUntraced(function* (
     yield* Effect.logWarning(`No cluster is configured (${found}): starting the embedded one`)
     return yield* embedded(settings)
   }
-  yield* Effect.logInfo("Connecting", { server: found.endpoint.server, source: found.source, origin: found.origin })
+  const { endpoint, origin, source } = found
+  yield* Effect.annotateLogs(Effect.logInfo("Connecting"), { server: endpoint.server, source, origin })
   return {
-    transport: over(found.endpoint),
+    transport: over(endpoint),
     embedded: false,
-    namespace: found.source === "in-cluster" ? (found.namespace ?? "default") : "kube-system"
+    namespace: source === "in-cluster" ? (found.namespace ?? "default") : "kube-system",
+    hint: undefined
   } satisfies Connected
 })
 
@@ -64,7 +68,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings) {
   yield* Layer.build(
     Demo.layer.pipe(Layer.provide(Cache.layer()), Layer.provide(KubeClient.layer), Layer.provide(transport))
   )
-  yield* Effect.logInfo(`Embedded API server at ${cluster.endpoint.server}`)
-  yield* Effect.logInfo(`Try: kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`)
-  return { transport, embedded: true, namespace: "kube-system" } satisfies Connected
+  yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: cluster.endpoint.server })
+  const hint = `kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`
+  return { transport, embedded: true, namespace: "kube-system", hint } satisfies Connected
 })

@@ -24,18 +24,27 @@ export interface Selection<out R = never> {
   readonly disabled: ReadonlyArray<string>
 }
 
+/** Whether the list can be meant at all, whichever cluster it is for; answers with all names. */
+export const check = (
+  table: ReadonlyArray<Entry<unknown>>,
+  patterns: ReadonlyArray<string>
+): Result.Result<ReadonlyArray<string>, RosterError> => {
+  const names = table.map((entry) => entry.controller.name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) return fail(`two controllers are named "${twice}"`)
+  const unknown = patterns.find((pattern) => pattern !== "*" && !names.includes(nameIn(pattern)))
+  return unknown === undefined
+    ? Result.succeed(names)
+    : fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
+}
+
 export const select = <R>(
   table: ReadonlyArray<Entry<R>>,
   patterns: ReadonlyArray<string>,
   cluster: { readonly embedded: boolean }
 ): Result.Result<Selection<R>, RosterError> => {
-  const names = table.map((entry) => entry.controller.name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) return fail(`two controllers are named "${twice}"`)
-  const unknown = patterns.find((pattern) => pattern !== "*" && !names.includes(nameIn(pattern)))
-  if (unknown !== undefined) {
-    return fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
-  }
+  const checked = check(table, patterns)
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const isOn = (entry: Entry<R>): boolean => {
     const explicit = patterns.find((pattern) => nameIn(pattern) === entry.controller.name)
     if (explicit !== undefined) return !explicit.startsWith("-")
@@ -44,7 +53,7 @@ export const select = <R>(
   const chosen = table.filter(isOn)
   return Result.succeed({
     chosen,
-    disabled: names.filter((name) => !chosen.some((entry) => entry.controller.name === name))
+    disabled: checked.success.filter((name) => !chosen.some((entry) => entry.controller.name === name))
   })
 }
 

@@ -2,7 +2,7 @@
  * The command line: one record of flags from which parsing, `--help` and the type of the settings follow. Environment and
  * defaults are resolved here, at the edge; every room below gets values. Nothing here starts anything.
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Flag from "effect/cli/Flag"
@@ -13,20 +13,27 @@ const duration = (name: string, initial: string, description: string): Flag.Flag
   Flag.String(name).pipe(
     Flag.withMetavar("duration"),
     Flag.withDefault(initial),
-    Flag.filterMap(Durations.parse, (text) => `"${text}" is not a duration like 10s, 1m30s or "90 seconds"`),
+    Flag.filterMap(Durations.parse, () => "a duration like 10s, 1m30s or '90 seconds'"),
     Flag.withDescription(`${description} (default ${initial})`)
   )
+
+/** Work that repeats without a pause would take the whole processor, and the server's with it. */
+const interval = (name: string, initial: string, description: string): Flag.Flag<Duration.Duration> =>
+  duration(name, initial, description).pipe(Flag.filter(Duration.isPositive, () => "a duration longer than zero"))
 
 const selector = (name: string, description: string): Flag.Flag<Option.Option<Selector.LabelSelector>> =>
   Flag.String(name).pipe(
     Flag.withMetavar("selector"),
     Flag.filterMap(
       (text) => Result.getSuccess(Selector.parseLabels(text)),
-      (text) => `"${text}" is not a label selector like app=web,tier!=cache`
+      () => "a label selector like app=web,tier!=cache"
     ),
     Flag.optional,
     Flag.withDescription(description)
   )
+
+const portOf = (text: string): Option.Option<number> =>
+  /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Option.some(Number(text)) : Option.none()
 
 export const flags = {
   cluster: Flag.Literals("cluster", ["auto", "kubeconfig", "in-cluster", "embedded"]).pipe(
@@ -78,7 +85,7 @@ export const flags = {
     Flag.withDefault("kubernetes"),
     Flag.withDescription("Name of the cluster, for logs (default kubernetes)")
   ),
-  podCountInterval: duration("pod-count-interval", "10s", "Time between two counts"),
+  podCountInterval: interval("pod-count-interval", "10s", "Time between two counts"),
   podCountSchedule: Flag.Literals("pod-count-schedule", ["spaced", "nonsliding"]).pipe(
     Flag.withDefault("spaced"),
     Flag.withDescription("Count the interval from the end of a run, or from its start (default spaced)")
@@ -88,13 +95,10 @@ export const flags = {
     "Nodes to label (default: those with the control-plane or master role label)"
   ),
   shutdownTimeout: duration("graceful-shutdown-timeout", "30s", "Time for an orderly stop; then the process exits 1"),
-  embeddedPort: Flag.Int("embedded-port").pipe(
+  embeddedPort: Flag.String("embedded-port").pipe(
     Flag.withMetavar("port"),
-    Flag.withDefault(0),
-    Flag.filter(
-      (port) => port >= 0 && port <= 65_535,
-      (port) => `${port} is not a port (0 to 65535)`
-    ),
+    Flag.withDefault("0"),
+    Flag.filterMap(portOf, () => "a port from 0 to 65535"),
     Flag.withDescription("Port of the embedded API server on 127.0.0.1; 0 takes a free one (default 0)")
   )
 }

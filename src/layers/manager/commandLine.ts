@@ -1,0 +1,33 @@
+/**
+ * What the command line means beyond its grammar: Go's spelling of flags is accepted, and what is wrong is told in one line
+ * that names the flag and what it takes. Pure.
+ */
+import type * as CliError from "effect/cli/CliError"
+
+/**
+ * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it; single letters stay what they are. Source:
+ * framework.md 5.1.
+ */
+export const normalize = (argv: ReadonlyArray<string>): ReadonlyArray<string> =>
+  argv.map((argument) => (/^-[a-z][a-z-]/.test(argument) ? `-${argument}` : argument))
+
+/** One line for one error of the parser. */
+export const explain = (error: CliError.NonShowHelpErrors): string => {
+  switch (error._tag) {
+    case "UnrecognizedOption": {
+      const hint = error.suggestions.length === 0 ? "" : `: did you mean ${error.suggestions.join(" or ")}?`
+      return `unknown flag ${error.option}${hint}`
+    }
+    case "InvalidValue": {
+      const expected = error.expected.replace(/^Expected:? /, "")
+      return error.value === ""
+        ? `--${error.option} needs a value: ${oneLine(expected)}`
+        : `--${error.option} does not take "${oneLine(error.value)}": it must be ${oneLine(expected)}`
+    }
+    default:
+      return oneLine(error.message)
+  }
+}
+
+/** Whatever a user typed or a server said, it does not break the line. */
+export const oneLine = (text: string): string => text.trim().replace(/\s*[\r\n]\s*/g, " ")
