@@ -1,0 +1,166 @@
+/** delete and deletecollection: finalizers, grace, propagation, preconditions, namespaces. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import {
+  configMap,
+  configMaps,
+  get,
+  layer,
+  names,
+  patch,
+  pod,
+  pods,
+  post,
+  put,
+  refused,
+  remove,
+  same,
+  settle,
+  watch
+} from "./client.ts"
+
+const held = configMap("a", {}, { finalizers: ["example.com/hold"] })
+
+describe("delete", () => {
+  it.effect("answers with a Status, or with the object where the kind says so", () =>
+    Effect.gen(function* () {
+      const made = yield* post(configMaps, configMap("a"))
+      same(yield* remove(`${configMaps}/a`), {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Success",
+        details: { name: "a", kind: "configmaps", uid: made.metadata.uid }
+      })
+      same((yield* refused(remove(`${configMaps}/a`))).status, 404)
+      yield* post(pods, pod("p"))
+      same((yield* remove(`${pods}/p`)).kind, "Pod")
+      same((yield* refused(get(`${pods}/p`))).status, 404)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("waits for finalizers, refuses new ones, and ends with the last", () =>
+    Effect.gen(function* () {
+      yield* post(configMaps, held)
+      const seen = yield* watch(configMaps, { resourceVersion: "5" })
+      yield* TestClock.adjust("10 seconds")
+      const waiting = yield* remove(`${configMaps}/a`)
+      same(
+        [waiting.metadata.deletionTimestamp, waiting.metadata.deletionGracePeriodSeconds],
+        ["1970-01-01T00:00:10Z", 0]
+      )
+      yield* TestClock.adjust("10 seconds")
+      same((yield* remove(`${configMaps}/a`)).metadata, waiting.metadata)
+      const added = yield* refused(
+        patch(`${configMaps}/a`, "merge", { metadata: { finalizers: ["example.com/hold", "x.y/z"] } })
+      )
+      assert.match(
+        added.message,
+        /metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted/
+      )
+      const last = yield* patch(`${configMaps}/a`, "merge", { metadata: { finalizers: null } })
+      same((yield* refused(get(`${configMaps}/a`))).status, 404)
+      yield* settle
+      same(seen.seen(), ["MODIFIED a", "DELETED a"])
+      same((seen.events[1]?.object as any).metadata.resourceVersion, last.metadata.resourceVersion)
+    }).pipe(Effect.scoped, Effect.provide(layer()))
+  )
+
+  it.effect("gives a pod on a node its grace, which can only be shortened", () =>
+    Effect.gen(function* () {
+      yield* post(pods, pod("a", {}, { nodeName: "n1" }))
+      const first = yield* remove(`${pods}/a`)
+      same([first.metadata.deletionTimestamp, first.metadata.deletionGracePeriodSeconds], ["1970-01-01T00:00:30Z", 30])
+      same(
+        (yield* remove(`${pods}/a`, { gracePeriodSeconds: 60 })).metadata.resourceVersion,
+        first.metadata.resourceVersion
+      )
+      const shorter = yield* remove(`${pods}/a`, undefined, { gracePeriodSeconds: 5 })
+      same(
+        [shorter.metadata.deletionTimestamp, shorter.metadata.deletionGracePeriodSeconds],
+        ["1970-01-01T00:00:05Z", 5]
+      )
+      yield* remove(`${pods}/a`, { gracePeriodSeconds: 0 })
+      same((yield* refused(get(`${pods}/a`))).status, 404)
+      yield* post(pods, pod("b"))
+      yield* remove(`${pods}/b`)
+      same((yield* refused(get(`${pods}/b`))).status, 404)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("checks its preconditions", () =>
+    Effect.gen(function* () {
+      const made = yield* post(configMaps, configMap("a"))
+      const uid = yield* refused(remove(`${configMaps}/a`, { preconditions: { uid: "other" } }))
+      same([uid.status, uid.error.reason._tag], [409, "Conflict"])
+      assert.match(uid.message, /the UID in the precondition \(other\) does not match the UID in record/)
+      same((yield* refused(remove(`${configMaps}/a`, { preconditions: { resourceVersion: "1" } }))).status, 409)
+      yield* remove(`${configMaps}/a`, {
+        preconditions: { uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion }
+      })
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("turns the propagation policy into a finalizer for the garbage collector", () =>
+    Effect.gen(function* () {
+      const finalizers = (policy: string, own: ReadonlyArray<string> = []) =>
+        Effect.gen(function* () {
+          yield* post(configMaps, configMap("a", {}, { finalizers: own }))
+          const answer = yield* remove(`${configMaps}/a`, { propagationPolicy: policy })
+          yield* Effect.ignore(patch(`${configMaps}/a`, "merge", { metadata: { finalizers: [] } }))
+          return answer.kind === "Status" ? "gone" : answer.metadata.finalizers
+        })
+      same(yield* finalizers("Foreground"), ["foregroundDeletion"])
+      same(yield* finalizers("Orphan", ["a.b/c"]), ["a.b/c", "orphan"])
+      same(yield* finalizers("Background"), "gone")
+      yield* post(configMaps, configMap("b"))
+      same((yield* refused(remove(`${configMaps}/b`, { propagationPolicy: "Odd" }))).status, 422)
+      yield* remove(`${configMaps}/b`, { orphanDependents: true })
+      same((yield* get(`${configMaps}/b`)).metadata.finalizers, ["orphan"])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("of a collection takes what the selectors choose", () =>
+    Effect.gen(function* () {
+      yield* post(configMaps, configMap("a", {}, { labels: { x: "y" } }))
+      yield* post(configMaps, configMap("b"))
+      yield* post(configMaps, configMap("c", {}, { labels: { x: "y" } }))
+      same(names(yield* remove(configMaps, undefined, { labelSelector: "x=y" })), ["a", "c"])
+      same(names(yield* get(configMaps)), ["b"])
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
+describe("namespaces", () => {
+  it.effect("wait in Terminating for their finalizers, and let nothing new in", () =>
+    Effect.gen(function* () {
+      const path = "/api/v1/namespaces/team"
+      const made = yield* post("/api/v1/namespaces", { metadata: { name: "team" } })
+      same(
+        [made.spec, made.status, made.metadata.labels],
+        [{ finalizers: ["kubernetes"] }, { phase: "Active" }, { "kubernetes.io/metadata.name": "team" }]
+      )
+      yield* post(`${path}/configmaps`, configMap("a"))
+      const dying = yield* remove(path)
+      same(dying.status.phase, "Terminating")
+      const late = yield* refused(post(`${path}/configmaps`, configMap("b")))
+      same(
+        [late.status, late.message],
+        [
+          403,
+          'configmaps "b" is forbidden: unable to create new content in namespace team because it is being terminated'
+        ]
+      )
+      same(late.error.details?.causes?.[0]?.reason, "NamespaceTerminating")
+      same((yield* put(path, { ...dying, spec: {} })).spec, { finalizers: ["kubernetes"] })
+      same((yield* get(`${path}/configmaps`)).items.length, 1)
+      yield* put(`${path}/finalize`, { ...(yield* get(path)), spec: { finalizers: [] } })
+      same((yield* refused(get(path))).status, 404)
+      same(
+        (yield* refused(remove("/api/v1/namespaces/default"))).message,
+        'namespaces "default" is forbidden: this namespace may not be deleted'
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+})
