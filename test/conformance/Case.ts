@@ -17,7 +17,7 @@ export interface Subject {
   readonly compact: Effect.Effect<void>
 }
 
-export type Part = "compaction" | "apply" | "managedFields" | "fieldValidation"
+export type Part = "compaction" | "applyRemoval" | "managedFields" | "fieldValidation"
 
 export interface Case {
   readonly title: string

@@ -39,7 +39,7 @@ const real: Backend = {
 }
 
 /** Parts of the API that the embedded server is still to learn. */
-const notYet: ReadonlyArray<Part> = ["apply", "managedFields", "fieldValidation"]
+const notYet: ReadonlyArray<Part> = ["applyRemoval", "managedFields", "fieldValidation"]
 
 /** The embedded server, on its own. */
 const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Context.get(context, ApiServer)))

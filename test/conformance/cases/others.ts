@@ -1,8 +1,12 @@
 /** Events in both groups, discovery, health, and what carries no object. */
 import { assert } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Resource from "../../../src/kube/Resource.ts"
-import { Event, EventsEvent, Pod } from "../../../src/kube/resources.ts"
+import { Event, EventsEvent, Lease, Pod } from "../../../src/kube/resources.ts"
+import { Discovery } from "../../../src/layers/Discovery.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import type { Transport } from "../../../src/layers/Transport.ts"
 import { type Case, pod } from "../Case.ts"
 
@@ -105,6 +109,21 @@ export const others: ReadonlyArray<Case> = [
         preferredVersion: { version: string }
       }
       assert.strictEqual(group.preferredVersion.version, "v1")
+    })
+  },
+  {
+    title: "the discovery service finds kinds, their scope and their subresources, and says what is not served",
+    run: Effect.fnUntraced(function* ({ client }) {
+      const layer = Discovery.layer.pipe(Layer.provide(Layer.succeed(KubeClient, client)))
+      const { resourceFor, serves } = Context.get(yield* Layer.build(layer), Discovery)
+      const found = yield* resourceFor({ group: "", kind: "Pod" })
+      assert.deepStrictEqual([found.id, found.scope], ["v1/pods", "Namespaced"])
+      assert.include(found.subresources, "status")
+      assert.strictEqual((yield* resourceFor({ group: "", kind: "Node" })).scope, "Cluster")
+      assert.strictEqual((yield* resourceFor({ group: "coordination.k8s.io", kind: "Lease" })).id, Lease.id)
+      assert.isTrue(yield* serves(EventsEvent))
+      const missing = yield* Effect.flip(resourceFor({ group: "none.example", kind: "Widget" }))
+      assert.strictEqual(missing._tag, "NotServed")
     })
   },
   {

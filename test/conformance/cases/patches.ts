@@ -14,6 +14,9 @@ const owner = (name: string, uid: string, extra: object = {}) => ({
   ...extra
 })
 
+const want = (data: Record<string, string>) =>
+  Patch.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data })
+
 export const patches: ReadonlyArray<Case> = [
   {
     title: "merge patch merges objects, null deletes",
@@ -112,21 +115,29 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
-    needs: "apply",
     title: "apply creates, owns its fields, and takes others' only by force",
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
-      const want = (data: Record<string, string>) =>
-        Patch.apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data })
       const first = yield* client.patch(ConfigMap, target, want({ mine: "1", shared: "1" }), { fieldManager: "one" })
       assert.deepStrictEqual(first.data, { mine: "1", shared: "1" })
+      const again = yield* client.patch(ConfigMap, target, want({ mine: "1", shared: "1" }), { fieldManager: "one" })
+      assert.strictEqual(again.metadata.resourceVersion, first.metadata.resourceVersion)
       const claim = want({ shared: "2" })
       const refused = yield* Effect.flip(client.patch(ConfigMap, target, claim, { fieldManager: "two" }))
       assert.strictEqual(refused.reason._tag, "Conflict")
       const taken = yield* client.patch(ConfigMap, target, claim, { fieldManager: "two", force: true })
       assert.deepStrictEqual(taken.data, { mine: "1", shared: "2" })
+    })
+  },
+  {
+    needs: "applyRemoval",
+    title: "a field that its only manager no longer applies is removed, a shared one stays",
+    run: Effect.fnUntraced(function* ({ client, namespace }) {
+      const target = { namespace, name: "a" }
+      yield* client.patch(ConfigMap, target, want({ mine: "1", shared: "1" }), { fieldManager: "one" })
+      yield* client.patch(ConfigMap, target, want({ shared: "1" }), { fieldManager: "two" })
       const dropped = yield* client.patch(ConfigMap, target, want({}), { fieldManager: "one" })
-      assert.deepStrictEqual(dropped.data, { shared: "2" })
+      assert.deepStrictEqual(dropped.data, { shared: "1" })
     })
   },
   {
