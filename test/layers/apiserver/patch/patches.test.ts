@@ -11,8 +11,6 @@ import { Refusal } from "../../../../src/layers/apiserver/Refusal.ts"
 import * as Shape from "../../../../src/layers/apiserver/schema/Shape.ts"
 import { load } from "../../../support/mutant.ts"
 
-const same = assert.deepStrictEqual
-
 /** Small JSON values over few keys, so that patches meet their targets. */
 const Key = Schema.Literals(["a", "b", "c", "__proto__", "x/y", "m~n"])
 const Leaf = Schema.Union([
@@ -30,7 +28,7 @@ const wire = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value)) a
 
 const frozen = <A extends Json>(value: A): A => {
   if (typeof value === "object" && value !== null) {
-    Object.values(value).forEach((one) => frozen(one as Json))
+    Object.values(value).forEach((one) => frozen(one))
     Object.freeze(value)
   }
   return value
@@ -60,7 +58,8 @@ describe("merge patch", () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }]
   ]
   it("follows the examples of RFC 7386", () => {
-    for (const [target, patch, result] of examples) same(mergePatch.apply(frozen(target), frozen(patch)), result)
+    for (const [target, patch, result] of examples)
+      assert.deepStrictEqual(mergePatch.apply(frozen(target), frozen(patch)), result)
   })
 
   const idempotent = (module: typeof mergePatch, target: JsonObject, patch: JsonObject): boolean => {
@@ -82,7 +81,7 @@ describe("merge patch", () => {
       find: "if (value === null || value === undefined) delete out[key]",
       replace: "if (value === undefined) delete out[key]"
     })
-    same(
+    assert.deepStrictEqual(
       examples.every(([target, patch, result]) => equal(mutant.apply(target, patch), result)),
       false
     )
@@ -109,22 +108,32 @@ describe("JSON patch", () => {
     assert.throws(() => apply(document, ...operations), Refusal)
 
   it("follows the examples of RFC 6902, appendix A", () => {
-    same(apply({ foo: "bar" }, { op: "add", path: "/baz", value: "qux" }), { foo: "bar", baz: "qux" })
-    same(apply({ foo: ["bar", "baz"] }, { op: "add", path: "/foo/1", value: "qux" }), { foo: ["bar", "qux", "baz"] })
-    same(apply({ baz: "qux", foo: "bar" }, { op: "remove", path: "/baz" }), { foo: "bar" })
-    same(apply({ foo: ["bar", "qux", "baz"] }, { op: "remove", path: "/foo/1" }), { foo: ["bar", "baz"] })
-    same(apply({ baz: "qux", foo: "bar" }, { op: "replace", path: "/baz", value: "boo" }), { baz: "boo", foo: "bar" })
-    same(
+    assert.deepStrictEqual(apply({ foo: "bar" }, { op: "add", path: "/baz", value: "qux" }), { foo: "bar", baz: "qux" })
+    assert.deepStrictEqual(apply({ foo: ["bar", "baz"] }, { op: "add", path: "/foo/1", value: "qux" }), {
+      foo: ["bar", "qux", "baz"]
+    })
+    assert.deepStrictEqual(apply({ baz: "qux", foo: "bar" }, { op: "remove", path: "/baz" }), { foo: "bar" })
+    assert.deepStrictEqual(apply({ foo: ["bar", "qux", "baz"] }, { op: "remove", path: "/foo/1" }), {
+      foo: ["bar", "baz"]
+    })
+    assert.deepStrictEqual(apply({ baz: "qux", foo: "bar" }, { op: "replace", path: "/baz", value: "boo" }), {
+      baz: "boo",
+      foo: "bar"
+    })
+    assert.deepStrictEqual(
       apply(
         { foo: { bar: "baz", waldo: "fred" }, qux: { corge: "grault" } },
         { op: "move", from: "/foo/waldo", path: "/qux/thud" }
       ),
       { foo: { bar: "baz" }, qux: { corge: "grault", thud: "fred" } }
     )
-    same(apply({ foo: ["all", "grass", "cows", "eat"] }, { op: "move", from: "/foo/1", path: "/foo/3" }), {
-      foo: ["all", "cows", "eat", "grass"]
-    })
-    same(
+    assert.deepStrictEqual(
+      apply({ foo: ["all", "grass", "cows", "eat"] }, { op: "move", from: "/foo/1", path: "/foo/3" }),
+      {
+        foo: ["all", "cows", "eat", "grass"]
+      }
+    )
+    assert.deepStrictEqual(
       apply(
         { baz: "qux", foo: ["a", 2, "c"] },
         { op: "test", path: "/baz", value: "qux" },
@@ -133,15 +142,18 @@ describe("JSON patch", () => {
       { baz: "qux", foo: ["a", 2, "c"] }
     )
     fails({ baz: "qux" }, { op: "test", path: "/baz", value: "bar" })
-    same(apply({ foo: "bar" }, { op: "add", path: "/child", value: { grandchild: {} } }), {
+    assert.deepStrictEqual(apply({ foo: "bar" }, { op: "add", path: "/child", value: { grandchild: {} } }), {
       foo: "bar",
       child: { grandchild: {} }
     })
-    same(apply({ foo: "bar" }, { op: "add", path: "/baz", value: "qux", xyz: 123 }), { foo: "bar", baz: "qux" })
+    assert.deepStrictEqual(apply({ foo: "bar" }, { op: "add", path: "/baz", value: "qux", xyz: 123 }), {
+      foo: "bar",
+      baz: "qux"
+    })
     fails({ foo: "bar" }, { op: "add", path: "/baz/bat", value: "qux" })
-    same(apply({ "/": 9, "~1": 10 }, { op: "test", path: "/~01", value: 10 }), { "/": 9, "~1": 10 })
+    assert.deepStrictEqual(apply({ "/": 9, "~1": 10 }, { op: "test", path: "/~01", value: 10 }), { "/": 9, "~1": 10 })
     fails({ "/": 9, "~1": 10 }, { op: "test", path: "/~01", value: "10" })
-    same(apply({ foo: ["bar"] }, { op: "add", path: "/foo/-", value: ["abc", "def"] }), {
+    assert.deepStrictEqual(apply({ foo: ["bar"] }, { op: "add", path: "/foo/-", value: ["abc", "def"] }), {
       foo: ["bar", ["abc", "def"]]
     })
   })
@@ -184,7 +196,7 @@ describe("strategic merge patch", () => {
   const containers = (...list: ReadonlyArray<JsonObject>): JsonObject => ({ spec: { containers: [...list] } })
 
   it("merges lists by key, keeps their order and appends what is new", () => {
-    same(
+    assert.deepStrictEqual(
       apply(
         containers({ name: "a", image: "1", env: [{ name: "X", value: "1" }] }, { name: "b", image: "1" }),
         containers(
@@ -208,11 +220,14 @@ describe("strategic merge patch", () => {
 
   it("directives delete, replace and order", () => {
     const three = containers({ name: "a" }, { name: "b" }, { name: "c" })
-    same(apply(three, containers({ name: "b", $patch: "delete" })), containers({ name: "a" }, { name: "c" }))
-    same(apply(three, containers({ $patch: "replace" }, { name: "z" })), containers({ name: "z" }))
-    same(apply(three, { spec: { $patch: "replace", nodeName: "n" } }), { spec: { nodeName: "n" } })
-    same(apply(three, { spec: { $patch: "delete" } }), {})
-    same(
+    assert.deepStrictEqual(
+      apply(three, containers({ name: "b", $patch: "delete" })),
+      containers({ name: "a" }, { name: "c" })
+    )
+    assert.deepStrictEqual(apply(three, containers({ $patch: "replace" }, { name: "z" })), containers({ name: "z" }))
+    assert.deepStrictEqual(apply(three, { spec: { $patch: "replace", nodeName: "n" } }), { spec: { nodeName: "n" } })
+    assert.deepStrictEqual(apply(three, { spec: { $patch: "delete" } }), {})
+    assert.deepStrictEqual(
       apply(three, {
         spec: {
           "$setElementOrder/containers": [{ name: "c" }, { name: "d" }, { name: "a" }],
@@ -227,11 +242,11 @@ describe("strategic merge patch", () => {
 
   it("lists of primitives are sets where the field says so, and replaced elsewhere", () => {
     const before = { metadata: { finalizers: ["a", "b"] }, spec: { args: ["x"] } }
-    same(apply(before, { metadata: { finalizers: ["b", "c"] }, spec: { args: ["y"] } }), {
+    assert.deepStrictEqual(apply(before, { metadata: { finalizers: ["b", "c"] }, spec: { args: ["y"] } }), {
       metadata: { finalizers: ["a", "b", "c"] },
       spec: { args: ["y"] }
     })
-    same(apply(before, { metadata: { "$deleteFromPrimitiveList/finalizers": ["a"] } }), {
+    assert.deepStrictEqual(apply(before, { metadata: { "$deleteFromPrimitiveList/finalizers": ["a"] } }), {
       metadata: { finalizers: ["b"] },
       spec: { args: ["x"] }
     })
@@ -239,7 +254,7 @@ describe("strategic merge patch", () => {
 
   it("retainKeys clears the other members of a union", () => {
     const volume = { spec: { volumes: [{ name: "v", emptyDir: {} }] } }
-    same(
+    assert.deepStrictEqual(
       apply(volume, {
         spec: { volumes: [{ $retainKeys: ["name", "configMap"], name: "v", configMap: { name: "c" } }] }
       }),
