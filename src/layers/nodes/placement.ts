@@ -13,7 +13,7 @@ export interface Amounts {
 }
 
 /** What the containers of a pod ask for. */
-export const requests = (pod: Pod): Amounts => {
+const requests = (pod: Pod): Amounts => {
   let cpu = 0
   let memory = 0
   for (const container of pod.spec?.containers ?? []) {

@@ -18,7 +18,7 @@ import { KubeClient } from "../KubeClient.ts"
 import * as Machine from "./Machine.ts"
 import * as Placement from "./placement.ts"
 
-export const schedulerName = "default-scheduler"
+const schedulerName = "default-scheduler"
 
 /** Runs until interrupted. */
 export const run = Effect.fnUntraced(function* () {

@@ -6,9 +6,9 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import * as Redacted from "effect/Redacted"
 import type { User } from "../Api.ts"
 
-export const admin: User = { name: "admin", groups: ["system:masters", "system:authenticated"] }
+const admin: User = { name: "admin", groups: ["system:masters", "system:authenticated"] }
 
-export const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] }
+const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] }
 
 const open: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"])
 

@@ -8,9 +8,9 @@ import type { Answer } from "../Api.ts"
 import * as Refusal from "./refusal.ts"
 
 /** Bytes of a request body, as in the reference server (`MaxRequestBodyBytes`). */
-export const maxBody = 3 * 1024 * 1024
+const maxBody = 3 * 1024 * 1024
 
-export interface Target {
+interface Target {
   /** Still escaped. */
   readonly path: string
   readonly query: URLSearchParams

@@ -22,9 +22,9 @@ export interface Access {
 }
 
 /** Name of the context, and of the cluster and user in it. */
-export const context = "embedded"
+const context = "embedded"
 
-export const contents = (access: Access): string =>
+const contents = (access: Access): string =>
   `${JSON.stringify(
     {
       apiVersion: "v1",

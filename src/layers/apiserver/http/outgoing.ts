@@ -42,7 +42,7 @@ export const watch = Effect.fnUntraced(function* (response: ServerResponse, answ
 })
 
 /** True for `gzip` or `*` with a quality above zero. */
-export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
+const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
   acceptEncoding !== undefined &&
   acceptEncoding.split(",").some((part) => {
     const [coding, ...parameters] = part.split(";").map((text) => text.trim().toLowerCase())
