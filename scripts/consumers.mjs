@@ -1,0 +1,93 @@
+/**
+ * `npm run consumers`: packs the package and uses it like a stranger. Each project is a fresh folder with the tarball and `effect`
+ * installed by npm, without this project's overrides; its source is type-checked with both module resolutions and with all
+ * declarations checked, compiled, and run.
+ */
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { folder, main, root, run } from "./run.mjs"
+
+/** The long-term support line of Node that `./node` is tried on; npx fetches it. */
+const lts = "24.21.0"
+
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+const said = (line) => process.stdout.write(`${line}\n`)
+
+const pack = () => {
+  const destination = folder("packed")
+  run("npm", ["run", "--silent", "build"])
+  const [{ filename, files, size }] = JSON.parse(
+    run("npm", ["pack", "--json", "--ignore-scripts", "--silent", "--pack-destination", destination])
+  )
+  const paths = files.map(({ path }) => path)
+  for (const needed of ["dist/main.js", "dist/index.d.ts", "dist/THIRD-PARTY-NOTICES.txt", "src/index.ts", "LICENSE"]) {
+    if (!paths.includes(needed)) throw new Error(`the tarball lacks ${needed}`)
+  }
+  const stray = paths.filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path))
+  if (stray.length > 0) throw new Error(`the tarball has ${stray.join(", ")}`)
+  said(`packed ${filename}: ${paths.length} files, ${Math.round(size / 1024)} KiB`)
+  return join(destination, filename)
+}
+
+const options = {
+  target: "es2023",
+  lib: ["es2023", "dom"],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: false
+}
+const resolutions = {
+  nodenext: { module: "nodenext", moduleResolution: "nodenext", rootDir: "src", outDir: "out" },
+  bundler: { module: "esnext", moduleResolution: "bundler", noEmit: true }
+}
+
+/** A project of one file, installed. */
+const project = (name, tarball, types) => {
+  const path = folder(`consumer-${name}`)
+  const { "@types/node": nodeTypes, effect, typescript } = manifest.devDependencies
+  const dependencies = { effect, [manifest.name]: `file:${tarball}` }
+  const devDependencies = { typescript, ...(types.includes("node") ? { "@types/node": nodeTypes } : {}) }
+  const write = (file, value) => writeFileSync(join(path, file), JSON.stringify(value, null, 2))
+  write("package.json", { name: `consumer-${name}`, private: true, type: "module", dependencies, devDependencies })
+  for (const [kind, resolution] of Object.entries(resolutions)) {
+    write(`tsconfig.${kind}.json`, { compilerOptions: { ...options, types, ...resolution }, include: ["src"] })
+  }
+  mkdirSync(join(path, "src"))
+  copyFileSync(join(root, "scripts", "consumers", `${name}.ts`), join(path, "src", "main.ts"))
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund"], { cwd: path })
+  for (const kind of Object.keys(resolutions)) {
+    run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", `tsconfig.${kind}.json`], { cwd: path })
+    said(`  type-checks with moduleResolution ${kind}, TypeScript ${typescript}, skipLibCheck false`)
+  }
+  return path
+}
+
+/** Imports `.` and `./testing` on the Node that runs this. */
+const library = (tarball) => {
+  said(`library: imports "." and "./testing" on Node ${process.versions.node}, no overrides`)
+  const path = project("library", tarball, [])
+  run(process.execPath, ["out/main.js"], { cwd: path, timeout: 60_000 })
+  said("  runs: a controller on the embedded API server, in virtual time")
+}
+
+/** Imports `./node` on current Node, and runs the packed program. */
+const node = (tarball) => {
+  said(`node: imports "./node" on Node ${lts}, no overrides`)
+  const path = project("node", tarball, ["node"])
+  const on = (command) => run("npx", ["-y", "-p", `node@${lts}`, "-c", command], { cwd: path }).trim()
+  const version = on("node --version")
+  if (version !== `v${lts}`) throw new Error(`npx gave Node ${version} instead of v${lts}`)
+  on("node out/main.js")
+  said("  runs: a call to the embedded cluster over HTTPS, through its kubeconfig")
+  const answer = on("effect-controller-manager --version")
+  if (answer !== manifest.version) throw new Error(`the packed program says it is ${answer}, not ${manifest.version}`)
+  said(`  effect-controller-manager --version: ${answer}`)
+}
+
+await main(() => {
+  const tarball = pack()
+  library(tarball)
+  node(tarball)
+  said("consumers: all well")
+})

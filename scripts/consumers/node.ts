@@ -1,0 +1,26 @@
+/**
+ * A project that uses the platform's edge: the embedded cluster over HTTPS, reached through the kubeconfig it writes. Compiled
+ * and run by scripts/consumers.mjs against the packed package.
+ */
+import { Endpoint, KubeClient, Namespace } from "effect-controller-manager"
+import { EmbeddedCluster, HttpTransport, KubeConfig, main } from "effect-controller-manager/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/** The client that a kubeconfig leads to. */
+const client = (path: string) =>
+  KubeClient.layer.pipe(
+    Layer.provide(HttpTransport.layer),
+    Layer.provide(Layer.effect(Endpoint, KubeConfig.load({ mode: "kubeconfig", path, env: {} })))
+  )
+
+const names = Effect.gen(function* () {
+  const { kubeconfig } = yield* EmbeddedCluster
+  const list = Effect.flatMap(KubeClient, (client) => client.list(Namespace))
+  const { items } = yield* Effect.provide(list, client(kubeconfig))
+  return items.map(({ metadata }) => metadata.name)
+})
+
+const found = await Effect.runPromise(Effect.provide(names, EmbeddedCluster.layer()))
+if (!found.includes("kube-system")) throw new Error(`expected the standard namespaces, found ${found.join(", ")}`)
+if (typeof main !== "function") throw new Error("the program is not there")
