@@ -46,7 +46,7 @@ export const make = (
 /** Error bodies are `Status` objects of a few kilobytes; what is longer is not one. */
 const maxErrorBody = 1024 * 1024
 
-type Open = (request: Request) => Effect.Effect<Opened, ApiError.ApiError, Scope.Scope>
+type Open = (request: Request, form: "whole" | "stream") => Effect.Effect<Opened, ApiError.ApiError, Scope.Scope>
 
 interface Opened {
   readonly head: Head
@@ -54,16 +54,16 @@ interface Opened {
 }
 
 const sendWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
-  const { exchange, head } = yield* open(request)
+  const { exchange, head } = yield* open(request, "whole")
   const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.network(request.context, server, cause))
   return yield* Answer.decode(request.context, head, body)
 })
 
 const watchWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
-  const { exchange } = yield* open(request)
+  const { exchange } = yield* open(request, "stream")
   const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
   const failing = Stream.mapError(bytes, (cause) => Answer.network(request.context, server, cause))
-  return Framing.events(failing, request.context)
+  return Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
 })
 
 /**
@@ -73,8 +73,12 @@ const watchWith = Effect.fnUntraced(function* (open: Open, server: string, reque
 const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections.Connections, agent: string): Open => {
   const base = new URL(endpoint.server)
   const prefix = base.pathname.replace(/\/$/, "")
-  const attempt = Effect.fnUntraced(function* (request: Request, identity: Endpoint.Identity) {
-    const exchange = new Exchange()
+  const attempt = Effect.fnUntraced(function* (
+    request: Request,
+    form: "whole" | "stream",
+    identity: Endpoint.Identity
+  ) {
+    const exchange = new Exchange(form)
     yield* Effect.addFinalizer(() => Effect.sync(() => exchange.abortUnsafe()))
     const head = yield* Effect.suspend(() => {
       exchange.startUnsafe(
@@ -85,9 +89,9 @@ const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections
     }).pipe(Effect.mapError((cause) => Answer.network(request.context, endpoint.server, cause)))
     return { exchange, head }
   })
-  return Effect.fnUntraced(function* (request) {
+  return Effect.fnUntraced(function* (request, form) {
     const identity = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
-    const first = yield* attempt(request, identity)
+    const first = yield* attempt(request, form, identity)
     if (first.head.status < 300) return first
     if (first.head.status !== 401) return yield* refuse(endpoint.server, request, first)
     const renewed = yield* Effect.mapError(endpoint.renew(identity), (cause) =>
@@ -95,7 +99,7 @@ const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections
     )
     if (!renewed) return yield* refuse(endpoint.server, request, first)
     const fresh = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
-    const second = yield* attempt(request, fresh)
+    const second = yield* attempt(request, form, fresh)
     return second.head.status < 300 ? second : yield* refuse(endpoint.server, request, second)
   })
 }

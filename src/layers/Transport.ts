@@ -27,6 +27,8 @@ export interface Request {
   readonly body?: unknown
   /** Media type of the body; `application/json` unless said otherwise. */
   readonly contentType?: string | undefined
+  /** The caller has no use for `metadata.managedFields` in a watch's objects; a transport may leave them out unparsed. */
+  readonly omitManagedFields?: boolean | undefined
   /** What the call means, for errors, logs and metrics. */
   readonly context: ApiError.Context
 }

@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
     const informer = yield* Informer.make({
       resource,
       selection,
-      source: sourceOf(client, resource, selection),
+      source: sourceOf(client, resource, selection, options.keepManagedFields),
       watch: watchOptions(options, resource, selection),
       freeze,
       outstanding
@@ -99,10 +99,11 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
 const sourceOf = <A extends KubeObject>(
   client: KubeClient["Service"],
   resource: Resource.Resource<A>,
-  selection: Informer.Selection
+  selection: Informer.Selection,
+  keepManagedFields: boolean | undefined
 ): Watch.Source<A> => ({
   list: (request) => client.listPage(resource, { ...selection, ...request }),
-  watch: (request) => client.watch(resource, { ...selection, ...request })
+  watch: (request) => client.watch(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true })
 })
 
 const watchOptions = (
