@@ -97,9 +97,11 @@ export class Connections {
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const connection = this.secured.get(socket as Socket)
       // Without TLS there is no way to say anything: noise, port scans, clients that do not trust us.
-      if (connection === undefined || error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable) {
+      if (connection === undefined || error.code === "ECONNRESET" || error.code === "EPIPE")
         return void socket.destroy()
-      }
+      // The rest of what a refused peer is still sending; cutting it off now could cost it the answer.
+      if (connection.isRefused) return
+      if (!socket.writable) return void socket.destroy()
       connection.refuse(Refusal.ofParserError(error.code))
     })
     server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
