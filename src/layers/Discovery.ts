@@ -15,8 +15,6 @@ import type * as Resource from "../kube/Resource.ts"
 import * as Documents from "./discovery/documents.ts"
 import { KubeClient } from "./KubeClient.ts"
 
-export type { ApiResource } from "./discovery/documents.ts"
-
 export interface GroupKind {
   /** Empty for the core group. */
   readonly group: string

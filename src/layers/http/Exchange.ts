@@ -27,8 +27,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #aborted = false
   /** Waiting readers are told of bytes only beyond this size; a stream wants them all. */
   #tellBeyond = Infinity
-  #streaming = false
+  readonly #streaming: boolean
   #wake: (() => void) | undefined
+
+  /** A stream is read with `pull` and pauses the socket while nobody does; anything else is read with `all`. */
+  constructor(form: "whole" | "stream") {
+    this.#streaming = form === "stream"
+  }
 
   /** Begins; at most once. */
   startUnsafe(dispatcher: Dispatcher, options: Dispatcher.DispatchOptions): void {
@@ -63,12 +68,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
       }
       this.#tellBeyond = limit
       if (this.#end === undefined) return Effect.flatMap(this.#change, () => this.all(limit))
-      return this.#end === null ? Effect.succeed(Buffer.concat(this.#chunks)) : Effect.fail(this.#end)
+      if (this.#end !== null) return Effect.fail(this.#end)
+      const body = Buffer.concat(this.#chunks)
+      // A long list is parsed next, and needs the memory.
+      this.#chunks = []
+      return Effect.succeed(body)
     })
 
   /** Everything that has arrived, as one array; ends with the body. Bytes that arrived before a failure are given first. */
   readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Error> = Effect.suspend(() => {
-    this.#streaming = true
     this.#tellBeyond = 0
     const [first, ...rest] = this.#chunks
     if (first !== undefined) {

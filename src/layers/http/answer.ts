@@ -40,7 +40,7 @@ const jsonOrText = (body: Buffer): unknown => {
   }
 }
 
-export const header = (head: Head, name: string): string | undefined => {
+const header = (head: Head, name: string): string | undefined => {
   const value = head.headers[name]
   return typeof value === "string" ? value : value?.join(", ")
 }
