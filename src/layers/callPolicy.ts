@@ -11,7 +11,8 @@ import * as ApiError from "../kube/ApiError.ts"
 import type { Request, Response } from "./Transport.ts"
 
 /**
- * `repeatable`: doing it twice is doing it once, so every transient failure is retried. `once`: only a 429 is, because a
+ * `repeatable`: doing it twice is doing it once, so every transient failure is retried, but not a certificate that is not
+ * trusted: another try would not change that. `once`: only a 429 is, because a
  * request that was turned away by rate limiting was never executed.
  */
 export type Repeat = "repeatable" | "once"
@@ -74,6 +75,9 @@ const schedule = (
   )
 
 const mayRetry = (repeat: Repeat, error: ApiError.ApiError): boolean =>
+  !ApiError.isUntrusted(error) && isRepeatable(repeat, error)
+
+const isRepeatable = (repeat: Repeat, error: ApiError.ApiError): boolean =>
   repeat === "repeatable" ? ApiError.isTransient(error) : ApiError.hasReason(error, "TooManyRequests")
 
 /** The server's wish is a lower bound of the wait, up to the cap. */

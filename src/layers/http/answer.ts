@@ -104,6 +104,7 @@ const sentence = (server: string, { code, message }: { readonly code: string; re
     case "UNABLE_TO_GET_ISSUER_CERT":
     case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+    case "CERT_SIGNATURE_FAILURE":
       return `the certificate of ${server} is not trusted (${code}): check certificate-authority-data of the cluster`
     default:
       return code === "" || message.includes(code) ? message : `${message} (${code})`

@@ -47,7 +47,7 @@ export const reachable = Effect.fnUntraced(function* (patience: Duration.Input) 
       orElse: () =>
         Effect.fail(
           new PreflightError({
-            message: `the API server did not answer within ${Duration.format(limit)}: ${last?.detail ?? "no connection"}; check the server address`
+            message: silence(limit, last?.detail ?? "it accepts the connection and says nothing")
           })
         )
     })
@@ -55,18 +55,19 @@ export const reachable = Effect.fnUntraced(function* (patience: Duration.Input) 
 })
 
 const advice = (error: ApiError.ApiError, limit: Duration.Duration): string => {
-  if (ApiError.isUntrusted(error)) {
-    return `the API server's certificate is not trusted: ${error.detail}; check certificate-authority in the kubeconfig`
-  }
+  if (ApiError.isUntrusted(error)) return error.detail
   switch (error.reason._tag) {
     case "Unauthorized":
       return `the API server does not accept our credentials (401): ${error.detail}; check the user in the kubeconfig`
     case "Credentials":
       return error.detail
     default:
-      return `the API server did not answer within ${Duration.format(limit)}: ${error.detail}; check the server address`
+      return silence(limit, error.detail)
   }
 }
+
+const silence = (limit: Duration.Duration, detail: string): string =>
+  `the API server did not answer within ${Duration.format(limit)}, check its address: ${detail}`
 
 /**
  * Waits until every kind has synced, but no longer than the patience; then kinds that the server refuses are a failure, and

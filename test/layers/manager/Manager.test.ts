@@ -133,7 +133,7 @@ describe("Manager", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual(
         yield* messageOf(fiber),
-        "the API server did not answer within 10s: read ECONNRESET; check the server address"
+        "the API server did not answer within 10s, check its address: read ECONNRESET"
       )
       assert.deepStrictEqual(trace, [])
     }).pipe(Effect.provide(alone))

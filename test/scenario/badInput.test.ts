@@ -1,0 +1,291 @@
+/**
+ * What the program does with bad input and bad luck, as a process: one line on standard error that says what, where and what to
+ * do, exit code 2 for a wrong command line and 1 for the rest, nothing written and no secret told.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { once } from "node:events"
+import { readdir } from "node:fs/promises"
+import type { ServerResponse } from "node:http"
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+import * as HttpsServer from "../support/httpsServer.ts"
+import * as Process from "../support/process.ts"
+import * as Tls from "../support/tls.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+const secret = "s3cr3t-of-the-test"
+
+type Ended = Effect.Success<ReturnType<typeof Process.run>>
+
+/** Log lines apart, there is exactly one line, it is the last one, and it is this one. */
+const told = ({ code, stderr, stdout, temporary }: Ended, expected: { code: number; line: RegExp | string }) =>
+  Effect.promise(async () => {
+    const lines = stderr.split("\n").slice(0, -1)
+    const plain = lines.filter((line) => !line.startsWith("timestamp="))
+    assert.strictEqual(plain.length, 1, stderr)
+    assert.strictEqual(plain[0], lines.at(-1))
+    const [, line = ""] = /^effect-controller-manager: (.*)$/.exec(plain[0] ?? "") ?? []
+    if (typeof expected.line === "string") assert.strictEqual(line, expected.line)
+    else assert.match(line, expected.line)
+    assert.strictEqual(code, expected.code)
+    assert.strictEqual(stdout, "")
+    assert.notMatch(stderr, /\n\s+at |node:internal|ERROR/)
+    assert.notInclude(stderr, secret)
+    assert.deepStrictEqual(await readdir(temporary), [])
+  })
+
+/** A server that is asked nothing but to read. */
+const onlyRead = ({ requests }: HttpsServer.TestServer) =>
+  assert.deepStrictEqual(
+    requests.filter((request) => !request.startsWith("GET ")),
+    []
+  )
+
+const answer = (response: ServerResponse, code: number, body: object) =>
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body))
+
+const status = (code: number, reason: string, message: string) => ({
+  kind: "Status",
+  apiVersion: "v1",
+  status: "Failure",
+  code,
+  reason,
+  message
+})
+
+const https = Effect.fnUntraced(function* (handler: HttpsServer.Handler) {
+  const ca = yield* Effect.promise(() => Tls.authority("scenario"))
+  const server = yield* HttpsServer.start(handler, yield* Effect.promise(() => ca.issue("127.0.0.1")))
+  return { ca: ca.cert, server }
+})
+
+/** Accepts connections and never says a word. */
+const silent = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => sockets.add(socket.on("error", () => {}))).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return { server, sockets }
+  }),
+  ({ server, sockets }) =>
+    Effect.promise(async () => {
+      const closed = once(server.close(), "close")
+      for (const socket of sockets) socket.destroy()
+      await closed
+    })
+)
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port
+
+describe.concurrent("bad luck", () => {
+  it.live("a server that refuses connections is waited for, ten seconds", () =>
+    Effect.gen(function* () {
+      const port = yield* Effect.scoped(Effect.map(silent, ({ server }) => portOf(server)))
+      const kubeconfig = yield* Kubeconfigs.write({ server: `https://127.0.0.1:${port}` })
+      const ended = yield* Process.run(["--kubeconfig", kubeconfig])
+      const detail = `https://127.0.0.1:${port} refuses the connection (ECONNREFUSED): is the API server running?`
+      const line = `the API server did not answer within 10s, check its address: ${detail}`
+      yield* told(ended, { code: 1, line })
+      assert.isAbove(ended.millis, 9500)
+      assert.isBelow(ended.millis, 14_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a server that never answers is waited for, ten seconds", () =>
+    Effect.gen(function* () {
+      const { server } = yield* silent
+      const kubeconfig = yield* Kubeconfigs.write({ server: `https://127.0.0.1:${portOf(server)}` })
+      const ended = yield* Process.run(["--kubeconfig", kubeconfig])
+      yield* told(ended, {
+        code: 1,
+        line: /^the API server did not answer within 10s, check its address: \S/
+      })
+      assert.isAbove(ended.millis, 9500)
+      assert.isBelow(ended.millis, 14_000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("403 on a list names verb and resource", () =>
+    Effect.gen(function* () {
+      const message =
+        'pods is forbidden: User "nobody" cannot list resource "pods" in API group "" at the cluster scope'
+      const { ca, server } = yield* https((request, response) => {
+        if (request.url === "/version") return answer(response, 200, { major: "1", minor: "33" })
+        return request.url?.startsWith("/api/v1/pods") === true
+          ? answer(response, 403, status(403, "Forbidden", message))
+          : answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] })
+      })
+      const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
+      yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
+        code: 1,
+        line: /^(list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant get, list and watch on pods, or leave the controller out with --controllers$/
+      })
+      onlyRead(server)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("401: the token is wrong", () =>
+    Effect.gen(function* () {
+      const { ca, server } = yield* https((_, response) =>
+        answer(response, 401, status(401, "Unauthorized", "Unauthorized"))
+      )
+      const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
+      yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
+        code: 1,
+        line: "the API server does not accept our credentials (401): Unauthorized; check the user in the kubeconfig"
+      })
+      onlyRead(server)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("the certificate is signed by somebody else", () =>
+    Effect.gen(function* () {
+      const { server } = yield* https((_, response) => answer(response, 200, {}))
+      const other = yield* Effect.promise(() => Tls.authority("other"))
+      const user = { token: secret }
+      for (const ca of [other.cert, undefined]) {
+        const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user })
+        yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
+          code: 1,
+          line: /^the certificate of https:\S+ is not trusted \([A-Z_]+\): check certificate-authority/
+        })
+      }
+      assert.deepStrictEqual(server.requests, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("the port of the embedded server is taken", () =>
+    Effect.gen(function* () {
+      const { server } = yield* silent
+      const port = portOf(server)
+      yield* told(yield* Process.run(["--cluster=embedded", `--embedded-port=${port}`]), {
+        code: 1,
+        line: `port ${port} on 127.0.0.1 is already in use: stop the process that listens there, or choose another port (0 takes a free one)`
+      })
+    }).pipe(Effect.scoped)
+  )
+})
+
+const plugin = (script: string) =>
+  JSON.stringify(
+    Kubeconfigs.content({
+      server: "https://127.0.0.1:1",
+      user: {
+        exec: {
+          apiVersion: "client.authentication.k8s.io/v1",
+          interactiveMode: "Never",
+          command: "/bin/sh",
+          args: ["-c", script]
+        }
+      }
+    })
+  )
+
+const kubeconfigs: ReadonlyArray<{ title: string; text: string; args?: ReadonlyArray<string>; line: RegExp }> = [
+  {
+    title: "is not YAML",
+    text: `clusters: [\n  token: ${secret}\n`,
+    line: /^kubeconfig \/\S+ is not valid YAML \(line \d\)$/
+  },
+  {
+    title: "is something else",
+    text: "hello",
+    line: /^\/\S+ is not a kubeconfig: it has neither clusters nor contexts$/
+  },
+  {
+    title: "has no such context",
+    text: JSON.stringify(Kubeconfigs.content({ server: "https://127.0.0.1:1", user: { token: secret } })),
+    args: ["--context=nope"],
+    line: /context "nope".*test/
+  },
+  {
+    title: "has a plugin that fails",
+    text: plugin(`echo ${secret}; echo 'log in first' >&2; exit 3`),
+    line: /^exec plugin "\/bin\/sh" failed: .*log in first/
+  },
+  {
+    title: "has a plugin that prints something else",
+    text: plugin(`echo ${secret}`),
+    line: /^exec plugin "\/bin\/sh" did not print an ExecCredential/
+  }
+]
+
+describe.concurrent("a kubeconfig that cannot be used", () => {
+  for (const { args = [], line, text, title } of kubeconfigs) {
+    it.live(title, () =>
+      Effect.gen(function* () {
+        const kubeconfig = yield* Kubeconfigs.file(text)
+        yield* told(yield* Process.run(["--kubeconfig", kubeconfig, ...args]), { code: 1, line })
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("is not there, is a folder, is not named at all", () =>
+    Effect.gen(function* () {
+      const folder = yield* Process.folder
+      const [missing, unreadable, none, pod] = yield* Effect.all(
+        [
+          Process.run(["--kubeconfig", `${folder}/none`]),
+          Process.run(["--cluster=kubeconfig"], { KUBECONFIG: folder }),
+          Process.run(["--cluster=kubeconfig"]),
+          Process.run(["--cluster=in-cluster"])
+        ],
+        { concurrency: 4 }
+      )
+      const check = "check the path and its permissions"
+      yield* told(missing, { code: 1, line: `kubeconfig ${folder}/none does not exist: ${check}` })
+      yield* told(unreadable, { code: 1, line: `kubeconfig ${folder} cannot be read (EISDIR): ${check}` })
+      yield* told(none, { code: 1, line: /^there is no kubeconfig \(.*\): give one with --kubeconfig$/ })
+      yield* told(pod, { code: 1, line: /^this is not a pod: KUBERNETES_SERVICE_HOST and / })
+    }).pipe(Effect.scoped)
+  )
+})
+
+const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
+  ["--controlers=x", "unknown flag --controlers: did you mean --controllers?; see --help"],
+  ["-controlers=x", "unknown flag --controlers: did you mean --controllers?; see --help"],
+  ["whatever", /"whatever"; see --help$/],
+  ["--context", "--context needs a value: name; see --help"],
+  ["--kubeconfig=a --kubeconfig=b", /^--kubeconfig does not take .*at most 1 value; see --help$/],
+  [
+    "--pod-count-interval=10",
+    "--pod-count-interval does not take \"10\": it must be a duration like 10s, 1m30s or '90 seconds'; see --help"
+  ],
+  ["--pod-count-interval=0s", /^--pod-count-interval does not take .* longer than zero; see --help$/],
+  ["--graceful-shutdown-timeout=-1s", /^--graceful-shutdown-timeout does not take "-1s": it must be a duration/],
+  ["--embedded-port=65536", '--embedded-port does not take "65536": it must be a port from 0 to 65535; see --help'],
+  ["--embedded-port=http", '--embedded-port does not take "http": it must be a port from 0 to 65535; see --help'],
+  [
+    "--pod-count-node-selector=a=(b",
+    '--pod-count-node-selector does not take "a=(b": it must be a label selector like app=web,tier!=cache; see --help'
+  ],
+  [
+    "--cluster=moon",
+    /^--cluster does not take "moon": it must be "auto" \| "kubeconfig" \| "in-cluster" \| "embedded"/
+  ],
+  ["--leader-elect=maybe", /^--leader-elect does not take "maybe"/],
+  ["--controllers=pod-count,nope", '"nope" is not a controller; there are: pod-count'],
+  [
+    "--leader-elect --leader-elect-renew-deadline=20s",
+    "leader election: the lease duration (15s) must be longer than the renew deadline (20s)"
+  ],
+  [
+    "--leader-elect --leader-elect-retry-period=9s",
+    "leader election: the renew deadline (10s) must be longer than 1.2 times the retry period (9s)"
+  ],
+  [
+    "--leader-elect --leader-elect-lease-duration=0s",
+    "leader election: the lease duration (0) must be at least one second"
+  ]
+]
+
+describe.concurrent("a wrong command line, found before any cluster is", () => {
+  for (const [args, line] of usage) {
+    it.live(args, () =>
+      Effect.gen(function* () {
+        // A kubeconfig that does not exist would be the next thing to complain about.
+        yield* told(yield* Process.run(args.split(" "), { KUBECONFIG: "/nonexistent" }), { code: 2, line })
+      }).pipe(Effect.scoped)
+    )
+  }
+})

@@ -1,0 +1,53 @@
+/**
+ * Makes sure that the program exists before tests run it as a process: builds `dist` when a source is newer, once for the whole
+ * run, and gives the tests a copy of their own, so that a build that starts meanwhile does not take it away from under them.
+ * A run of chosen files that leaves the scenarios out builds nothing.
+ */
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Path of `main.js`. */
+    readonly program: string
+  }
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** When the file was written, or nothing if it is not there. */
+const writtenAt = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs
+
+const isStale = (): boolean => {
+  const built = writtenAt(join(root, "dist/main.js"))
+  if (built === undefined) return true
+  return readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).some(
+    (path) => (writtenAt(join(root, "src", path)) ?? 0) > built
+  )
+}
+
+/** Filters of the command line are parts of paths. */
+const isNeeded = (argv: ReadonlyArray<string>): boolean => {
+  const filters = argv.filter((argument) => argument.includes("test/"))
+  return filters.length === 0 || filters.some((filter) => filter.includes("test/scenario"))
+}
+
+export default ({ provide }: TestProject): (() => void) | undefined => {
+  if (!isNeeded(process.argv.slice(2))) {
+    provide("program", "")
+    return undefined
+  }
+  if (isStale()) {
+    const build = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: root, encoding: "utf8" })
+    if (build.status !== 0) throw new Error(`scripts/build.mjs failed:\n${build.stdout}${build.stderr}`)
+  }
+  const folder = mkdtempSync(join(tmpdir(), "program-"))
+  for (const part of ["main.js", "program"]) cpSync(join(root, "dist", part), join(folder, part), { recursive: true })
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
+  provide("program", join(folder, "main.js"))
+  return () => rmSync(folder, { recursive: true, force: true })
+}

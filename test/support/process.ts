@@ -1,0 +1,111 @@
+/**
+ * The program as a child process: `dist/main.js` with an environment that knows nothing of this machine, its output collected.
+ * Waiting is for a line or for the exit, never for time. When the scope closes, the child is killed and waited for.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { mkdtemp, rm, mkdir } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inject } from "vitest"
+
+export interface Exited {
+  /** Of a process that a signal killed: the signal's name. */
+  readonly code: number | NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+  /** How long it ran. */
+  readonly millis: number
+}
+
+export interface Running {
+  /** Everything on both streams so far. */
+  readonly said: () => string
+  /** The first match in what it has said or will say; fails when it ends without. */
+  readonly says: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
+  readonly exit: Effect.Effect<Exited>
+  readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
+  /** Its temporary directory. */
+  readonly temporary: string
+}
+
+/** A directory for as long as the scope is open. */
+export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "scenario-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
+
+export const start = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {}
+): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const own = yield* folder
+    const [home, temporary] = [join(own, "home"), join(own, "tmp")]
+    yield* Effect.promise(() => Promise.all([mkdir(home), mkdir(temporary)]))
+    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary }
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => launch(args, { ...base, ...env }, temporary)),
+      ({ exit, kill }) => Effect.andThen(kill("SIGKILL"), exit)
+    )
+  })
+
+const launch = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, temporary: string): Running => {
+  const started = performance.now()
+  const child = spawn(process.execPath, [inject("program"), ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
+  let [stdout, stderr, all] = ["", "", ""]
+  const waiting = new Set<() => void>()
+  const heard = () => {
+    for (const wake of waiting) wake()
+  }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text
+    all += text
+    heard()
+  })
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text
+    all += text
+    heard()
+  })
+  let over = false
+  const ended = new Promise<Exited>((resolve) => {
+    // Not `exit`: the last lines come after it.
+    child.once("close", (code, signal) => {
+      over = true
+      heard()
+      resolve({ code: signal ?? code, stdout, stderr, millis: performance.now() - started })
+    })
+  })
+  return {
+    temporary,
+    said: () => all,
+    exit: Effect.promise(() => ended),
+    kill: (signal) => Effect.sync(() => void child.kill(signal)),
+    says: (pattern) =>
+      Effect.promise(
+        () =>
+          new Promise((resolve, reject) => {
+            const look = () => {
+              const found = pattern.exec(all)
+              if (found === null && !over) return
+              waiting.delete(look)
+              if (found === null) reject(new Error(`it ended without saying ${pattern}:\n${all}`))
+              else resolve(found)
+            }
+            waiting.add(look)
+            look()
+          })
+      )
+  }
+}
+
+/** Runs it to its end. */
+export const run = (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) =>
+  Effect.flatMap(start(args, env), ({ exit, temporary }) => Effect.map(exit, (exited) => ({ ...exited, temporary })))
+
+/** Whether a command is installed. */
+export const has = (command: string): boolean =>
+  (process.env["PATH"] ?? "").split(":").some((path) => existsSync(join(path, command)))
