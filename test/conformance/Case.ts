@@ -15,9 +15,11 @@ export interface Subject {
   readonly namespace: string
   /** Makes every revision before now unreadable, as etcd's compaction does. */
   readonly compact: Effect.Effect<void>
+  /** The same server to a caller with another token, or none. */
+  readonly as: (token: string | undefined) => Effect.Effect<Transport["Service"], never, Scope.Scope>
 }
 
-export type Part = "compaction" | "applyRemoval" | "managedFields" | "fieldValidation"
+export type Part = "credentials" | "compaction" | "applyRemoval" | "managedFields" | "fieldValidation"
 
 export interface Case {
   readonly title: string

@@ -11,7 +11,7 @@ import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as envtest from "../support/envtest.ts"
-import type { Part } from "./Case.ts"
+import type { Part, Subject } from "./Case.ts"
 
 export interface Backend {
   readonly name: string
@@ -19,12 +19,11 @@ export interface Backend {
   readonly skip?: string | undefined
   /** What it does not do yet; cases that need it are skipped with this as the reason. */
   readonly lacks: ReadonlyArray<Part>
-  readonly start: Effect.Effect<
-    { readonly transport: Transport["Service"]; readonly compact: Effect.Effect<void> },
-    unknown,
-    Scope.Scope
-  >
+  readonly start: Effect.Effect<Pick<Subject, "transport" | "compact" | "as">, unknown, Scope.Scope>
 }
+
+const caller = (server: string, ca: string) => (token: string | undefined) =>
+  HttpTransport.make(Endpoint.fixed({ server, tls: { ca }, token }))
 
 const assets = envtest.assets()
 
@@ -34,7 +33,8 @@ const real: Backend = {
   lacks: [],
   start: Effect.gen(function* () {
     const server = yield* envtest.start("folder" in assets ? assets.folder : "")
-    return { transport: yield* HttpTransport.make(server.endpoint), compact: server.compact }
+    const transport = yield* HttpTransport.make(server.endpoint)
+    return { transport, compact: server.compact, as: caller(server.url, server.ca) }
   })
 }
 
@@ -46,11 +46,13 @@ const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Con
 
 const inProcess: Backend = {
   name: "the embedded server, in process",
-  lacks: notYet,
+  lacks: [...notYet, "credentials"],
   start: Effect.gen(function* () {
     const server = yield* embedded
     const context = yield* Layer.build(ApiServer.layerTransport.pipe(Layer.provide(Layer.succeed(ApiServer, server))))
-    return { transport: Context.get(context, Transport), compact: server.compact() }
+    const transport = Context.get(context, Transport)
+    // Whoever is in the process is the administrator.
+    return { transport, compact: server.compact(), as: () => Effect.succeed(transport) }
   })
 }
 
@@ -64,7 +66,7 @@ const overHttps: Backend = {
     const { port } = yield* Front.listen({ api: server, certificate, key, token })
     const url = `https://${Front.host}:${port}`
     const transport = yield* HttpTransport.make(Endpoint.fixed({ server: url, tls: { ca }, token }))
-    return { transport, compact: server.compact() }
+    return { transport, compact: server.compact(), as: caller(url, ca) }
   })
 }
 

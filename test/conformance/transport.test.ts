@@ -27,7 +27,7 @@ interface Ready extends Omit<Subject, "namespace"> {
 }
 
 const open = Effect.fnUntraced(function* (backend: Backend, scope: Scope.Scope) {
-  const { compact, transport } = yield* Scope.provide(backend.start, scope)
+  const { as, compact, transport } = yield* Scope.provide(backend.start, scope)
   const context = yield* Layer.buildWithScope(
     KubeClient.layer.pipe(Layer.provide(Layer.succeed(Transport, transport))),
     scope
@@ -35,7 +35,7 @@ const open = Effect.fnUntraced(function* (backend: Backend, scope: Scope.Scope) 
   const client = Context.get(context, KubeClient)
   const version = yield* client.raw({ method: "GET", path: "/version", context: { verb: "raw", path: "/version" } })
   const { minor } = version.body as { minor: string }
-  return { client, transport, compact, minor: Number.parseInt(minor, 10) }
+  return { client, transport, compact, as, minor: Number.parseInt(minor, 10) }
 })
 
 for (const backend of backends) {

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { Event, EventsEvent, Lease, Pod } from "../../../src/kube/resources.ts"
 import { Discovery } from "../../../src/layers/Discovery.ts"
@@ -143,6 +144,26 @@ export const others: ReadonlyArray<Case> = [
       assert.match(version.gitVersion, /^v1\.\d+\.\d+/)
       assert.strictEqual((yield* raw(transport, "/readyz")).body, "ok")
       assert.strictEqual((yield* raw(transport, "/healthz")).body, "ok")
+    })
+  },
+  {
+    title: "a wrong token is Unauthorized; no token is no administrator",
+    needs: "credentials",
+    run: Effect.fnUntraced(function* ({ as, namespace }) {
+      const path = Resource.path(Pod, { namespace })
+      const list = (transport: Transport["Service"]) =>
+        Effect.flip(
+          transport.send({ method: "GET", path, context: { verb: "list", path, resource: "pods", namespace } })
+        )
+      assert.strictEqual((yield* list(yield* as("wrong"))).reason._tag, "Unauthorized")
+      const anonymous = yield* list(yield* as(undefined))
+      assert.include(["Unauthorized", "Forbidden"], anonymous.reason._tag)
+      if (anonymous.reason._tag === "Forbidden")
+        assert.include(anonymous.message, `list pods in namespace "${namespace}"`)
+      const watch = Stream.runDrain(
+        (yield* as("wrong")).watch({ method: "GET", path, query: { watch: true }, context: { verb: "watch", path } })
+      )
+      assert.strictEqual((yield* Effect.flip(watch)).reason._tag, "Unauthorized")
     })
   },
   {
