@@ -121,6 +121,7 @@ const replace = (turn: Turn, target: Target): write.Updated => {
   const { kind, name, namespace, subresource } = target
   const object = body.object(turn.request, kind)
   const options = write.optionsOf(turn)
+  write.checkIdentity(target, object)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   if (existing !== undefined) {
     return { version: write.update(turn, target, object, existing, options), created: false }

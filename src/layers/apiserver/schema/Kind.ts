@@ -47,7 +47,9 @@ export interface Kind {
   readonly nameRule: "subdomain" | "label" | "path"
   /** Selectable fields beyond metadata.name and metadata.namespace, read from the stored form. */
   readonly fields: Readonly<Record<string, (object: JsonObject) => string>>
-  /** Applied to every object that is created, after the metadata; works in place. */
+  /** Fills in what was left out, on every write of the whole object; works in place. */
+  readonly defaults: ((object: JsonObject) => void) | undefined
+  /** Applied to every object that is created, after metadata and defaults; works in place. */
   readonly onCreate: ((object: JsonObject) => void) | undefined
   /** Applied to every new state on the main endpoint, after the status was restored; works in place. */
   readonly onUpdate: ((object: JsonObject, existing: JsonObject) => void) | undefined
@@ -83,6 +85,7 @@ export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>):
   returnsDeleted: false,
   nameRule: "subdomain",
   fields: {},
+  defaults: undefined,
   onCreate: undefined,
   onUpdate: undefined,
   conversion: undefined,

@@ -1,6 +1,6 @@
 /**
- * What the server itself fills in or takes away when an object of a kind is created. First cut: only the parts that
- * clients notice at once; defaulting and validation of workloads belong here too when they come.
+ * What the server writes or takes away when an object of a kind is created or replaced, whatever the client sent: the first
+ * status, mostly. Defaults of specs are in `defaults.ts`.
  */
 import * as Base64 from "effect/encoding/Base64"
 import { arrayAt, at, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
@@ -8,12 +8,7 @@ import type { JsonObject } from "../json.ts"
 
 /** A pod starts Pending, whatever status was sent. */
 export const pod = (object: JsonObject): void => {
-  const spec = ensureObject(object, "spec")
-  spec["restartPolicy"] ??= "Always"
-  spec["terminationGracePeriodSeconds"] ??= 30
-  spec["dnsPolicy"] ??= "ClusterFirst"
-  spec["schedulerName"] ??= "default-scheduler"
-  object["status"] = { phase: "Pending", qosClass: qosClass(spec) }
+  object["status"] = { phase: "Pending", qosClass: qosClass(ensureObject(object, "spec")) }
 }
 
 /** Guaranteed, Burstable or BestEffort. Source: core/v1 helper qos; init containers count like the others. */
@@ -51,38 +46,18 @@ export const keepSpec = (object: JsonObject, existing: JsonObject): void => {
 }
 
 export const service = (object: JsonObject): void => {
-  const spec = ensureObject(object, "spec")
-  spec["type"] ??= "ClusterIP"
-  spec["sessionAffinity"] ??= "None"
   object["status"] = { loadBalancer: {} }
 }
 
 export const deployment = (object: JsonObject): void => {
-  const spec = ensureObject(object, "spec")
-  spec["replicas"] ??= 1
-  spec["revisionHistoryLimit"] ??= 10
-  spec["progressDeadlineSeconds"] ??= 600
-  const strategy = ensureObject(spec, "strategy")
-  strategy["type"] ??= "RollingUpdate"
-  if (strategy["type"] === "RollingUpdate") {
-    const rolling = ensureObject(strategy, "rollingUpdate")
-    rolling["maxSurge"] ??= "25%"
-    rolling["maxUnavailable"] ??= "25%"
-  }
   object["status"] = {}
 }
 
 export const replicaSet = (object: JsonObject): void => {
-  ensureObject(object, "spec")["replicas"] ??= 1
   object["status"] = { replicas: 0 }
 }
 
 /** `stringData` is a convenience of writing: it is folded into `data`. */
-export const secret = (object: JsonObject): void => {
-  object["type"] ??= "Opaque"
-  foldStringData(object)
-}
-
 export const foldStringData = (object: JsonObject): void => {
   const plain = object["stringData"]
   delete object["stringData"]

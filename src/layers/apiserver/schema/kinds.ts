@@ -4,6 +4,7 @@
  */
 import * as columns from "./columns.ts"
 import * as creation from "./creation.ts"
+import * as defaults from "./defaults.ts"
 import * as events from "./events.ts"
 import * as Kind from "./Kind.ts"
 import * as selectable from "./selectable.ts"
@@ -21,6 +22,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     subresources: ["status", "binding"],
     returnsDeleted: true,
     fields: selectable.pod,
+    defaults: defaults.pod,
     onCreate: creation.pod,
     columns: columns.pod
   }),
@@ -54,7 +56,8 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     kind: "Secret",
     plural: "secrets",
     fields: selectable.secret,
-    onCreate: creation.secret,
+    defaults: defaults.secret,
+    onCreate: creation.foldStringData,
     onUpdate: creation.foldStringData,
     columns: columns.secret
   }),
@@ -69,6 +72,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     returnsDeleted: true,
     nameRule: "label",
     fields: selectable.service,
+    defaults: defaults.service,
     onCreate: creation.service,
     columns: columns.service
   }),
@@ -130,6 +134,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     categories: ["all"],
     subresources: ["status", "scale"],
     generation: "annotations",
+    defaults: defaults.deployment,
     onCreate: creation.deployment,
     columns: columns.deployment
   }),
@@ -142,6 +147,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     subresources: ["status", "scale"],
     generation: true,
     fields: selectable.replicated,
+    defaults: defaults.replicaSet,
     onCreate: creation.replicaSet,
     columns: columns.replicaSet
   }),

@@ -58,6 +58,7 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
     throw Refusal.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
   const config = onlyPart(target, body.accept(sent, kind))
+  if (subresource === "") write.checkIdentity(target, config)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)
   const live = existing === undefined ? undefined : Version.parse(existing)

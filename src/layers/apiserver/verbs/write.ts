@@ -56,6 +56,7 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
   const generated = textAt(object, "metadata", "name") === ""
   metadata.create(turn, kind, object, namespace)
   if (generated) drawAgain(turn, target, object)
+  kind.defaults?.(object)
   kind.onCreate?.(object)
   validate.metadata(kind, object)
   const name = textAt(object, "metadata", "name")
@@ -73,7 +74,6 @@ export const createNamed = (
   object: JsonObject,
   options: WriteOptions
 ): Version.Version => {
-  checkIdentity(target, object)
   const sent = ensureObject(object, "metadata")
   if (textAt(sent, "uid") !== "" || !["", "0"].includes(textAt(sent, "resourceVersion"))) {
     throw Refusal.notFound(target.kind, target.name)
@@ -167,7 +167,8 @@ const track = (turn: Turn.Turn, target: Target, next: JsonObject, before: JsonOb
   managedFields.trackUpdate(next, before, writer, Turn.timestamp(turn.now), Shape.of(target.kind.storage))
 }
 
-const checkIdentity = (target: Target, object: JsonObject): void => {
+/** The object must be the one the path names, before anybody asks whether it exists. */
+export const checkIdentity = (target: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "name")
   if (given !== "" && given !== target.name) {
     throw Refusal.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
@@ -215,5 +216,6 @@ const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonO
   }
   if (hasStatus(kind)) put(object, "status", get(before, "status"))
   kind.onUpdate?.(object, before)
+  kind.defaults?.(object)
   return object
 }
