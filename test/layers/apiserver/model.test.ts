@@ -1,0 +1,253 @@
+/**
+ * Laws of the log against a model that keeps every state it has seen: a watch replayed is the list, an exact list is the
+ * past, pages together are the list they began as. The same laws must find the faults seeded below.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Selector from "../../../src/kube/Selector.ts"
+import * as CollectionModule from "../../../src/layers/apiserver/Collection.ts"
+import * as RevisionLogModule from "../../../src/layers/apiserver/RevisionLog.ts"
+import * as kinds from "../../../src/layers/apiserver/schema/kinds.ts"
+import * as Version from "../../../src/layers/apiserver/Version.ts"
+import { plain } from "../../../src/layers/apiserver/views/View.ts"
+import type * as WatchersModule from "../../../src/layers/apiserver/Watchers.ts"
+import { load } from "../../support/mutant.ts"
+import * as Stream from "effect/Stream"
+
+const kind = kinds.all.find((one) => one.kind === "ConfigMap")!
+const view = plain(kind)
+const web: Version.Selection = {
+  namespace: "a",
+  labels: [{ key: "app", operator: "In", values: ["web"] }] satisfies Selector.LabelSelector,
+  fields: []
+}
+
+const Step = Schema.Struct({
+  namespace: Schema.Literals(["a", "b", "a-b"]),
+  name: Schema.Literals(["x", "y", "z"]),
+  app: Schema.Literals(["web", "db", "gone"]),
+  /** Whether the log is compacted after this step to where it was three steps before. */
+  compact: Schema.Boolean
+})
+const Script = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(40)))
+type Script = ReadonlyArray<typeof Step.Type>
+
+interface Modules {
+  readonly Collection: typeof CollectionModule.Collection
+  readonly make: typeof RevisionLogModule.make
+}
+
+const real: Modules = { Collection: CollectionModule.Collection, make: RevisionLogModule.make }
+
+const version = (step: typeof Step.Type, revision: number): Version.Version =>
+  Version.make(
+    [kind],
+    {
+      metadata: {
+        name: step.name,
+        namespace: step.namespace,
+        resourceVersion: String(revision),
+        labels: { app: step.app }
+      }
+    },
+    revision
+  )
+
+/** Runs the script; `states[r]` is what the model holds at revision r, in order. */
+const play = (modules: Modules, script: Script, compacting: boolean) => {
+  const log = modules.make({ capacity: 1000 })
+  const collection = new modules.Collection(log, "configmaps")
+  const states: Array<ReadonlyArray<string>> = [[]]
+  const model = new Map<string, string>()
+  for (const step of script) {
+    const key = `${step.namespace}/${step.name}`
+    const next = version(step, collection.upcoming())
+    if (step.app !== "gone") {
+      collection.store(next)
+      model.set(key, next.text)
+    } else if (model.has(key)) {
+      collection.remove(next)
+      model.delete(key)
+    } else continue
+    states.push([...model].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text))
+    if (compacting && step.compact) log.compact(log.revision() - 3)
+  }
+  return { log, collection, states }
+}
+
+const textsAt = (collection: CollectionModule.Collection, revision: number, namespace = "", after = "") =>
+  [...collection.range({ namespace, after, revision })].map((one) => one.text)
+
+const equal = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Every revision that is still covered reads as it was, in whole and by namespace. */
+const pastIsKept = (modules: Modules, script: Script): boolean => {
+  const { collection, log, states } = play(modules, script, true)
+  for (let revision = collection.history.compacted; revision <= log.revision(); revision++) {
+    if (!equal(textsAt(collection, revision), states[revision])) return false
+    const own = (states[revision] ?? []).filter((text) => JSON.parse(text).metadata.namespace === "a")
+    if (!equal(textsAt(collection, revision, "a"), own)) return false
+  }
+  const present = [...collection.range({ namespace: "", after: "", revision: log.revision() })]
+  return present.every((one, index) => collection.countAfter("", one.key) === present.length - index - 1)
+}
+
+/** From any revision: its list, changed by the watch, is the present list; for all objects and for some. */
+const watchIsReplay = (modules: Modules, script: Script) =>
+  Effect.gen(function* () {
+    const { collection, log, states } = play(modules, script, false)
+    for (const selection of [{ namespace: "", labels: [], fields: [] }, web]) {
+      for (let from = 0; from <= log.revision(); from++) {
+        const chosen = (texts: ReadonlyArray<string> | undefined) =>
+          (texts ?? []).filter((text) => selection !== web || matchesWeb(JSON.parse(text)))
+        const wanted = new Map(chosen(states.at(-1)).map((text) => [keyOf(text), text]))
+        const held = new Map(chosen(states[from]).map((text) => [keyOf(text), text]))
+        if (!(yield* replay(collection, selection, from, held))) return false
+        if (!equal([...held].sort(byKey), [...wanted].sort(byKey))) return false
+      }
+    }
+    return true
+  })
+
+const byKey = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1)
+
+const matchesWeb = (object: any): boolean => object.metadata.namespace === "a" && object.metadata.labels.app === "web"
+
+const keyOf = (text: string): string => {
+  const { name, namespace } = JSON.parse(text).metadata
+  return `${namespace}/${name}`
+}
+
+/** Applies the events to `held`; false when an event contradicts it. */
+const replay = (
+  collection: CollectionModule.Collection,
+  selection: Version.Selection,
+  from: number,
+  held: Map<string, string>
+) =>
+  Effect.gen(function* () {
+    const plan = { selection, view, initial: [], markInitialEnd: false, revision: from, bookmarks: false, duration: 0 }
+    const watching = collection.watchers.open({ ...plan, duration: 60_000 })
+    // The watch delivers what is there and then waits: a few turns later it is interrupted.
+    const lines: Array<string> = []
+    yield* Stream.runForEachArray(watching, (chunk) =>
+      Effect.sync(() => {
+        lines.push(...chunk)
+      })
+    ).pipe(Effect.raceFirst(Effect.repeat(Effect.yieldNow, { times: 10 })))
+    for (const line of lines) {
+      const { object, type } = JSON.parse(line)
+      const { apiVersion: _apiVersion, kind: _kind, ...stored } = object
+      const key = keyOf(JSON.stringify(stored))
+      if (held.has(key) !== (type !== "ADDED")) return false
+      if (type === "DELETED") held.delete(key)
+      else held.set(key, JSON.stringify(stored))
+    }
+    return true
+  })
+
+describe("the log", () => {
+  it.prop("keeps the past that it still covers", { script: Script }, ({ script }) => pastIsKept(real, script), {
+    arbitrary: { runs: 300 }
+  })
+
+  it.effect.prop("a watch is a replay", { script: Script }, ({ script }) => watchIsReplay(real, script), {
+    arbitrary: { runs: 40 }
+  })
+
+  it.prop("a bounded history never holds more than its capacity", { script: Script }, ({ script }) => {
+    const log = RevisionLogModule.make({ capacity: 5 })
+    const collection = new CollectionModule.Collection(log, "configmaps")
+    return script.every((step) => {
+      collection.store(version(step, collection.upcoming()))
+      return collection.history.size <= 5 && collection.history.dropped === Math.max(0, log.revision() - 5)
+    })
+  })
+})
+
+/** A script that meets every fault below: two objects that come, change sides and go. */
+const telling: Script = [
+  { namespace: "a", name: "x", app: "web", compact: false },
+  { namespace: "a-b", name: "x", app: "web", compact: false },
+  { namespace: "a", name: "y", app: "db", compact: false },
+  { namespace: "a", name: "x", app: "db", compact: false },
+  { namespace: "a", name: "y", app: "web", compact: true },
+  { namespace: "a", name: "x", app: "gone", compact: false },
+  { namespace: "a", name: "y", app: "web", compact: true },
+  { namespace: "a", name: "z", app: "web", compact: false }
+]
+
+describe("faults that the laws find", () => {
+  it.effect("the telling script breaks nothing in the original", () =>
+    Effect.gen(function* () {
+      assert.isTrue(pastIsKept(real, telling))
+      assert.isTrue(yield* watchIsReplay(real, telling))
+    })
+  )
+
+  const history = (title: string, find: string, replace: string) =>
+    it.effect(title, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          load<typeof RevisionLogModule>("layers/apiserver/RevisionLog.ts", { title, find, replace })
+        )
+        assert.isFalse(pastIsKept({ ...real, make: mutant.make }, telling))
+      })
+    )
+  history(
+    "a compaction that forgets one change too many",
+    "const head = this.firstAfter(revision)",
+    "const head = this.firstAfter(revision + 1)"
+  )
+  history(
+    "a past that begins one change late",
+    "const start = this.firstAfter(revision)",
+    "const start = this.firstAfter(revision + 1)"
+  )
+
+  const collection = (title: string, find: string, replace: string) =>
+    it.effect(title, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          load<typeof CollectionModule>("layers/apiserver/Collection.ts", { title, find, replace })
+        )
+        assert.isFalse(pastIsKept({ ...real, Collection: mutant.Collection }, telling))
+      })
+    )
+  collection(
+    "the newest instead of the oldest state in the past",
+    "if (!past.has(change.next.key)) past.set",
+    "past.set"
+  )
+  collection(
+    "deleted objects that the past does not revive",
+    "version !== undefined && !this.objects.has(key) ? [key] : []",
+    "[]"
+  )
+
+  const watcher = (title: string, find: string, replace: string) =>
+    it.effect(title, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          load<typeof WatchersModule>("layers/apiserver/Watchers.ts", { title, find, replace })
+        )
+        class Faulty extends CollectionModule.Collection {
+          override readonly watchers: WatchersModule.Watchers
+          constructor(log: RevisionLogModule.RevisionLog, storage: string) {
+            super(log, storage)
+            this.watchers = mutant.make(this.history, log)
+          }
+        }
+        assert.isFalse(yield* watchIsReplay({ ...real, Collection: Faulty }, telling))
+      })
+    )
+  watcher(
+    "an object that leaves a selector is not deleted",
+    `else if (before) lines.push(shared(change, view, "LEFT", change.previous))`,
+    ""
+  )
+  watcher("an object that enters a selector is modified", `before ? "MODIFIED" : "ADDED"`, `"MODIFIED"`)
+  watcher("a position that does not move", "this.position = last.revision", "this.position = last.revision - 1")
+})
