@@ -1,0 +1,78 @@
+/**
+ * A cluster as a scenario needs it: an API server, a client of the test, a control-plane node and pods to count. Waiting for
+ * something in it is a list and a watch, as for everybody else.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { Event, Node, Pod } from "../../src/kube/resources.ts"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient, type ListOptions } from "../../src/layers/KubeClient.ts"
+import { Transport } from "../../src/layers/Transport.ts"
+import type { Upstream } from "../support/gateway.ts"
+
+export const label = "hopegi/pod-count"
+
+/** The embedded API server in the test's own process; nothing is simulated in it. */
+export const embedded = Effect.gen(function* () {
+  const { endpoint } = Context.get(yield* Layer.build(Layer.fresh(EmbeddedCluster.layer())), EmbeddedCluster)
+  return { server: endpoint.server, ca: endpoint.ca, token: Redacted.value(endpoint.token) } satisfies Upstream
+})
+
+export type Client = KubeClient["Service"]
+
+export const client = Effect.fnUntraced(function* ({ ca, server, token }: Upstream) {
+  const transport = yield* HttpTransport.make(Endpoint.fixed({ server, tls: { ca }, token }))
+  const services = yield* Layer.build(Layer.fresh(Layer.provide(KubeClient.layer, Layer.succeed(Transport, transport))))
+  return Context.get(services, KubeClient)
+})
+
+export const addNode = (client: Client) =>
+  client.create(Node, { metadata: { name: "control-plane", labels: { "node-role.kubernetes.io/control-plane": "" } } })
+
+export const addPod = (client: Client, name: string) =>
+  client.create(Pod, {
+    metadata: { name, namespace: "default" },
+    spec: { containers: [{ name: "main", image: "example.org/none" }] }
+  })
+
+/** The first object of which it holds, now or in time. */
+export const until = <A extends KubeObject>(
+  client: Client,
+  resource: Resource.Resource<A>,
+  options: Pick<ListOptions, "namespace" | "fieldSelector">,
+  holds: (object: A) => boolean
+) =>
+  Effect.gen(function* () {
+    const { items, metadata } = yield* client.list(resource, options)
+    const present = items.find(holds)
+    if (present !== undefined) return present
+    const resourceVersion = metadata.resourceVersion ?? ""
+    const found = yield* client.watch(resource, { ...options, resourceVersion }).pipe(
+      Stream.map((event) => event.object as A),
+      Stream.filter((object) => object.metadata !== undefined && holds(object)),
+      Stream.runHead
+    )
+    return Option.getOrThrowWith(found, () => new Error("the watch ended before it was true"))
+  })
+
+export const labelled = (client: Client, count: number | undefined) =>
+  until(client, Node, {}, ({ metadata }) =>
+    count === undefined ? metadata.labels?.[label] !== undefined : metadata.labels?.[label] === String(count)
+  )
+
+/** An event of pod-count on a pod. */
+export const recorded = (client: Client, pod: string, count: number) =>
+  until(
+    client,
+    Event,
+    { namespace: "default" },
+    (event) => event.involvedObject.name === pod && event.message === `pod count is ${count}`
+  )

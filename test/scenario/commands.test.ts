@@ -1,0 +1,87 @@
+/**
+ * What the program answers without running anything: help, version, completions, and the spellings of flags it understands.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { version } from "../../src/version.ts"
+import * as Process from "../support/process.ts"
+
+const flags = [
+  "cluster",
+  "kubeconfig",
+  "context",
+  "controllers",
+  "leader-elect",
+  "leader-elect-resource-name",
+  "leader-elect-resource-namespace",
+  "leader-elect-lease-duration",
+  "leader-elect-renew-deadline",
+  "leader-elect-retry-period",
+  "cluster-name",
+  "pod-count-interval",
+  "pod-count-schedule",
+  "pod-count-node-selector",
+  "graceful-shutdown-timeout",
+  "embedded-port",
+  "help",
+  "version",
+  "completions",
+  "log-level"
+]
+
+const says = (args: ReadonlyArray<string>) =>
+  Effect.map(Process.run(args), ({ code, stderr, stdout }) => {
+    assert.strictEqual(stderr, "")
+    assert.strictEqual(code, 0)
+    return stdout
+  })
+
+const flagsIn = (text: string) => new Set([...text.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map((match) => match[1]))
+
+describe.concurrent("commands", () => {
+  for (const spelling of ["--help", "-h", "-help"]) {
+    it.live(`${spelling} lists every flag, every controller and the exit codes`, () =>
+      Effect.gen(function* () {
+        const help = yield* says([spelling])
+        const listed = new Set([...help.matchAll(/^ {2}--([a-z-]+).* {2,}\S/gm)].map((match) => match[1] ?? ""))
+        assert.sameMembers([...listed], flags)
+        assert.match(help, /^ {2}pod-count \(on\): \S/m)
+        assert.match(help, /^Exit codes: 0 .*, 1 .*, 2 /m)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  for (const args of [["--version"], ["-v"], ["-version"], ["--version", "--leader-elect"]]) {
+    it.live(`${args.join(" ")} is the version and nothing else`, () =>
+      Effect.map(says(args), (text) => assert.strictEqual(text, `${version}\n`)).pipe(Effect.scoped)
+    )
+  }
+
+  for (const shell of ["bash", "zsh", "fish"]) {
+    it.live(`--completions ${shell} knows every flag`, () =>
+      Effect.map(says(["--completions", shell]), (script) => {
+        const known =
+          shell === "fish" ? new Set([...script.matchAll(/-l ([a-z-]+)/g)].map((m) => m[1])) : flagsIn(script)
+        for (const flag of flags.slice(0, -4)) assert.isTrue(known.has(flag), flag)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  // Each is understood: what is complained about is the next thing, the kubeconfig that is not there.
+  for (const args of [
+    "--leader-elect --cluster=kubeconfig",
+    "--leader-elect=true --cluster kubeconfig",
+    "--leader-elect=false -cluster=kubeconfig",
+    "--no-leader-elect -cluster kubeconfig",
+    "-leader-elect -controllers=*,-pod-count -cluster=kubeconfig",
+    "--pod-count-interval=1m30s --graceful-shutdown-timeout=500ms --cluster=kubeconfig",
+    "--pod-count-node-selector=a=b,c!=d,e --cluster=kubeconfig"
+  ]) {
+    it.live(`understands ${args}`, () =>
+      Effect.map(Process.run(args.split(" ")), ({ code, stderr }) => {
+        assert.match(stderr, /^effect-controller-manager: there is no kubeconfig /)
+        assert.strictEqual(code, 1)
+      }).pipe(Effect.scoped)
+    )
+  }
+})

@@ -1,0 +1,156 @@
+/**
+ * The program from start to stop, as a process: on nothing but itself, then stopped in every way there is.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { readdir, readFile, stat } from "node:fs/promises"
+import { promisify } from "node:util"
+import { Event } from "../../src/kube/resources.ts"
+import * as Gateway from "../support/gateway.ts"
+import * as Process from "../support/process.ts"
+import * as Cluster from "./cluster.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+/** Asks it to stop and says how it ended, and how long that took. */
+const stop = Effect.fnUntraced(function* (running: Process.Running, signal: NodeJS.Signals) {
+  const began = performance.now()
+  yield* running.kill(signal)
+  const exited = yield* running.exit
+  return { ...exited, took: performance.now() - began }
+})
+
+/** What the printed kubeconfig gives access to. */
+const accessIn = (path: string) =>
+  Effect.promise(async (): Promise<Gateway.Upstream> => {
+    const { clusters, users } = JSON.parse(await readFile(path, "utf8")) as {
+      clusters: [{ cluster: { server: string; "certificate-authority-data": string } }]
+      users: [{ user: { token: string } }]
+    }
+    const { "certificate-authority-data": ca, server } = clusters[0].cluster
+    return { server, ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token }
+  })
+
+const kubectl = (line: string) =>
+  Effect.promise(() =>
+    promisify(execFile)("sh", ["-c", line], { env: { PATH: process.env["PATH"], HOME: "/nonexistent" } })
+  )
+
+describe.concurrent("with nothing configured", () => {
+  it.live("says so once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C", () =>
+    Effect.gen(function* () {
+      const began = performance.now()
+      const running = yield* Process.start([])
+      const [command, path = ""] = yield* running.says(/^kubectl --kubeconfig (\S+) get nodes --show-labels$/m)
+      assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
+      const client = yield* Cluster.client(yield* accessIn(path))
+      const { metadata } = yield* Cluster.labelled(client, undefined)
+      const isCount = (event: Event) => event.message?.startsWith("pod count is ") === true
+      const event = yield* Cluster.until(client, Event, {}, isCount)
+      assert.isBelow(performance.now() - began, 15_000)
+      assert.match(metadata.labels?.[Cluster.label] ?? "", /^[1-9]\d*$/)
+      assert.deepStrictEqual([event.reason, event.type], ["SuccessCalculatePod", "Normal"])
+      assert.strictEqual(event.source?.component, "pod_controller")
+      if (Process.has("kubectl")) {
+        const { stdout } = yield* kubectl(command)
+        assert.match(stdout, /hopegi\/pod-count=\d/)
+        const { namespace, name } = event.involvedObject
+        const described = yield* kubectl(`kubectl --kubeconfig ${path} describe pod -n ${namespace} ${name}`)
+        assert.match(described.stdout, /SuccessCalculatePod .*pod_controller +pod count is \d+/)
+      }
+      const { code, stderr, stdout, took } = yield* stop(running, "SIGINT")
+      assert.strictEqual(code, 0)
+      assert.isBelow(took, 5000)
+      assert.strictEqual(stdout, `${command}\n`)
+      const lines = stderr.split("\n").slice(0, -1)
+      assert.isTrue(
+        lines.every((line) => line.startsWith("timestamp=")),
+        stderr
+      )
+      const warnings = lines.filter((line) => !line.includes(" level=INFO "))
+      assert.strictEqual(warnings.length, 1, stderr)
+      assert.match(warnings[0] ?? "", / level=WARN .*No cluster is configured .*: starting the embedded one/)
+      assert.match(stderr, / message="Starting Controller" controller=pod-count$/m)
+      assert.isFalse(existsSync(path))
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("SIGTERM is an orderly stop too", () =>
+    Effect.gen(function* () {
+      const running = yield* Process.start(["--cluster=embedded"])
+      yield* running.says(/Starting Controller/)
+      const { code, stderr, took } = yield* stop(running, "SIGTERM")
+      assert.strictEqual(code, 0)
+      assert.isBelow(took, 5000)
+      assert.notMatch(stderr, /level=(?!INFO)/)
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** A program that is at work, in front of a server that takes its events and never answers. */
+const held = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const upstream = yield* Cluster.embedded
+  const client = yield* Cluster.client(upstream)
+  yield* Cluster.addNode(client)
+  yield* Cluster.addPod(client, "a")
+  let tellPosted = () => {}
+  const posted = new Promise<void>((resolve) => (tellPosted = resolve))
+  const isEvent = (line: string) => /^POST .*\/events/.test(line)
+  const gateway = yield* Gateway.start(upstream, (line) => (isEvent(line) ? tellPosted() : undefined))
+  gateway.hold = isEvent
+  const kubeconfig = yield* Kubeconfigs.write({ ...gateway })
+  const running = yield* Process.start(["--kubeconfig", kubeconfig, ...args])
+  yield* Cluster.labelled(client, 1)
+  yield* Effect.promise(() => posted)
+  return running
+})
+
+describe.concurrent("a stop that does not come to its end", () => {
+  it.live("is ended at once by a second signal, with code 1", () =>
+    Effect.gen(function* () {
+      const running = yield* held()
+      yield* running.kill("SIGINT")
+      yield* running.says(/Stopping/)
+      const { code, took } = yield* stop(running, "SIGTERM")
+      assert.strictEqual(code, 1)
+      assert.isBelow(took, 1000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is given up after --graceful-shutdown-timeout, with code 1 and one line", () =>
+    Effect.gen(function* () {
+      const running = yield* held("--graceful-shutdown-timeout=1s")
+      const { code, stderr, took } = yield* stop(running, "SIGTERM")
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /\neffect-controller-manager: the stop took longer than 1s; not everything was closed\n$/)
+      assert.isAbove(took, 900)
+      assert.isBelow(took, 3000)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of the recorder takes five seconds at most; then it is told what was lost", () =>
+    Effect.gen(function* () {
+      const { code, stderr, took } = yield* stop(yield* held(), "SIGTERM")
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /level=WARN .*events were not sent before the end/)
+      assert.isBelow(took, 8000)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.concurrent("a signal while it starts", () => {
+  it.live("ends the wait for a server that does not answer", () =>
+    Effect.gen(function* () {
+      const gateway = yield* Gateway.start({ server: "https://127.0.0.1:1", ca: "", token: "" }, () => {})
+      gateway.hold = () => true
+      const running = yield* Process.start(["--kubeconfig", yield* Kubeconfigs.write({ ...gateway })])
+      yield* running.says(/Connecting/)
+      const { code, took } = yield* stop(running, "SIGINT")
+      assert.strictEqual(code, 0)
+      assert.isBelow(took, 3000)
+    }).pipe(Effect.scoped)
+  )
+})
