@@ -8,6 +8,7 @@ import * as defaults from "./defaults.ts"
 import * as events from "./events.ts"
 import * as Kind from "./Kind.ts"
 import * as selectable from "./selectable.ts"
+import { stored } from "./storedKinds.ts"
 
 const core = { group: "", version: "v1" } as const
 const apps = { group: "apps", version: "v1" } as const
@@ -154,4 +155,4 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
   Kind.make({ ...apps, kind: "ControllerRevision", plural: "controllerrevisions" })
 ]
 
-export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds]
+export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...stored]

@@ -1,0 +1,110 @@
+/**
+ * Kinds that are stored, watched and served, without rules of their own yet: no defaults, no validation, generic columns.
+ * A row moves to `kinds.ts` when it gets rules.
+ */
+import * as Kind from "./Kind.ts"
+
+const core = { group: "", version: "v1" } as const
+const apps = { group: "apps", version: "v1", categories: ["all"] } as const
+const batch = { group: "batch", version: "v1", categories: ["all"] } as const
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1", nameRule: "path" } as const
+const status: ReadonlyArray<string> = ["status"]
+
+export const stored: ReadonlyArray<Kind.Kind> = [
+  Kind.make({
+    ...core,
+    kind: "PersistentVolumeClaim",
+    plural: "persistentvolumeclaims",
+    shortNames: ["pvc"],
+    subresources: status
+  }),
+  Kind.make({
+    ...core,
+    kind: "PersistentVolume",
+    plural: "persistentvolumes",
+    shortNames: ["pv"],
+    namespaced: false,
+    subresources: status
+  }),
+  Kind.make({
+    ...core,
+    kind: "ReplicationController",
+    plural: "replicationcontrollers",
+    shortNames: ["rc"],
+    categories: ["all"],
+    subresources: ["status", "scale"],
+    generation: true
+  }),
+  Kind.make({ ...core, kind: "ResourceQuota", plural: "resourcequotas", shortNames: ["quota"], subresources: status }),
+  Kind.make({ ...core, kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] }),
+  Kind.make({
+    ...apps,
+    kind: "StatefulSet",
+    plural: "statefulsets",
+    shortNames: ["sts"],
+    subresources: ["status", "scale"],
+    generation: true
+  }),
+  Kind.make({
+    ...apps,
+    kind: "DaemonSet",
+    plural: "daemonsets",
+    shortNames: ["ds"],
+    subresources: status,
+    generation: true
+  }),
+  Kind.make({ ...batch, kind: "Job", plural: "jobs", subresources: status, generation: true }),
+  Kind.make({
+    ...batch,
+    kind: "CronJob",
+    plural: "cronjobs",
+    shortNames: ["cj"],
+    subresources: status,
+    generation: true
+  }),
+  Kind.make({
+    group: "discovery.k8s.io",
+    version: "v1",
+    kind: "EndpointSlice",
+    plural: "endpointslices",
+    generation: true
+  }),
+  Kind.make({
+    group: "policy",
+    version: "v1",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    shortNames: ["pdb"],
+    subresources: status,
+    generation: true
+  }),
+  Kind.make({
+    group: "autoscaling",
+    version: "v2",
+    kind: "HorizontalPodAutoscaler",
+    plural: "horizontalpodautoscalers",
+    shortNames: ["hpa"],
+    categories: ["all"],
+    subresources: status
+  }),
+  Kind.make({
+    group: "scheduling.k8s.io",
+    version: "v1",
+    kind: "PriorityClass",
+    plural: "priorityclasses",
+    shortNames: ["pc"],
+    namespaced: false
+  }),
+  Kind.make({
+    group: "storage.k8s.io",
+    version: "v1",
+    kind: "StorageClass",
+    plural: "storageclasses",
+    shortNames: ["sc"],
+    namespaced: false
+  }),
+  Kind.make({ ...rbac, kind: "Role", plural: "roles" }),
+  Kind.make({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
+  Kind.make({ ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false }),
+  Kind.make({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false })
+]
