@@ -110,9 +110,9 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
           const found = before === undefined ? undefined : yield* search(wanted)
           if (found !== undefined) return found
           const now = yield* Clock.monotonicTimeNanos
-          if (before !== undefined && now - before.at < interval) return yield* Effect.fail(new NotServed(wanted))
+          if (before !== undefined && now - before.at < interval) return yield* new NotServed(wanted)
           yield* ask(wanted.group)
-          return (yield* search(wanted)) ?? (yield* Effect.fail(new NotServed(wanted)))
+          return (yield* search(wanted)) ?? (yield* new NotServed(wanted))
         })
       )
     return Discovery.of({

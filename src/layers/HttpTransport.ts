@@ -108,7 +108,7 @@ const refuse = Effect.fnUntraced(function* (server: string, request: Request, { 
   const body = yield* Effect.mapError(exchange.all(maxErrorBody), (cause) =>
     Answer.network(request.context, server, cause)
   )
-  return yield* Effect.fail(Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis))
+  return yield* Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis)
 })
 
 /** Milliseconds until the head of an answer must be there; a safety net, the deadline of a call is its caller's. */

@@ -209,7 +209,7 @@ const allPages = Effect.fnUntraced(function* <A extends KubeObject>(
       return { ...first, metadata: withoutContinue(first.metadata), items: rest.success }
     }
     const again = !restarted && given.continue === undefined && ApiError.hasReason(rest.failure, "Gone")
-    if (!again) return yield* Effect.fail(rest.failure)
+    if (!again) return yield* rest.failure
   }
 })
 

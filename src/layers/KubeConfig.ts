@@ -64,7 +64,7 @@ export const find = Effect.fnUntraced(function* (options: Options) {
   const looked = `no --kubeconfig, no KUBECONFIG, no ${usual ?? "home directory"}`
   return mode === "kubeconfig"
     ? yield* fail(`there is no kubeconfig (${looked}): give one with --kubeconfig`)
-    : yield* Effect.fail(new NotConfigured({ message: `${looked}, and not in a pod` }))
+    : yield* new NotConfigured({ message: `${looked}, and not in a pod` })
 })
 
 const fail = (message: string): Effect.Effect<never, Document.KubeConfigError> =>

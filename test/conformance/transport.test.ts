@@ -41,7 +41,7 @@ const open = Effect.fnUntraced(function* (backend: Backend, scope: Scope.Scope) 
 for (const backend of backends) {
   if (backend.skip !== undefined) process.stderr.write(`conformance on ${backend.name} skipped: ${backend.skip}\n`)
   describe.skipIf(backend.skip !== undefined)(`on ${backend.name}`, () => {
-    const scope = Effect.runSync(Scope.make())
+    const scope = Scope.makeUnsafe()
     let ready: Ready
     let serial = 0
     beforeAll(async () => {

@@ -4,9 +4,13 @@
  * sent. Callbacks mutate plainly; each is one synchronous section.
  */
 import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
 import type { Dispatcher } from "undici"
+
+/** The exchange ended before its answer did; the cause is undici's or Node's. */
+export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{ readonly cause: unknown }> {}
 
 export interface Head {
   readonly status: number
@@ -23,7 +27,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #size = 0
   #controller: Dispatcher.DispatchController | undefined
   /** Undefined while bytes may still come; `null` after a clean end. */
-  #end: Error | null | undefined
+  #end: ConnectionLost | null | undefined
   #aborted = false
   /** Waiting readers are told of bytes only beyond this size; a stream wants them all. */
   #tellBeyond = Infinity
@@ -40,7 +44,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     try {
       dispatcher.dispatch(options, this)
     } catch (error) {
-      this.#finish(error instanceof Error ? error : new Error(String(error)))
+      this.#finish(new ConnectionLost({ cause: error }))
     }
   }
 
@@ -52,14 +56,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** The head of the answer. */
-  readonly awaitHead: Effect.Effect<Head, Error> = Effect.suspend(() => {
+  readonly awaitHead: Effect.Effect<Head, ConnectionLost> = Effect.suspend(() => {
     if (this.head !== undefined) return Effect.succeed(this.head)
-    if (this.#end !== undefined) return Effect.fail(this.#end ?? new Error("the connection ended without an answer"))
+    if (this.#end !== undefined) return Effect.fail(this.#end ?? new ConnectionLost({ cause: "no answer" }))
     return Effect.flatMap(this.#change, () => this.awaitHead)
   })
 
   /** The whole body. Beyond `limit` bytes the rest is dropped together with the connection. */
-  readonly all = (limit: number): Effect.Effect<Buffer, Error> =>
+  readonly all = (limit: number): Effect.Effect<Buffer, ConnectionLost> =>
     Effect.suspend(() => {
       if (this.#size > limit) {
         const kept = Buffer.concat(this.#chunks).subarray(0, limit)
@@ -76,7 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     })
 
   /** Everything that has arrived, as one array; ends with the body. Bytes that arrived before a failure are given first. */
-  readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Error> = Effect.suspend(() => {
+  readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], ConnectionLost> = Effect.suspend(() => {
     this.#tellBeyond = 0
     const [first, ...rest] = this.#chunks
     if (first !== undefined) {
@@ -99,7 +103,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     })
   })
 
-  #finish(end: Error | null): void {
+  #finish(end: ConnectionLost | null): void {
     if (this.#end !== undefined) return
     this.#end = end
     this.#wake?.()
@@ -129,6 +133,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#finish(error)
+    this.#finish(new ConnectionLost({ cause: error }))
   }
 }

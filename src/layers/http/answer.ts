@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Response } from "../Transport.ts"
-import type { Head } from "./Exchange.ts"
+import type { ConnectionLost, Head } from "./Exchange.ts"
 
 export const decode = (
   context: ApiError.Context,
@@ -66,7 +66,7 @@ const warningsOf = (head: Head): ReadonlyArray<string> => {
 const none: ReadonlyArray<string> = []
 
 /** The cause stays attached; the sentence says what it means for the user. */
-export const network = (context: ApiError.Context, server: string, cause: unknown): ApiError.ApiError =>
+export const network = (context: ApiError.Context, server: string, { cause }: ConnectionLost): ApiError.ApiError =>
   new ApiError.ApiError({
     context,
     reason: { _tag: "Network", cause },
