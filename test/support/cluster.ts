@@ -11,21 +11,23 @@ import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import type { Descriptor, Services } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Quiescence } from "../../src/layers/Quiescence.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
 import type { Transport } from "../../src/layers/Transport.ts"
 
-export const layer: Layer.Layer<ApiServer | Transport | Services> = Recorder.layer.pipe(
+export const layer: Layer.Layer<ApiServer | Transport | Services | Quiescence> = Recorder.layer.pipe(
   Layer.provideMerge(Cache.layer()),
   Layer.provideMerge(KubeClient.layer),
   Layer.provideMerge(ApiServer.layerTransport),
   Layer.provideMerge(ApiServer.layer()),
   Layer.provideMerge(Supervisor.layer),
-  Layer.provideMerge(Layer.succeed(Cache.Frozen, true))
+  Layer.provideMerge(Layer.succeed(Cache.Frozen, true)),
+  Layer.provideMerge(Quiescence.layer)
 )
 
-/** Lets everything that is ready run: until a while has passed in which no fiber asked for a turn before us. */
-export const settle = Effect.repeat(Effect.yieldNow, { times: 200 })
+/** Waits until nothing has anything left to do before time passes. */
+export const settle = Effect.flatMap(Quiescence, (quiescence) => quiescence.settle)
 
 /** Runs a controller until `stop`, which closes its scope with the exit given and waits. */
 export const start = <R>(controller: Descriptor<R>) =>
