@@ -9,8 +9,6 @@ import * as Shape from "../schema/Shape.ts"
 
 export type FieldSet = JsonObject
 
-export const empty: FieldSet = {}
-
 export const isEmpty = (fields: FieldSet): boolean => Object.keys(fields).length === 0
 
 const child = (fields: FieldSet, key: string): FieldSet | undefined => {
