@@ -4,8 +4,8 @@
  */
 import type * as Random from "effect/Random"
 import type { ApiRequest } from "./Api.ts"
-import type { Collection } from "./Collection.ts"
-import type { RevisionLog } from "./RevisionLog.ts"
+import type { Collection } from "./mvcc/Collection.ts"
+import type { RevisionLog } from "./mvcc/RevisionLog.ts"
 
 export interface State {
   readonly log: RevisionLog

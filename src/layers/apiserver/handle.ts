@@ -19,7 +19,7 @@ import { watch } from "./verbs/watch.ts"
 import * as write from "./verbs/write.ts"
 import { view } from "./views/negotiate.ts"
 import type { View } from "./views/View.ts"
-import * as Version from "./Version.ts"
+import * as Version from "./mvcc/Version.ts"
 
 export const handle = (turn: Turn): ApiResponse => {
   try {

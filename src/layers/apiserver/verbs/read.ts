@@ -1,9 +1,9 @@
 /** get and list. Reads never parse what they return: texts are selected and joined. */
-import type { Collection } from "../Collection.ts"
+import type { Collection } from "../mvcc/Collection.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import type { Turn } from "../Turn.ts"
-import * as Version from "../Version.ts"
+import * as Version from "../mvcc/Version.ts"
 import type { ListMeta, View } from "../views/View.ts"
 import * as token from "./continueToken.ts"
 import * as selection from "./selection.ts"

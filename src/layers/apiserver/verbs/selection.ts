@@ -4,7 +4,7 @@ import * as Selector from "../../../kube/Selector.ts"
 import * as Refusal from "../Refusal.ts"
 import type { FieldError } from "../Refusal.ts"
 import type { Target } from "../routing.ts"
-import type { Selection } from "../Version.ts"
+import type { Selection } from "../mvcc/Version.ts"
 
 /** What the target and the two selectors of the query choose. */
 export const parse = (target: Target, query: URLSearchParams): Selection => ({

@@ -16,7 +16,7 @@ import * as lifecycle from "../rules/lifecycle.ts"
 import * as metadata from "../rules/metadata.ts"
 import * as validate from "../rules/validate.ts"
 import * as Turn from "../Turn.ts"
-import * as Version from "../Version.ts"
+import * as Version from "../mvcc/Version.ts"
 
 export interface WriteOptions {
   readonly dryRun: boolean

@@ -5,7 +5,7 @@
 import { at, put } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Kind from "../schema/Kind.ts"
-import * as Version from "../Version.ts"
+import * as Version from "../mvcc/Version.ts"
 
 export interface ListMeta {
   readonly resourceVersion: string

@@ -1,6 +1,6 @@
 /** Metadata only: `PartialObjectMetadata` and its list, for clients that never look at the rest. Source: meta/v1. */
 import { objectAt } from "../json.ts"
-import * as Version from "../Version.ts"
+import * as Version from "../mvcc/Version.ts"
 import { atRevision, memoised } from "./View.ts"
 import type { View } from "./View.ts"
 

@@ -3,7 +3,7 @@ import { objectAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import { generic } from "../schema/columns.ts"
 import type { Kind } from "../schema/Kind.ts"
-import * as Version from "../Version.ts"
+import * as Version from "../mvcc/Version.ts"
 import { atRevision, head, join } from "./View.ts"
 import type { View } from "./View.ts"
 

@@ -8,11 +8,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Arr from "effect/Array"
 import * as Stream from "effect/Stream"
-import * as Refusal from "./Refusal.ts"
+import * as Refusal from "../Refusal.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
 import type { Selection, Version } from "./Version.ts"
-import type { View } from "./views/View.ts"
+import type { View } from "../views/View.ts"
 
 /** What a watch was asked for, once its query has been understood. */
 export interface Plan {

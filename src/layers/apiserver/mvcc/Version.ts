@@ -3,10 +3,10 @@
  * everyone who reads it; a writer parses a copy of its own. What selectors look at is kept beside the text, so that no
  * read and no watcher has to parse. Immutable, apart from the memo of other forms of the text.
  */
-import * as Selector from "../../kube/Selector.ts"
-import { isObject, objectAt, textAt } from "./json.ts"
-import type { JsonObject } from "./json.ts"
-import type { Kind } from "./schema/Kind.ts"
+import * as Selector from "../../../kube/Selector.ts"
+import { isObject, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import type { Kind } from "../schema/Kind.ts"
 
 export interface Version {
   /** `namespace/name`, or `name`: the order of lists is the order of these. */

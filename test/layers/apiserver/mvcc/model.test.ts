@@ -6,14 +6,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Selector from "../../../src/kube/Selector.ts"
-import * as CollectionModule from "../../../src/layers/apiserver/Collection.ts"
-import * as RevisionLogModule from "../../../src/layers/apiserver/RevisionLog.ts"
-import * as kinds from "../../../src/layers/apiserver/schema/kinds.ts"
-import * as Version from "../../../src/layers/apiserver/Version.ts"
-import { plain } from "../../../src/layers/apiserver/views/View.ts"
-import type * as WatchersModule from "../../../src/layers/apiserver/Watchers.ts"
-import { load } from "../../support/mutant.ts"
+import type * as Selector from "../../../../src/kube/Selector.ts"
+import * as CollectionModule from "../../../../src/layers/apiserver/mvcc/Collection.ts"
+import * as RevisionLogModule from "../../../../src/layers/apiserver/mvcc/RevisionLog.ts"
+import * as kinds from "../../../../src/layers/apiserver/schema/kinds.ts"
+import * as Version from "../../../../src/layers/apiserver/mvcc/Version.ts"
+import { plain } from "../../../../src/layers/apiserver/views/View.ts"
+import type * as WatchersModule from "../../../../src/layers/apiserver/mvcc/Watchers.ts"
+import { load } from "../../../support/mutant.ts"
 import * as Stream from "effect/Stream"
 
 const kind = kinds.all.find((one) => one.kind === "ConfigMap")!
@@ -191,7 +191,7 @@ describe("faults that the laws find", () => {
     it.effect(title, () =>
       Effect.gen(function* () {
         const mutant = yield* Effect.promise(() =>
-          load<typeof RevisionLogModule>("layers/apiserver/RevisionLog.ts", { title, find, replace })
+          load<typeof RevisionLogModule>("layers/apiserver/mvcc/RevisionLog.ts", { title, find, replace })
         )
         assert.isFalse(pastIsKept({ ...real, make: mutant.make }, telling))
       })
@@ -211,7 +211,7 @@ describe("faults that the laws find", () => {
     it.effect(title, () =>
       Effect.gen(function* () {
         const mutant = yield* Effect.promise(() =>
-          load<typeof CollectionModule>("layers/apiserver/Collection.ts", { title, find, replace })
+          load<typeof CollectionModule>("layers/apiserver/mvcc/Collection.ts", { title, find, replace })
         )
         assert.isFalse(pastIsKept({ ...real, Collection: mutant.Collection }, telling))
       })
@@ -231,7 +231,7 @@ describe("faults that the laws find", () => {
     it.effect(title, () =>
       Effect.gen(function* () {
         const mutant = yield* Effect.promise(() =>
-          load<typeof WatchersModule>("layers/apiserver/Watchers.ts", { title, find, replace })
+          load<typeof WatchersModule>("layers/apiserver/mvcc/Watchers.ts", { title, find, replace })
         )
         class Faulty extends CollectionModule.Collection {
           override readonly watchers: WatchersModule.Watchers
