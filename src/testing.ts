@@ -1,7 +1,11 @@
 /**
- * For tests of controllers: the embedded API server in process, deterministic under `TestClock`, and scripts of bad luck. It
- * imports `effect` and nothing of any platform.
+ * For tests of controllers: a cluster in virtual time. `ClusterTest.layer` is all most tests need; the embedded API server, its
+ * fault scripts and the simulated nodes are there one by one too. It imports `effect` and nothing of any platform.
  */
 export * as Api from "./layers/apiserver/Api.ts"
 export { ApiServer } from "./layers/apiserver/ApiServer.ts"
 export * as Faults from "./layers/apiserver/faults.ts"
+export { ClusterTest, ManifestError } from "./layers/ClusterTest.ts"
+export * as Machine from "./layers/nodes/Machine.ts"
+export * as Nodes from "./layers/nodes/Nodes.ts"
+export { Quiescence } from "./layers/Quiescence.ts"

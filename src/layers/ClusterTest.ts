@@ -1,0 +1,199 @@
+/**
+ * A cluster for tests, as one layer: the embedded API server in process, simulated nodes, and everything a controller stands on,
+ * all in the virtual time of `TestClock`. It adds what a test wants to say: apply this, let it settle, wait until that holds,
+ * show me what there is. Objects in the cache are frozen, so a controller that writes to what it read fails here.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
+import * as Yaml from "effect/encoding/Yaml"
+import * as TestClock from "effect/testing/TestClock"
+import type { ApiError } from "../kube/ApiError.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import * as Patch from "../kube/Patch.ts"
+import type * as Resource from "../kube/Resource.ts"
+import { ApiServer } from "./apiserver/ApiServer.ts"
+import type * as Faults from "./apiserver/faults.ts"
+import { Cache } from "./Cache.ts"
+import type { Descriptor, Services } from "./Controller.ts"
+import { Discovery, type NotServed } from "./Discovery.ts"
+import { KubeClient } from "./KubeClient.ts"
+import * as Machine from "./nodes/Machine.ts"
+import * as Nodes from "./nodes/Nodes.ts"
+import { Quiescence } from "./Quiescence.ts"
+import { Recorder } from "./Recorder.ts"
+import { Supervisor } from "./Supervisor.ts"
+import { Transport } from "./Transport.ts"
+
+export interface Options {
+  /** How many simulated machines; the first is the control plane. None unless said otherwise: pods then stay Pending. */
+  readonly nodes?: number | undefined
+  /** Objects to begin with: YAML documents, or values. */
+  readonly objects?: string | ReadonlyArray<object> | undefined
+  /** Bad luck from the beginning; see `ApiServer.setFaults` for later. */
+  readonly faults?: ReadonlyArray<Faults.Rule> | undefined
+  /** Of names and identities; two runs with one seed are alike to the byte. */
+  readonly seed?: number | string | undefined
+}
+
+/** A manifest that is not one. The message names the document. */
+export class ManifestError extends Data.TaggedError("ManifestError")<{ readonly message: string }> {}
+
+type ApplyError = ApiError | ManifestError | NotServed
+
+export class ClusterTest extends Context.Service<
+  ClusterTest,
+  {
+    /** Waits until nobody has anything left to do before time passes. */
+    readonly settle: Effect.Effect<void>
+    /** Settles, lets the time pass, settles again. */
+    readonly advance: (duration: Duration.Input) => Effect.Effect<void>
+    /**
+     * Repeats a check, a failure or a defect (as assertions throw) meaning "not yet", and lets virtual time pass in between: 100 ms
+     * at a time, for a minute at most, unless said otherwise. Then it fails as the check did last.
+     */
+    readonly eventually: <A, E, R>(
+      check: Effect.Effect<A, E, R>,
+      options?: { readonly within?: Duration.Input | undefined; readonly every?: Duration.Input | undefined }
+    ) => Effect.Effect<A, E, R>
+    /** Server-side apply of YAML documents or values, in order, as the manager `test`; answers with what the server stored. */
+    readonly apply: (objects: string | ReadonlyArray<object>) => Effect.Effect<ReadonlyArray<KubeObject>, ApplyError>
+    /** Starts a controller; it stops with the scope, or when told. */
+    readonly run: <R>(controller: Descriptor<R>) => Effect.Effect<Running, never, Services | R | Scope.Scope>
+    /** All objects of a kind as the server has them, in order. */
+    readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<KubeObject>>
+  }
+>()("effect-controller-manager/ClusterTest") {
+  static readonly layer = (options: Options = {}) =>
+    Layer.effect(ClusterTest, make(options)).pipe(
+      Layer.provideMerge(Recorder.layer),
+      Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
+      Layer.provideMerge(KubeClient.layer),
+      Layer.provideMerge(ApiServer.layerTransport),
+      Layer.provideMerge(ApiServer.layer()),
+      Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
+      Layer.provideMerge(Quiescence.layer)
+    )
+}
+
+/** A controller that was started. */
+export interface Running {
+  /** Closes its scope with that exit: an orderly stop unless said otherwise. */
+  readonly stop: (exit?: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
+}
+
+const seeded = (seed: number | string | undefined): Layer.Layer<never> =>
+  Layer.effectContext(
+    Effect.map(Random.withSeed(Random.Random, seed ?? "cluster"), (random) => Context.make(Random.Random, random))
+  ) as Layer.Layer<never>
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  const { settle } = yield* Quiescence
+  const server = yield* ApiServer
+  const client = yield* KubeClient
+  const discovery = yield* Discovery
+  const apply = (objects: string | ReadonlyArray<object>) =>
+    Effect.flatMap(typeof objects === "string" ? documents(objects) : Effect.succeed(objects), (all) =>
+      Effect.forEach(all, (object) => applyOne(client, discovery, object))
+    )
+  const advance = (duration: Duration.Input) =>
+    settle.pipe(Effect.andThen(TestClock.adjust(duration)), Effect.andThen(settle))
+
+  if (options.objects !== undefined) yield* apply(options.objects)
+  yield* simulate(options.nodes ?? 0)
+  yield* server.setFaults(options.faults ?? [])
+  return ClusterTest.of({
+    settle,
+    advance,
+    apply,
+    eventually: (check, { within = "1 minute", every = "100 millis" } = {}) =>
+      eventually(check, advance, Duration.fromInputUnsafe(within), Duration.fromInputUnsafe(every)),
+    run: (controller) =>
+      Effect.gen(function* () {
+        const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
+        yield* Layer.buildWithScope(controller.layer, scope)
+        yield* settle
+        return { stop: (exit = Exit.void) => Scope.close(scope, exit) }
+      }),
+    snapshot: (resource) =>
+      Effect.map(server.snapshot(resource), (objects) => objects as unknown as ReadonlyArray<KubeObject>)
+  })
+})
+
+/** The nodes are clients of their own: what they cache is no business of the controllers. */
+const simulate = (count: number) =>
+  count === 0
+    ? Effect.void
+    : Effect.asVoid(
+        Layer.build(
+          Nodes.layer({
+            machines: Array.from({ length: count }, (_, i) =>
+              i === 0 ? Machine.make("control-plane", 1, "control-plane") : Machine.make(`worker-${i}`, i + 1, "worker")
+            )
+          }).pipe(Layer.provide(Cache.layer()))
+        )
+      )
+
+const eventually = <A, E, R>(
+  check: Effect.Effect<A, E, R>,
+  advance: (duration: Duration.Input) => Effect.Effect<void>,
+  within: Duration.Duration,
+  every: Duration.Duration
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    const deadline = (yield* Clock.monotonicTimeNanos) + Duration.toNanosUnsafe(within)
+    while (true) {
+      yield* advance(0)
+      const exit = yield* Effect.exit(check)
+      if (Exit.isSuccess(exit)) return exit.value
+      if (Cause.hasInterrupts(exit.cause) || (yield* Clock.monotonicTimeNanos) >= deadline) {
+        return yield* Effect.failCause(exit.cause)
+      }
+      yield* advance(every)
+    }
+  })
+
+/** YAML documents, split at lines of three dashes; empty ones are skipped. */
+const documents = (text: string): Effect.Effect<ReadonlyArray<object>, ManifestError> =>
+  Effect.forEach(
+    text.split(/^---[ \t]*$/m).filter((part) => /^[ \t]*[^#\s]/m.test(part)),
+    (part, index) =>
+      Effect.try({
+        try: () => Yaml.parse(part),
+        catch: (cause) => notManifest(index, cause instanceof Error ? cause.message : String(cause))
+      }).pipe(
+        Effect.filterOrFail(
+          (value): value is object => typeof value === "object" && value !== null && !Array.isArray(value),
+          () => notManifest(index, "not an object")
+        )
+      )
+  )
+
+const notManifest = (index: number, why: string) =>
+  new ManifestError({ message: `document ${index + 1} of the manifest cannot be read: ${why}` })
+
+const applyOne = Effect.fnUntraced(function* (
+  client: KubeClient["Service"],
+  discovery: Discovery["Service"],
+  object: object
+) {
+  const { apiVersion, kind, metadata } = object as Partial<KubeObject>
+  if (apiVersion === undefined || kind === undefined || metadata?.name === undefined) {
+    return yield* new ManifestError({ message: "an object in a manifest needs apiVersion, kind and metadata.name" })
+  }
+  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion]
+  const resource = yield* discovery.resourceFor({ group: group ?? "", version, kind })
+  const namespace = resource.scope === "Cluster" ? undefined : (metadata.namespace ?? "default")
+  const target = { namespace, name: metadata.name }
+  return yield* client.patch(resource, target, Patch.apply(object), { fieldManager: "test", force: true })
+})
+
+/** What `ClusterTest.layer` provides. */
+export type Provides = ApiServer | ClusterTest | Discovery | Quiescence | Services | Transport

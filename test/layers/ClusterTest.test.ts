@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { TestClock } from "effect/testing"
+import * as Access from "../../src/kube/Access.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import * as Controller from "../../src/layers/Controller.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+
+const manifest = `
+# two documents, and an empty one
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  labels: { app: web }
+spec:
+  containers:
+    - name: web
+      image: example.test/web:1
+---
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: kube-system
+data:
+  colour: blue
+`
+
+const stamp = Controller.make({
+  name: "stamp",
+  for: ConfigMap,
+  access: [Access.patch(ConfigMap)],
+  reconcile: ({ key, name, namespace }, { cache, client }) =>
+    Effect.gen(function* () {
+      const configMap = yield* cache.get(ConfigMap, key)
+      if (configMap === undefined || configMap.data?.["stamped"] === "yes") return
+      yield* client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { stamped: "yes" } }))
+    })
+})
+
+describe("ClusterTest", () => {
+  it.effect("begins with its objects and runs pods on its nodes", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      assert.strictEqual((yield* cluster.snapshot(Node)).length, 2)
+      const pod = yield* cluster.eventually(
+        Effect.filterOrFail(
+          client.get(Pod, { namespace: "default", name: "web" }),
+          (pod) => pod.status?.phase === "Running"
+        )
+      )
+      assert.strictEqual(pod.spec?.nodeName, "worker-1")
+    }).pipe(Effect.provide(ClusterTest.layer({ nodes: 2, objects: manifest })))
+  )
+
+  it.effect("apply stores every document; run reconciles them; settle is enough to see it", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(stamp)
+      const stored = yield* cluster.apply(manifest)
+      assert.deepStrictEqual(
+        stored.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`),
+        ["Pod default/web", "ConfigMap kube-system/settings"]
+      )
+      yield* cluster.settle
+      const [settings] = yield* cluster.snapshot(ConfigMap)
+      assert.deepInclude(settings as object, { data: { colour: "blue", stamped: "yes" } })
+      yield* cluster.apply(manifest)
+      yield* cluster.settle
+      assert.strictEqual((yield* cluster.snapshot(Pod)).length, 1)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("eventually gives up in virtual time with the check's own failure", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      let tries = 0
+      const check = Effect.suspend(() => Effect.fail(`not yet ${++tries}`))
+      const failure = yield* Effect.flip(cluster.eventually(check, { within: "1 second", every: "100 millis" }))
+      assert.strictEqual(failure, "not yet 11")
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("a manifest that cannot be read says which document and why", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const messages: Array<string> = []
+      for (const text of ["a: 1\n---\n[1]", "kind: Pod", "apiVersion: v9\nkind: Nope\nmetadata: { name: a }"]) {
+        messages.push((yield* Effect.flip(cluster.apply(text))).message)
+      }
+      assert.match(messages[0] ?? "", /^document 2 of the manifest cannot be read: not an object/)
+      assert.match(messages[1] ?? "", /needs apiVersion, kind and metadata.name/)
+      assert.match(messages[2] ?? "", /does not serve kind Nope/)
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("one seed gives one history, byte for byte; another gives another", () =>
+    Effect.gen(function* () {
+      const history = (seed: number) =>
+        Effect.gen(function* () {
+          const cluster = yield* ClusterTest
+          yield* cluster.advance("1 minute")
+          const server = yield* ApiServer
+          return JSON.stringify([yield* server.revision, yield* cluster.snapshot(Pod), yield* cluster.snapshot(Node)])
+        }).pipe(
+          Effect.provide(ClusterTest.layer({ nodes: 3, objects: manifest, seed })),
+          // A clock of its own, so that both histories begin at the same time.
+          Effect.provide(TestClock.layer())
+        )
+      const first = yield* history(1)
+      assert.include(first, '"uid"')
+      assert.strictEqual(yield* history(1), first)
+      assert.notStrictEqual(yield* history(2), first)
+    })
+  )
+})
