@@ -21,7 +21,8 @@ export const load = async <Module>(path: string, mutation: Mutation): Promise<Mo
   const file = join(root, "src", path)
   const source = readFileSync(file, "utf8")
   const count = source.split(mutation.find).length - 1
-  if (count !== 1) throw new Error(`mutant "${mutation.title}": expected the text once in ${path}, found it ${count} times`)
+  if (count !== 1)
+    throw new Error(`mutant "${mutation.title}": expected the text once in ${path}, found it ${count} times`)
   const mutated = source
     .replace(mutation.find, () => mutation.replace)
     .replace(/(from\s+")(\.\.?\/[^"]+)(")/g, (_, before, specifier, after) => {
