@@ -6,9 +6,11 @@ import type * as Status from "../../kube/Status.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
 import * as body from "./body.ts"
 import * as discovery from "./discovery.ts"
+import * as OpenApi from "./openapi/serve.ts"
 import * as Refusal from "./Refusal.ts"
 import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
+import * as kinds from "./schema/kinds.ts"
 import type { Turn } from "./Turn.ts"
 import * as patch from "./verbs/patch.ts"
 import * as read from "./verbs/read.ts"
@@ -43,13 +45,15 @@ export const refused = ({ headers, status }: Refusal.Refusal): Answer => {
   return { ...answer(status.code, JSON.stringify(status satisfies Status.Status)), headers: { ...retry, ...headers } }
 }
 
+const openApi = OpenApi.make(kinds.all, discovery.version.gitVersion)
+
 const route = (turn: Turn): ApiResponse => {
   const { method, path } = turn.request
   const segments = routing.segmentsOf(path)
   if (segments === undefined) throw Refusal.unknownPath()
   const target = routing.target(segments)
   if (target !== undefined) return dispatch(turn, target)
-  const document = discovery.find(segments, turn.request.headers["accept"])
+  const document = discovery.find(segments, turn.request.headers["accept"]) ?? openApi.find(segments, turn.request)
   if (document === undefined) throw Refusal.unknownPath()
   if (method !== "GET" && method !== "HEAD") throw Refusal.methodNotAllowed()
   return document

@@ -1,0 +1,156 @@
+/**
+ * From the type table to JSON schemas, in the two dialects of OpenAPI: v2 definitions and v3 components. Merge keys and list
+ * types come along as the `x-kubernetes-…` extensions that kubectl reads. Names of definitions are those of the reference
+ * server: clients look kinds up by group, version and kind, but people read the names.
+ */
+import type { JsonObject } from "../json.ts"
+import * as types from "../schema/types.ts"
+import * as descriptions from "./descriptions.ts"
+
+export type Dialect = "v2" | "v3"
+
+interface Gvk {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+const root: Readonly<Record<Dialect, string>> = { v2: "#/definitions/", v3: "#/components/schemas/" }
+
+export const ref = (dialect: Dialect, id: string): JsonObject => ({ $ref: root[dialect] + nameOf(id) })
+
+/** `core.Pod` → `io.k8s.api.core.v1.Pod`. */
+export const nameOf = (id: string): string => {
+  const own = Object.hasOwn(scalarNames, id) ? scalarNames[id] : undefined
+  if (own !== undefined) return own
+  const [table = "", name = ""] = id.split(".")
+  if (table === "meta") return `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`
+  return table === "autoscaling2" ? `io.k8s.api.autoscaling.v2.${name}` : `io.k8s.api.${table}.v1.${name}`
+}
+
+/** Scalars that are definitions of their own. */
+const scalarNames: Readonly<Record<string, string>> = {
+  t: "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
+  u: "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime",
+  x: "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+  q: "io.k8s.apimachinery.pkg.api.resource.Quantity"
+}
+
+const scalars: Readonly<Record<types.Scalar, JsonObject>> = {
+  s: { type: "string" },
+  y: { type: "string", format: "byte" },
+  i: { type: "integer", format: "int32" },
+  l: { type: "integer", format: "int64" },
+  d: { type: "number", format: "double" },
+  b: { type: "boolean" },
+  t: { type: "string", format: "date-time" },
+  u: { type: "string", format: "date-time" },
+  x: { type: "string", format: "int-or-string" },
+  q: { type: "string" },
+  j: { type: "object" }
+}
+
+/** In v3 a definition can say that it is one of two types. */
+const scalarsV3: Readonly<Record<string, JsonObject>> = {
+  x: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
+  q: { oneOf: [{ type: "string" }, { type: "number" }] }
+}
+
+/** Every definition that the given types need, by name; `gvks` says which kinds a type stands for. */
+export const definitions = (
+  dialect: Dialect,
+  ids: Iterable<string>,
+  gvks: (id: string) => ReadonlyArray<Gvk>
+): JsonObject => {
+  const found = new Map<string, JsonObject>()
+  const add = (id: string): void => {
+    if (found.has(id)) return
+    if (Object.hasOwn(scalarNames, id)) {
+      const scalar = id as types.Scalar
+      found.set(id, (dialect === "v3" ? scalarsV3[scalar] : undefined) ?? scalars[scalar])
+      return
+    }
+    found.set(id, {}) // types may contain themselves
+    found.set(id, definition(dialect, types.get(id), gvks(id), add))
+  }
+  for (const id of ids) add(id)
+  return Object.fromEntries(
+    [...found].map(([id, schema]) => [nameOf(id), schema] as const).sort(([a], [b]) => (a < b ? -1 : 1))
+  )
+}
+
+const definition = (
+  dialect: Dialect,
+  type: types.Type,
+  gvks: ReadonlyArray<Gvk>,
+  need: (id: string) => void
+): JsonObject => {
+  const properties: JsonObject = {}
+  const required: Array<string> = []
+  for (const [name, field] of type.fields) {
+    properties[name] = property(dialect, type, name, field, need)
+    if (field.required) required.push(name)
+  }
+  const description = descriptions.ofType(type.id)
+  return {
+    ...(description === undefined ? {} : { description }),
+    type: "object",
+    ...(required.length > 0 ? { required } : {}),
+    ...(type.fields.size > 0 ? { properties } : {}),
+    ...(gvks.length > 0
+      ? { "x-kubernetes-group-version-kind": gvks.map(({ group, kind, version }) => ({ group, kind, version })) }
+      : {}),
+    ...(type.atomic ? { "x-kubernetes-map-type": "atomic" } : {})
+  }
+}
+
+const property = (
+  dialect: Dialect,
+  type: types.Type,
+  name: string,
+  field: types.Field,
+  need: (id: string) => void
+): JsonObject => {
+  const description = descriptions.ofField(type, name)
+  const more: JsonObject = {
+    ...(description === undefined ? {} : { description }),
+    ...(field.default === undefined ? {} : { default: field.default }),
+    ...merging(field)
+  }
+  const schema = schemaOf(dialect, field.form, need)
+  if (Object.keys(more).length === 0) return schema
+  // Beside a reference v3 allows nothing.
+  return dialect === "v3" && "$ref" in schema ? { allOf: [schema], ...more } : { ...schema, ...more }
+}
+
+const merging = ({ atomic, form, patch }: types.Field): JsonObject => {
+  const out: JsonObject = {}
+  if (form._tag === "List") {
+    const keyed = typeof form.merge !== "string"
+    out["x-kubernetes-list-type"] = typeof form.merge === "string" ? form.merge : "map"
+    if (keyed) out["x-kubernetes-list-map-keys"] = [...form.merge]
+  }
+  if (atomic) out["x-kubernetes-map-type"] = "atomic"
+  if (patch !== undefined) {
+    const strategies = [...(patch.key === undefined ? [] : ["merge"]), ...(patch.retain ? ["retainKeys"] : [])]
+    out["x-kubernetes-patch-strategy"] = strategies.join(",")
+    if (patch.key !== undefined && patch.key !== "") out["x-kubernetes-patch-merge-key"] = patch.key
+  }
+  return out
+}
+
+const schemaOf = (dialect: Dialect, form: types.Form, need: (id: string) => void): JsonObject => {
+  switch (form._tag) {
+    case "Scalar":
+      if (!Object.hasOwn(scalarNames, form.scalar)) return { ...scalars[form.scalar] }
+      need(form.scalar)
+      return ref(dialect, form.scalar)
+    case "Ref":
+      need(form.type)
+      return ref(dialect, form.type)
+    case "Map":
+      return { type: "object", additionalProperties: schemaOf(dialect, form.element, need) }
+    case "List":
+      return { type: "array", items: schemaOf(dialect, form.element, need) }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * `/openapi/v2` and `/openapi/v3`: which document a path asks for, with the hashes and entity tags that clients cache them
+ * by. JSON only: the protobuf form is made from it at the HTTP front. Documents are built when first asked for and kept as
+ * text for as long as the table of kinds they were built from.
+ */
+import type { Answer, ApiRequest } from "../Api.ts"
+import * as Refusal from "../Refusal.ts"
+import * as Kind from "../schema/Kind.ts"
+import { isJson, parseAccept } from "../views/negotiate.ts"
+import * as documents from "./documents.ts"
+
+interface Document {
+  readonly text: string
+  readonly hash: string
+}
+
+export interface OpenApi {
+  /** The answer to a GET, undefined when the path names none of the documents. */
+  readonly find: (segments: ReadonlyArray<string>, request: ApiRequest) => Answer | undefined
+}
+
+/** For a server with these kinds and this version. */
+export const make = (kinds: ReadonlyArray<Kind.Kind>, version: string): OpenApi => {
+  const groups = new Map<string, Array<Kind.Kind>>()
+  for (const kind of kinds) {
+    const path = `${kind.group === "" ? "api" : "apis"}/${Kind.apiVersion(kind)}`
+    const list = groups.get(path)
+    if (list === undefined) groups.set(path, [kind])
+    else list.push(kind)
+  }
+  const kept = new Map<string, Document>()
+  const document = (key: string, build: () => object): Document => {
+    const found = kept.get(key)
+    if (found !== undefined) return found
+    const text = JSON.stringify(build())
+    const built = { text, hash: hash(text) }
+    kept.set(key, built)
+    return built
+  }
+  const group = (path: string): Document | undefined => {
+    const list = groups.get(path)
+    return list === undefined ? undefined : document(path, () => documents.v3(list, version))
+  }
+  const index = (): Document =>
+    document("v3", () => ({
+      paths: Object.fromEntries(
+        [...groups.keys()].map((path) => [
+          path,
+          { serverRelativeURL: `/openapi/v3/${path}?hash=${group(path)?.hash ?? ""}` }
+        ])
+      )
+    }))
+  return {
+    find: ([root, dialect, ...rest], request) => {
+      if (root !== "openapi") return undefined
+      if (dialect === "v2" && rest.length === 0)
+        return answer(
+          document("v2", () => documents.v2(kinds, version)),
+          request
+        )
+      if (dialect !== "v3") return undefined
+      if (rest.length === 0) return answer(index(), request)
+      const found = group(rest.join("/"))
+      return found === undefined ? undefined : answer(found, request)
+    }
+  }
+}
+
+const answer = ({ hash, text }: Document, { headers, path, query }: ApiRequest): Answer => {
+  const accept = headers["accept"] ?? ""
+  if (accept !== "" && !parseAccept(accept).some(isJson)) throw Refusal.notAcceptable(["application/json"])
+  const base = { _tag: "Answer", contentType: "application/json", body: "" } as const
+  const asked = query.get("hash")
+  if (asked !== null && asked !== "" && asked !== hash) {
+    return { ...base, status: 301, headers: { location: `${path}?hash=${hash}` } }
+  }
+  const tags = { etag: `"${hash}"`, vary: "Accept-Encoding, Accept" }
+  // What is named by its own hash never changes.
+  const caching = asked === null || asked === "" ? tags : { ...tags, "cache-control": "public, immutable" }
+  if (headers["if-none-match"] === tags.etag) return { ...base, status: 304, headers: caching }
+  return { ...base, status: 200, body: text, headers: caching }
+}
+
+/** FNV-1a, four times with different seeds: tells documents apart, and is no secret. */
+const hash = (text: string): string =>
+  [0x811c9dc5, 0x01000193, 0x9e3779b9, 0x85ebca6b]
+    .map((seed) => {
+      let state = seed
+      for (let i = 0; i < text.length; i++) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193)
+      return (state >>> 0).toString(16).padStart(8, "0")
+    })
+    .join("")
+    .toUpperCase()

@@ -1,0 +1,202 @@
+/**
+ * The type table: for every kind and everything it refers to, the fields with their types and how they merge. One source for
+ * OpenAPI, for the validation of writes, and for patches. The data is text in `types/`, a line a type, read when a type is
+ * first asked for: a server that validates nothing pays nothing.
+ *
+ *     Type@ field!:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
+ *
+ * A form is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
+ * set, `[a,b]` list whose elements are told apart by these members. `~key` merges by a key in a strategic merge patch, `~`
+ * as a set, `+` with only the members sent surviving, `^` that alone.
+ */
+import { types as admissionregistration } from "./types/admissionregistration.ts"
+import { types as apps } from "./types/apps.ts"
+import { types as authentication } from "./types/authentication.ts"
+import { types as authorization } from "./types/authorization.ts"
+import { types as autoscaling } from "./types/autoscaling.ts"
+import { types as autoscaling2 } from "./types/autoscaling2.ts"
+import { types as batch } from "./types/batch.ts"
+import { types as coordination } from "./types/coordination.ts"
+import { types as core } from "./types/core.ts"
+import { types as discovery } from "./types/discovery.ts"
+import { types as events } from "./types/events.ts"
+import { types as meta } from "./types/meta.ts"
+import { types as networking } from "./types/networking.ts"
+import { types as policy } from "./types/policy.ts"
+import { types as rbac } from "./types/rbac.ts"
+import { types as scheduling } from "./types/scheduling.ts"
+import { types as storage } from "./types/storage.ts"
+
+const tables: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    admissionregistration,
+    apps,
+    authentication,
+    authorization,
+    autoscaling,
+    autoscaling2,
+    batch,
+    coordination,
+    core,
+    discovery,
+    events,
+    meta,
+    networking,
+    policy,
+    rbac,
+    scheduling,
+    storage
+  })
+)
+
+/**
+ * s string, y bytes in base64, i int32, l int64, d double, b boolean, t date-time, u the same with microseconds,
+ * x int-or-string, q quantity, j any object.
+ */
+export type Scalar = "s" | "y" | "i" | "l" | "d" | "b" | "t" | "u" | "x" | "q" | "j"
+
+export type Form =
+  | { readonly _tag: "Scalar"; readonly scalar: Scalar }
+  /** Another type, by its name in this table. */
+  | { readonly _tag: "Ref"; readonly type: string }
+  | { readonly _tag: "Map"; readonly element: Form }
+  | { readonly _tag: "List"; readonly element: Form; readonly merge: "atomic" | "set" | ReadonlyArray<string> }
+
+export interface Field {
+  readonly form: Form
+  readonly required: boolean
+  /** Strategic merge patch: `key` of a list of objects, empty for a set; `retain` when only what is sent survives. */
+  readonly patch: { readonly key: string | undefined; readonly retain: boolean } | undefined
+  /** A map that server-side apply owns as a whole. */
+  readonly atomic: boolean
+  readonly default: string | undefined
+}
+
+export interface Type {
+  /** `core.Pod`. */
+  readonly id: string
+  /** `Pod`. */
+  readonly name: string
+  readonly group: string
+  readonly version: string
+  readonly atomic: boolean
+  readonly fields: ReadonlyMap<string, Field>
+}
+
+/** API group of a table; the others are `<name>.k8s.io`. */
+const plainGroups: Readonly<Record<string, string>> = {
+  apps: "apps",
+  autoscaling: "autoscaling",
+  autoscaling2: "autoscaling",
+  batch: "batch",
+  core: "",
+  policy: "policy",
+  rbac: "rbac.authorization.k8s.io"
+}
+
+const groupOf = (table: string): string => plainGroups[table] ?? `${table}.k8s.io`
+
+const tableOf: ReadonlyMap<string, string> = new Map(
+  [...tables.keys()]
+    .filter((table) => table !== "meta")
+    .map((table) => [`${groupOf(table)}/${table === "autoscaling2" ? "v2" : "v1"}`, table])
+)
+
+const lines = new Map<string, ReadonlyMap<string, string>>()
+
+const linesOf = (table: string): ReadonlyMap<string, string> => {
+  const known = lines.get(table)
+  if (known !== undefined) return known
+  const read = new Map<string, string>()
+  for (const line of (tables.get(table) ?? "").trim().split("\n")) read.set(/^\w+/.exec(line)?.[0] ?? "", line)
+  lines.set(table, read)
+  return read
+}
+
+const known = new Map<string, Type | undefined>()
+
+/** By its name in the table, `core.Pod`. Lists of kinds are not in the data: they are all alike. */
+export const find = (id: string): Type | undefined => {
+  if (known.has(id)) return known.get(id)
+  const [table = "", name = ""] = id.split(".")
+  const line = linesOf(table).get(name) ?? listLine(table, name)
+  const type = line === undefined ? undefined : parse(table, line)
+  known.set(id, type)
+  return type
+}
+
+/** Like `find`, for names that come from the table itself. */
+export const get = (id: string): Type => {
+  const found = find(id)
+  if (found === undefined) throw new Error(`no type ${id}`)
+  return found
+}
+
+/** The type of a kind, when the table has it. */
+export const ofKind = (kind: {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}): Type | undefined => {
+  const table = tableOf.get(`${kind.group}/${kind.version}`)
+  return table === undefined ? undefined : find(`${table}.${kind.kind}`)
+}
+
+const listLine = (table: string, name: string): string | undefined => {
+  if (!name.endsWith("List")) return undefined
+  const item = name.slice(0, -"List".length)
+  if (!linesOf(table).has(item)) return undefined
+  return `${name} apiVersion:s items!:[]${item} kind:s metadata:meta.ListMeta`
+}
+
+const parse = (table: string, line: string): Type => {
+  const [head = "", ...fields] = line.split(" ")
+  const name = head.replace("@", "")
+  return {
+    id: `${table}.${name}`,
+    name,
+    group: groupOf(table),
+    version: table === "autoscaling2" ? "v2" : "v1",
+    atomic: head.endsWith("@"),
+    fields: new Map(fields.map((text) => parseField(table, text)))
+  }
+}
+
+const fieldPattern =
+  /^(?<name>[^:!]+)(?<required>!)?:(?<form>(?:\{\}|\[[^\]]*\])*[\w.]+)(?<patch>[~^]\w*\+?)?(?<atomic>@)?(?:=(?<value>.*))?$/
+
+const parseField = (table: string, text: string): readonly [string, Field] => {
+  const groups = fieldPattern.exec(text)?.groups ?? {}
+  const { atomic, form = "", name = "", patch, required, value } = groups
+  return [
+    name,
+    {
+      form: parseForm(table, form),
+      required: required !== undefined,
+      patch:
+        patch === undefined
+          ? undefined
+          : {
+              key: patch.startsWith("~") ? patch.slice(1).replace("+", "") : undefined,
+              retain: patch === "^" || patch.endsWith("+")
+            },
+      atomic: atomic !== undefined,
+      default: value
+    }
+  ]
+}
+
+const parseForm = (table: string, text: string): Form => {
+  if (text.startsWith("{}")) return { _tag: "Map", element: parseForm(table, text.slice(2)) }
+  if (text.startsWith("[")) {
+    const end = text.indexOf("]")
+    const inner = text.slice(1, end)
+    return {
+      _tag: "List",
+      element: parseForm(table, text.slice(end + 1)),
+      merge: inner === "" ? "atomic" : inner === "=" ? "set" : inner.split(",")
+    }
+  }
+  if (text.length === 1) return { _tag: "Scalar", scalar: text as Scalar }
+  return { _tag: "Ref", type: text.includes(".") ? text : `${table}.${text}` }
+}
