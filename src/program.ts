@@ -166,10 +166,14 @@ const election = (settings: Settings.Settings, namespace: string, identity: stri
   retryPeriod: settings.retryPeriod
 })
 
+/** `npm start` passes on a signal that the terminal has sent to both: for so long after the first, another one is its echo. */
+const echo = "1 second"
+
 /** The first signal asks for an orderly stop, which may take so long and no longer; the second ends the process at once. */
 const watchSignals = (host: Host, settings: Settings.Settings) =>
   Effect.map(Effect.context(), (context) => {
     let received = 0
+    let echoing = host.env["npm_lifecycle_event"] === "start"
     const overdue = Effect.gen(function* () {
       yield* Effect.logInfo("Stopping; a second signal ends the process at once")
       yield* Effect.sleep(settings.shutdownTimeout)
@@ -177,9 +181,12 @@ const watchSignals = (host: Host, settings: Settings.Settings) =>
       host.stderr.write(`effect-controller-manager: the stop took longer than ${limit}; not everything was closed\n`)
       host.exit(1)
     })
+    const fork = Effect.runForkWith(context)
     const onSignal = () => {
-      if (++received > 1) host.exit(1)
-      Effect.runForkWith(context)(overdue)
+      if (++received === 1) {
+        fork(overdue)
+        if (echoing) fork(Effect.andThen(Effect.sleep(echo), () => Effect.sync(() => void (echoing = false))))
+      } else if (!echoing) host.exit(1)
     }
     host.on("SIGINT", onSignal)
     host.on("SIGTERM", onSignal)
