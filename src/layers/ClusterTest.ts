@@ -30,7 +30,7 @@ import * as Nodes from "./nodes/Nodes.ts"
 import { Quiescence } from "./Quiescence.ts"
 import { Recorder } from "./Recorder.ts"
 import { Supervisor } from "./Supervisor.ts"
-import { Transport } from "./Transport.ts"
+import type { Transport } from "./Transport.ts"
 
 export interface Options {
   /** How many simulated machines; the first is the control plane. None unless said otherwise: pods then stay Pending. */
@@ -92,7 +92,7 @@ export interface Running {
 const seeded = (seed: number | string | undefined): Layer.Layer<never> =>
   Layer.effectContext(
     Effect.map(Random.withSeed(Random.Random, seed ?? "cluster"), (random) => Context.make(Random.Random, random))
-  ) as Layer.Layer<never>
+  )
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const { settle } = yield* Quiescence

@@ -27,7 +27,7 @@ export class Quiescence extends Context.Service<
           pending: () => scheduler.pending,
           settle: Effect.callback<void>((resume) => scheduler.whenQuiet(() => resume(Effect.void)))
         })
-      ).pipe(Context.add(Scheduler.Scheduler, scheduler)) as Context.Context<Quiescence>
+      ).pipe(Context.add(Scheduler.Scheduler, scheduler))
     })
   )
 }

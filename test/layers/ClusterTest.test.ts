@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import * as Access from "../../src/kube/Access.ts"
 import * as Patch from "../../src/kube/Patch.ts"
@@ -109,9 +110,10 @@ describe("ClusterTest", () => {
           const server = yield* ApiServer
           return JSON.stringify([yield* server.revision, yield* cluster.snapshot(Pod), yield* cluster.snapshot(Node)])
         }).pipe(
-          Effect.provide(ClusterTest.layer({ nodes: 3, objects: manifest, seed })),
           // A clock of its own, so that both histories begin at the same time.
-          Effect.provide(TestClock.layer())
+          Effect.provide(
+            ClusterTest.layer({ nodes: 3, objects: manifest, seed }).pipe(Layer.provideMerge(TestClock.layer()))
+          )
         )
       const first = yield* history(1)
       assert.include(first, '"uid"')

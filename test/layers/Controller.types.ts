@@ -43,24 +43,25 @@ export const declared = Controller.make({
       yield* client.get(Node, { name: "n" })
 
       // @ts-expect-error: Node may be read live, but is not cached
-      yield* cache.get(Node, "n")
+      void cache.get(Node, "n")
       // @ts-expect-error: no patch of pods was declared
-      yield* client.patch(Pod, target, patch)
+      void client.patch(Pod, target, patch)
       // @ts-expect-error: status may be updated, not patched
-      yield* client.subresource("status").patch(Pod, target, patch)
+      void client.subresource("status").patch(Pod, target, patch)
       // @ts-expect-error: the main endpoint of pods was not declared
-      for (const pod of pods) yield* client.update(Pod, pod)
+      for (const pod of pods) void client.update(Pod, pod)
       // @ts-expect-error: no such subresource was declared
       client.subresource("scale")
       // @ts-expect-error: a permission for the metadata alone is another one
-      yield* cache.get(Resource.metadataOnly(Pod), "a/b")
+      void cache.get(Resource.metadataOnly(Pod), "a/b")
       // @ts-expect-error: nothing may be deleted
-      yield* client.delete(ConfigMap, target)
+      void client.delete(ConfigMap, target)
       return data === undefined ? undefined : yield* (yield* Mailer).send("changed")
     })
 })
 
 // What a reconcile needs shows in the layer's requirements, so a program that lacks it does not compile.
 export const needsMailer: Layer.Layer<never, never, Controller.Services | Mailer> = declared.layer
-// @ts-expect-error: Mailer is missing
-export const lacksMailer: Layer.Layer<never, never, Controller.Services> = declared.layer
+type Needs<L> = L extends Layer.Layer<never, never, infer R> ? R : never
+// @ts-expect-error: without Mailer it is not enough
+export const enough: Controller.Services = null as unknown as Needs<typeof declared.layer>

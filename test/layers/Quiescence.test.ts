@@ -47,7 +47,8 @@ describe("Quiescence", () => {
 
   it.effect("two that settle at once are both told", () =>
     Effect.gen(function* () {
-      yield* Effect.all([settle, settle, settle], { concurrency: "unbounded" })
+      const told = yield* Effect.all([settle, settle, settle], { concurrency: "unbounded" })
+      assert.strictEqual(told.length, 3)
     }).pipe(Effect.provide(Quiescence.layer))
   )
 })

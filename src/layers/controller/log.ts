@@ -10,7 +10,7 @@ import type { RunEvent } from "../../streams/Reconcile.ts"
 
 /** Turns the loop's synchronous reports into log lines with the annotations and loggers of the caller. */
 export const observer: Effect.Effect<<E>(event: RunEvent<string, E>) => void> = Effect.map(
-  Effect.context<never>(),
+  Effect.context(),
   (context: Context.Context<never>) => {
     const say = Effect.runForkWith(context)
     return (event) => {

@@ -115,7 +115,7 @@ describe("Manager", () => {
       const controller: Controller.Descriptor = {
         ...tracing("fragile", []),
         layer: Layer.effectDiscard(
-          Effect.flatMap(Supervisor, (supervisor) => supervisor.fork("fragile", Effect.fail(new Error("no more"))))
+          Effect.flatMap(Supervisor, (supervisor) => supervisor.fork("fragile", Effect.die(new Error("no more"))))
         )
       }
       const fiber = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
