@@ -7,9 +7,10 @@
  */
 import { readFileSync, rmSync, mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import * as models from "@kubernetes/client-node"
+import * as client from "@kubernetes/client-node"
 import { facts } from "./schema-facts.mjs"
 
+const models = { ...client }
 const root = fileURLToPath(new URL("..", import.meta.url))
 const target = `${root}/src/layers/apiserver/schema/types`
 
@@ -155,7 +156,7 @@ const line = (className, group) => {
     return `${field.name}${field.required ? "!" : ""}:${type}${of?.patch ?? ""}${of?.atomic ?? ""}${of?.value ?? ""}`
   })
   if (fact !== undefined && fact.fields.size > 0)
-    fail(`facts of ${group}.${name} without field: ${[...fact.fields.keys()]}`)
+    fail(`facts of ${group}.${name} without field: ${[...fact.fields.keys()].join(" ")}`)
   return [`${name}${fact?.atomic === true ? "@" : ""}`, ...fields].join(" ")
 }
 

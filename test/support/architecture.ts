@@ -21,7 +21,16 @@ interface Room {
 }
 
 const pureEffect = ["effect/"]
-const edge = ["effect/", "node:", "@effect/platform-node/", "undici", "@peculiar/", "yaml", "@kubernetes/client-node"]
+const edge = [
+  "effect/",
+  "node:",
+  "@effect/platform-node/",
+  "undici",
+  "@peculiar/",
+  "@bufbuild/",
+  "yaml",
+  "@kubernetes/client-node"
+]
 
 /** Files of `layers` that touch the platform. */
 export const edgeFiles = [
@@ -61,6 +70,7 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Transport.ts",
       "layers/KubeClient.ts",
       "layers/Cache.ts",
+      "layers/Recorder.ts",
       "layers/Supervisor.ts"
     ],
     packages: pureEffect

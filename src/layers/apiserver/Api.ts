@@ -31,6 +31,8 @@ export interface Answer {
   readonly status: number
   readonly contentType: string
   readonly body: string
+  /** The body where it is no text; `body` is empty then. Only the HTTP front makes such answers. */
+  readonly bytes?: Uint8Array
   /** Further headers, names in lower case: `retry-after`, `warning`. */
   readonly headers?: Readonly<Record<string, string>>
 }

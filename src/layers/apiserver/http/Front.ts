@@ -18,6 +18,7 @@ import type { Answer, Api, ApiRequest, ApiResponse, User } from "../Api.ts"
 import * as Bearer from "./bearer.ts"
 import { type Connection, Connections } from "./Connections.ts"
 import * as Incoming from "./incoming.ts"
+import { withProtobuf } from "./openApiProtobuf.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Refusal from "./refusal.ts"
 
@@ -59,7 +60,7 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   const identify = Bearer.make(options.token)
   let watches = 0
   let requests = 0
-  const exchange = exchangeWith(options.api, identify, draining, (change) => (watches += change))
+  const exchange = exchangeWith(withProtobuf(options.api), identify, draining, (change) => (watches += change))
   const server = makeServer(options)
   connections.attach(server)
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {

@@ -20,7 +20,7 @@ export const answer = Effect.fnUntraced(function* (
   options: { readonly acceptEncoding: string | undefined; readonly close: boolean }
 ) {
   const headers = head(answer.contentType, answer.headers, options.close)
-  const plain = Buffer.from(answer.body)
+  const plain = answer.bytes ?? Buffer.from(answer.body)
   const zipped =
     plain.length > gzipThreshold && acceptsGzip(options.acceptEncoding) ? yield* compress(plain) : undefined
   if (zipped !== undefined) headers["content-encoding"] = "gzip"
@@ -58,12 +58,12 @@ const head = (contentType: string, extra: Answer["headers"], close: boolean): Ou
   return headers
 }
 
-const compress = (plain: Buffer): Effect.Effect<Buffer | undefined> =>
+const compress = (plain: Uint8Array): Effect.Effect<Buffer | undefined> =>
   Effect.callback((resume) => {
     gzip(plain, { level: gzipLevel }, (error, zipped) => resume(Effect.succeed(error === null ? zipped : undefined)))
   })
 
-const end = (response: ServerResponse, body: Buffer | undefined): Effect.Effect<void> =>
+const end = (response: ServerResponse, body: Uint8Array | undefined): Effect.Effect<void> =>
   Effect.callback((resume) => {
     if (response.destroyed) return resume(Effect.void)
     response.once("close", () => resume(Effect.void))
