@@ -1,0 +1,237 @@
+/**
+ * `npm run readme`: does what the README says. `ts` blocks are type-checked against the built package, and those named `.test.ts`
+ * are run; `console` blocks are executed, beside a running `npm start`, and must print what is shown; `sh` blocks hold nothing
+ * that is not executed here or by .ci/run. With `--write` the output shown is replaced by what is printed, for the HOME and
+ * TMPDIR it was called with.
+ */
+import { execFile, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { folder, main, root, run } from "./run.mjs"
+
+const file = join(root, "README.md")
+const write = process.argv.includes("--write")
+const said = (line) => process.stdout.write(`${line}\n`)
+
+/** A program that is not as far within this time will not get there. */
+const patience = 60_000
+
+const blocksOf = (text) =>
+  [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, body]) => ({ language, body }))
+
+/** `$ command` lines, each with the lines that are shown below it. */
+const commandsOf = (body) =>
+  body
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command, ...output] = part.trimEnd().split("\n")
+      return { command, output: output.join("\n").trim() }
+    })
+
+/** What differs between two runs that went the same way. */
+const normal = (text) =>
+  text
+    .trim()
+    .replace(/timestamp=\S+/g, "timestamp=TIME")
+    .replace(/fiber=#\d+/g, "fiber=#N")
+    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
+    .replace(/\/\S*\/embedded-cluster-\w+\//g, "/embedded-cluster/")
+    .replace(/\/\S*\/\.kube\/config/g, "HOME/.kube/config")
+    .replace(/\(x\d+ over AGE\)|\(x\d+ over \w+\)/g, "")
+    .replace(/(?<=\s)(\d+[smhd])+(?=\s)/g, "AGE")
+    .replace(/-{3,}/g, "---")
+    .replace(/[ \t]+/g, " ")
+    .replace(/ $/gm, "")
+
+/** Type-checks the `ts` blocks as files of a project that has the built package, and runs those that are tests. */
+const typescript = (bodies) => {
+  const path = folder("readme")
+  // A folder of links: this project's packages, and among them this project itself, found by its name and exports.
+  mkdirSync(join(path, "node_modules"))
+  for (const name of readdirSync(join(root, "node_modules")).filter((name) => !name.startsWith("."))) {
+    symlinkSync(join(root, "node_modules", name), join(path, "node_modules", name))
+  }
+  symlinkSync(root, join(path, "node_modules", "effect-controller-manager"))
+  const names = bodies.map((body) => {
+    const name = /^\/\/ (\S+\.ts)$/m.exec(body.split("\n")[0])?.[1]
+    if (name === undefined) throw new Error(`a ts block has no name in its first line:\n${body}`)
+    writeFileSync(join(path, name), body)
+    return name
+  })
+  const { plugins: _, ...compilerOptions } = JSON.parse(
+    readFileSync(join(root, "tsconfig.json"), "utf8")
+  ).compilerOptions
+  writeFileSync(join(path, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }))
+  writeFileSync(join(path, "package.json"), JSON.stringify({ type: "module" }))
+  copyFileSync(join(root, "node20.polyfill.ts"), join(path, "polyfill.ts"))
+  writeFileSync(
+    join(path, "vitest.config.mjs"),
+    `import "./polyfill.ts"\nexport default { test: { include: ["*.test.ts"] } }\n`
+  )
+  run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { cwd: path })
+  said(`ts: ${names.join(", ")} type-check against the built package`)
+  run(process.execPath, ["node_modules/vitest/vitest.mjs", "run"], { cwd: path })
+  said(`ts: ${names.filter((name) => name.endsWith(".test.ts")).join(", ")} pass`)
+}
+
+/** A shell command in a process group of its own, as a terminal would start it. */
+const start = (command, env) => {
+  const child = spawn(`exec ${command}`, {
+    cwd: root,
+    env,
+    shell: true,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const running = { output: "", child, ended: once(child, "exit") }
+  const listeners = new Set()
+  const hear = (text) => {
+    running.output += text
+    for (const listener of listeners) listener()
+  }
+  child.stdout.setEncoding("utf8").on("data", hear)
+  child.stderr.setEncoding("utf8").on("data", hear)
+  /** Waits until what was said fulfils a condition. */
+  running.until = (what, holds) =>
+    new Promise((resolve, reject) => {
+      const end = (settle) => {
+        clearTimeout(timer)
+        listeners.delete(check)
+        settle()
+      }
+      const fail = (why) => end(() => reject(new Error(`${command} ${why} before ${what}:\n${running.output}`)))
+      const check = () => holds(running.output) && end(resolve)
+      const timer = setTimeout(() => fail("took too long"), patience)
+      listeners.add(check)
+      child.once("exit", () => fail("ended"))
+      check()
+    })
+  /** Ctrl-C: the signal goes to the whole group. */
+  running.interrupt = async () => {
+    process.kill(-child.pid, "SIGINT")
+    const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), patience)
+    const [code, signal] = await running.ended
+    clearTimeout(timer)
+    if (code !== 0)
+      throw new Error(`${command} ended with ${code ?? signal} on Ctrl-C instead of 0:\n${running.output}`)
+    said(`${command}: Ctrl-C ends it with exit code 0`)
+  }
+  return running
+}
+
+const shell = (command, env) =>
+  new Promise((resolve) => {
+    execFile("sh", ["-c", command], { cwd: root, env, timeout: patience }, (error, stdout, stderr) =>
+      resolve(error === null ? stdout : `${stdout}${stderr}`)
+    )
+  })
+
+/** Two pipes carry what a program says, so the order of its lines is not compared. */
+const sorted = (text) => normal(text).split("\n").sort().join("\n")
+
+const differ = (command, shown, printed) =>
+  new Error(`"${command}" no longer prints what the README shows.\n--- shown\n${shown}\n--- printed\n${printed}`)
+
+/** Repeats a command until it prints what is shown: what it looks at comes about while the program runs. */
+const eventually = async (command, env, shown) => {
+  const deadline = Date.now() + 15_000
+  for (;;) {
+    const printed = await shell(command, env)
+    if (normal(printed) === normal(shown)) return
+    if (Date.now() > deadline) throw differ(command, normal(shown), normal(printed))
+  }
+}
+
+/** With `--write`: what it prints once the events have come twice, so that a count is to be seen. */
+const settled = async (command, env) => {
+  const deadline = Date.now() + 15_000
+  for (;;) {
+    const printed = (await shell(command, env)).trimEnd()
+    if (Date.now() > deadline || printed.includes("(x2 ")) return printed
+  }
+}
+
+const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0
+
+/** Runs `npm start`, and while it runs the other commands shown; returns the README with the output there was. */
+const consoles = async (text, blocks, env) => {
+  const commands = blocks.flatMap(commandsOf)
+  if (commands[0]?.command !== "npm start") throw new Error("the first console block is not npm start")
+  const [first, ...others] = commands
+  const program = start(first.command, env)
+  let result = text
+  const replace = (command, output) => {
+    const at = result.indexOf(`$ ${command}\n`) + command.length + 3
+    const end = Math.min(...["\n$ ", "\n```"].map((mark) => result.indexOf(mark, at - 1)).filter((index) => index >= 0))
+    result = `${result.slice(0, at)}${output}${result.slice(Math.max(at - 1, end))}`
+  }
+  try {
+    await program.until(
+      "its controller started",
+      (output) => /Starting Controller.*\n/.test(output) && / --kubeconfig .*\n/.test(output)
+    )
+    const path = / --kubeconfig (\S+)/.exec(program.output)?.[1]
+    if (path === undefined) throw new Error(`npm start did not say where its kubeconfig is:\n${program.output}`)
+    if (write) replace(first.command, program.output.trim())
+    else if (sorted(program.output) !== sorted(first.output))
+      throw differ(first.command, normal(first.output), normal(program.output))
+    said("console: npm start prints what is shown")
+    for (const { command, output } of others) {
+      if (command.startsWith("kubectl ") && !hasKubectl) {
+        said(`console: skipped, because there is no kubectl here: ${command}`)
+        continue
+      }
+      const real = command.replace(/--kubeconfig \S+/, `--kubeconfig ${path}`)
+      if (write) replace(command, await settled(real, env))
+      else await eventually(real, env, output)
+      said(`console: prints what is shown: ${command}`)
+    }
+    if (write) result = result.replaceAll(/--kubeconfig \/\S*\/embedded-cluster-\S+/g, `--kubeconfig ${path}`)
+    else await configured(path, env)
+  } finally {
+    if (program.child.exitCode === null) await program.interrupt()
+  }
+  return result
+}
+
+/** The program on a cluster that a kubeconfig in the home directory names: the one that is running. */
+const configured = async (path, env) => {
+  mkdirSync(join(env.HOME, ".kube"), { recursive: true })
+  copyFileSync(path, join(env.HOME, ".kube", "config"))
+  const program = start(onCluster, env)
+  await program.until("its controller started", (output) => output.includes("Starting Controller"))
+  await program.interrupt()
+}
+const onCluster = "node dist/main.js --kubeconfig ~/.kube/config"
+
+/** Every command of an `sh` block and who executes it. */
+const executed = {
+  "npm ci && npm start": () => "npm ci by .ci/run, npm start here",
+  "npm ci && npm test": () => {
+    const ci = readFileSync(join(root, ".ci", "run"), "utf8")
+    if (!/npm ci$/m.test(ci) || !/npm test$/m.test(ci)) throw new Error(".ci/run does not run npm ci and npm test")
+    return "by .ci/run"
+  },
+  [onCluster]: () => "here"
+}
+
+await main(async () => {
+  const text = readFileSync(file, "utf8")
+  const blocks = blocksOf(text)
+  const of = (language) => blocks.filter((block) => block.language === language).map(({ body }) => body)
+  for (const command of of("sh").flatMap((body) => body.trim().split("\n"))) {
+    const who = executed[command]
+    if (who === undefined) throw new Error(`the README has a command that nobody executes: ${command}`)
+    said(`sh: ${command}: ${who()}`)
+  }
+  run("npm", ["run", "--silent", "build"])
+  typescript(of("ts"))
+  const home = write ? process.env.HOME : folder("home")
+  const { KUBECONFIG: _, ...env } = process.env
+  const result = await consoles(text, of("console"), { ...env, HOME: home, npm_config_update_notifier: "false" })
+  if (write) writeFileSync(file, result)
+  said("readme: all well")
+})
