@@ -86,6 +86,7 @@ const start = (command, env) => {
     detached: true,
     stdio: ["ignore", "pipe", "pipe"]
   })
+  const group = -(child.pid ?? Number.NaN)
   const running = { output: "", child, ended: once(child, "exit") }
   const listeners = new Set()
   const hear = (text) => {
@@ -111,8 +112,8 @@ const start = (command, env) => {
     })
   /** Ctrl-C: the signal goes to the whole group. */
   running.interrupt = async () => {
-    process.kill(-child.pid, "SIGINT")
-    const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), patience)
+    process.kill(group, "SIGINT")
+    const timer = setTimeout(() => process.kill(group, "SIGKILL"), patience)
     const [code, signal] = await running.ended
     clearTimeout(timer)
     if (code !== 0)

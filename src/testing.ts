@@ -5,7 +5,7 @@
 export * as Api from "./layers/apiserver/Api.ts"
 export { ApiServer } from "./layers/apiserver/ApiServer.ts"
 export * as Faults from "./layers/apiserver/faults.ts"
-export { ClusterTest, ManifestError } from "./layers/ClusterTest.ts"
+export { ClusterTest, ManifestError, type Provides } from "./layers/ClusterTest.ts"
 export * as Machine from "./layers/nodes/Machine.ts"
 export * as Nodes from "./layers/nodes/Nodes.ts"
 export { Quiescence } from "./layers/Quiescence.ts"

@@ -16,7 +16,7 @@ const property = (module: typeof QueueState, options: Arbitrary.CheckOptions) =>
           agrees(module, program, false)
           return true
         },
-        catch: (error) => error
+        catch: (error) => (error instanceof Error ? error.message : String(error))
       }),
     { size: 300, ...options }
   )

@@ -70,10 +70,18 @@ const holds = <A>(
   property: (value: A) => boolean,
   options: Arbitrary.CheckOptions
 ) =>
-  Arbitrary.checkEffect(arbitrary, (value) => Effect.try({ try: () => property(value), catch: (error) => error }), {
-    ...options,
-    size: 200
-  })
+  Arbitrary.checkEffect(
+    arbitrary,
+    (value) =>
+      Effect.try({
+        try: () => property(value),
+        catch: (error) => (error instanceof Error ? error.message : String(error))
+      }),
+    {
+      ...options,
+      size: 200
+    }
+  )
 
 const Move = Schema.Struct({
   do: Schema.Literals(["insert", "insert", "remove", "shift"]),

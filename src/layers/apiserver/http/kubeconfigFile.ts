@@ -93,4 +93,4 @@ const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, Kubeconfig
   })
 
 const quietly = (run: () => Promise<unknown>): Effect.Effect<void> =>
-  Effect.ignore(Effect.tryPromise({ try: run, catch: (cause) => cause }))
+  Effect.ignore(Effect.tryPromise({ try: run, catch: () => undefined }))
