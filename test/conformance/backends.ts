@@ -4,6 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { once } from "node:events"
+import type { IncomingMessage } from "node:http"
+import { Agent, request } from "node:https"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import * as Certificate from "../../src/layers/apiserver/http/certificate.ts"
 import * as Front from "../../src/layers/apiserver/http/Front.ts"
@@ -11,15 +15,15 @@ import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as envtest from "../support/envtest.ts"
-import type { Part, Subject } from "./Case.ts"
+import type { Ask, Part, Reply, Subject } from "./Case.ts"
 
 export interface Backend {
   readonly name: string
   /** Why it cannot run here. */
   readonly skip?: string | undefined
-  /** What it does not do yet; cases that need it are skipped with this as the reason. */
+  /** What it does not do; cases that need it are skipped with this as the reason. */
   readonly lacks: ReadonlyArray<Part>
-  readonly start: Effect.Effect<Pick<Subject, "transport" | "compact" | "as">, unknown, Scope.Scope>
+  readonly start: Effect.Effect<Pick<Subject, "transport" | "ask" | "compact" | "as">, unknown, Scope.Scope>
 }
 
 const caller = (server: string, ca: string) => (token: string | undefined) =>
@@ -27,14 +31,15 @@ const caller = (server: string, ca: string) => (token: string | undefined) =>
 
 const assets = envtest.assets()
 
-const real: Backend = {
+export const real: Backend = {
   name: "a real API server",
   skip: "missing" in assets ? assets.missing : undefined,
   lacks: [],
   start: Effect.gen(function* () {
     const server = yield* envtest.start("folder" in assets ? assets.folder : "")
     const transport = yield* HttpTransport.make(server.endpoint)
-    return { transport, compact: server.compact, as: caller(server.url, server.ca) }
+    const ask = yield* asker(server.url, server.ca, server.token)
+    return { transport, ask, compact: server.compact, as: caller(server.url, server.ca) }
   })
 }
 
@@ -44,19 +49,19 @@ const notYet: ReadonlyArray<Part> = ["applyRemoval", "managedFields", "fieldVali
 /** The embedded server, on its own. */
 const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Context.get(context, ApiServer)))
 
-const inProcess: Backend = {
+export const inProcess: Backend = {
   name: "the embedded server, in process",
-  lacks: [...notYet, "credentials"],
+  // Whoever is in the process is the administrator, and sends text; bytes, YAML and their bounds are the HTTP front's.
+  lacks: [...notYet, "credentials", "HTTP front"],
   start: Effect.gen(function* () {
     const server = yield* embedded
     const context = yield* Layer.build(ApiServer.layerTransport.pipe(Layer.provide(Layer.succeed(ApiServer, server))))
     const transport = Context.get(context, Transport)
-    // Whoever is in the process is the administrator.
-    return { transport, compact: server.compact(), as: () => Effect.succeed(transport) }
+    return { transport, ask: askInside(server), compact: server.compact(), as: () => Effect.succeed(transport) }
   })
 }
 
-const overHttps: Backend = {
+export const overHttps: Backend = {
   name: "the embedded server, over HTTPS",
   lacks: notYet,
   start: Effect.gen(function* () {
@@ -66,8 +71,61 @@ const overHttps: Backend = {
     const { port } = yield* Front.listen({ api: server, certificate, key, token })
     const url = `https://${Front.host}:${port}`
     const transport = yield* HttpTransport.make(Endpoint.fixed({ server: url, tls: { ca }, token }))
-    return { transport, compact: server.compact(), as: caller(url, ca) }
+    const ask = yield* asker(url, ca, Redacted.value(token))
+    return { transport, ask, compact: server.compact(), as: caller(url, ca) }
   })
 }
 
-export const backends: ReadonlyArray<Backend> = [inProcess, overHttps, real]
+const headersOf = (options: Parameters<Ask>[3], body: unknown): Record<string, string> => ({
+  accept: options?.accept ?? "application/json",
+  "user-agent": "conformance/1",
+  ...(body === undefined ? {} : { "content-type": options?.contentType ?? "application/json" })
+})
+
+const textOf = (body: unknown): string =>
+  body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body)
+
+const reply = (status: number, headers: Record<string, string>, text: string): Reply => {
+  const contentType = headers["content-type"] ?? ""
+  return { status, headers, contentType, text, body: parsed(text) }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // plain text, or the lines of a watch
+  }
+}
+
+const askInside =
+  (server: ApiServer["Service"]): Ask =>
+  (method, target, body, options) =>
+    Effect.gen(function* () {
+      const { pathname: path, searchParams: query } = new URL(target, "http://inside")
+      const user = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
+      const headers = headersOf(options, body)
+      const answer = yield* server.handle({ method, path, query, headers, body: textOf(body), user })
+      const head = { ...("headers" in answer ? answer.headers : {}), "content-type": answer.contentType }
+      if (answer._tag === "Answer") return reply(answer.status, head, answer.body)
+      return reply(200, head, (yield* Stream.runCollect(answer.lines)).join("\n"))
+    })
+
+const asker = (server: string, ca: string, token: string): Effect.Effect<Ask, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new Agent({ keepAlive: true, ca })),
+      (agent) => Effect.sync(() => agent.destroy())
+    ),
+    (agent): Ask =>
+      (method, path, body, options) =>
+        Effect.promise(async () => {
+          const headers = { ...headersOf(options, body), authorization: `Bearer ${token}` }
+          const call = request(server + path, { method, agent, headers })
+          call.end(textOf(body))
+          const [response] = (await once(call, "response")) as [IncomingMessage]
+          let text = ""
+          for await (const part of response.setEncoding("utf8")) text += part
+          return reply(response.statusCode ?? 0, response.headers as Record<string, string>, text)
+        })
+  )

@@ -24,6 +24,7 @@ const mine = "letter"
 export const lists: ReadonlyArray<Case> = [
   {
     title: "a list is sorted by name, has a version, and its items say what they are",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 3)
@@ -37,6 +38,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "label selectors: equality, sets, existence",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 4)
@@ -54,6 +56,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "field selectors: metadata.name everywhere, spec.nodeName and status.phase on pods, others refused",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 2)
@@ -73,6 +76,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "pages cover everything once, all at the version of the first",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 5)
@@ -89,6 +93,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "remainingItemCount is given without a selector",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 5)
@@ -99,6 +104,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "the client's list follows the pages",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 5)
@@ -109,7 +115,8 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "an expired continue token is Gone, and a garbled one a BadRequest",
-    needs: "compaction",
+    since: 20,
+    alone: true,
     run: Effect.fnUntraced(function* (subject) {
       const { client, compact, namespace } = subject
       yield* letters(subject, 3)
@@ -125,6 +132,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "a list at an exact version shows the past; version 0 and NotOlderThan show at least that",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 2)
@@ -145,6 +153,7 @@ export const lists: ReadonlyArray<Case> = [
   },
   {
     title: "a version that the server has not seen yet is a Timeout to wait out, not a reason to relist",
+    since: 20,
     run: Effect.fnUntraced(function* ({ namespace, transport }) {
       const path = Resource.path(ConfigMap, { namespace })
       const query = { resourceVersion: "999999999", resourceVersionMatch: "NotOlderThan" }
@@ -153,33 +162,8 @@ export const lists: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "metadata alone: get and list leave out everything else and name the real kind",
-    run: Effect.fnUntraced(function* (subject) {
-      const { client, namespace } = subject
-      yield* letters(subject, 2)
-      const Partial = Resource.metadataOnly(ConfigMap)
-      const one = yield* client.get(Partial, { namespace, name: "x-a" })
-      assert.deepStrictEqual(Object.keys(one).sort(), ["apiVersion", "kind", "metadata"])
-      assert.deepStrictEqual([one.apiVersion, one.kind], ["v1", "ConfigMap"])
-      const full = yield* client.get(ConfigMap, { namespace, name: "x-a" })
-      assert.deepStrictEqual(one.metadata, full.metadata)
-      const list = yield* client.list(Partial, { namespace, labelSelector: mine, limit: 1 })
-      assert.deepStrictEqual(names(list), ["x-a", "x-b"])
-      for (const item of list.items)
-        assert.deepStrictEqual(Object.keys(item).sort(), ["apiVersion", "kind", "metadata"])
-    })
-  },
-  {
-    title: "deletecollection deletes what is selected",
-    run: Effect.fnUntraced(function* (subject) {
-      const { client, namespace } = subject
-      yield* letters(subject, 4)
-      yield* client.deleteCollection(ConfigMap, { namespace, labelSelector: "even" })
-      assert.deepStrictEqual(names(yield* client.list(ConfigMap, { namespace, labelSelector: mine })), ["x-b", "x-d"])
-    })
-  },
-  {
     title: "a list over all namespaces contains this one's objects",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       yield* letters(subject, 1)
@@ -188,56 +172,6 @@ export const lists: ReadonlyArray<Case> = [
         list.items.map((item) => `${item.metadata.namespace}/${item.metadata.name}`),
         `${namespace}/x-a`
       )
-    })
-  },
-  {
-    title: "a write without its namespace is MethodNotAllowed",
-    run: Effect.fnUntraced(function* ({ transport }) {
-      const path = "/api/v1/configmaps"
-      const body = configMap("a")
-      const call = transport.send({ method: "POST", path, body, context: { verb: "create", path } })
-      assert.strictEqual((yield* Effect.flip(call)).reason._tag, "MethodNotAllowed")
-    })
-  },
-  {
-    title: "timestamps, quantities and every field come back as they were written, from get, list and update",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const draft = {
-        metadata: { name: "full", annotations: { "a.example/time": "2026-01-02T03:04:05.000+01:00", empty: "" } },
-        spec: {
-          containers: [
-            {
-              name: "main",
-              image: "registry.example/app:1",
-              resources: { requests: { cpu: "1500m", memory: "1Gi" }, limits: { cpu: "2" } },
-              env: [
-                { name: "PLAIN", value: "x" },
-                { name: "FROM", valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "metadata.name" } } }
-              ],
-              readinessProbe: { httpGet: { path: "/ready", port: "http" }, periodSeconds: 3 },
-              ports: [{ name: "http", containerPort: 8080 }]
-            }
-          ],
-          tolerations: [{ key: "k", operator: "Exists" as const, tolerationSeconds: 5, effect: "NoExecute" as const }]
-        }
-      }
-      const made = yield* client.create(Pod, draft, { namespace })
-      const container = made.spec?.containers[0]
-      const { env, ports, resources } = draft.spec.containers[0] ?? {}
-      assert.deepStrictEqual(
-        {
-          env: container?.env,
-          requests: container?.resources?.requests,
-          limits: container?.resources?.limits?.["cpu"]
-        },
-        { env, requests: resources?.requests, limits: resources?.limits.cpu }
-      )
-      assert.strictEqual(container?.ports?.[0]?.containerPort, ports?.[0]?.containerPort)
-      assert.deepStrictEqual(made.metadata.annotations, draft.metadata.annotations)
-      const listed = (yield* client.list(Pod, { namespace })).items.find(({ metadata }) => metadata.name === "full")
-      assert.deepStrictEqual(listed, made)
-      const updated = yield* client.update(Pod, made)
-      assert.deepStrictEqual(updated, made)
     })
   }
 ]

@@ -20,6 +20,7 @@ const want = (data: Record<string, string>) =>
 export const patches: ReadonlyArray<Case> = [
   {
     title: "merge patch merges objects, null deletes",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       yield* client.create(ConfigMap, configMap("a", { keep: "1", change: "1", drop: "1" }), { namespace })
       const body = { data: { change: "2", drop: null, add: "1" } }
@@ -29,6 +30,7 @@ export const patches: ReadonlyArray<Case> = [
   },
   {
     title: "JSON patch applies all operations or none",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
       const annotations = { "x/y": "1" }
@@ -56,6 +58,7 @@ export const patches: ReadonlyArray<Case> = [
   },
   {
     title: "strategic merge patch merges lists by their key and sets of strings",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
       const [u1, u2] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"]
@@ -95,6 +98,7 @@ export const patches: ReadonlyArray<Case> = [
   },
   {
     title: "a patch with a stale resource version is a Conflict; of a missing object NotFound",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
       const made = yield* client.create(ConfigMap, configMap("a"), { namespace })
@@ -108,6 +112,7 @@ export const patches: ReadonlyArray<Case> = [
   },
   {
     title: "a patch that changes nothing keeps the version",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace })
       const same = yield* client.patch(ConfigMap, { namespace, name: "a" }, Patch.merge({ data: { k: "1" } }))
@@ -116,6 +121,7 @@ export const patches: ReadonlyArray<Case> = [
   },
   {
     title: "apply creates, owns its fields, and takes others' only by force",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
       const first = yield* client.patch(ConfigMap, target, want({ mine: "1", shared: "1" }), { fieldManager: "one" })
@@ -132,6 +138,7 @@ export const patches: ReadonlyArray<Case> = [
   {
     needs: "applyRemoval",
     title: "a field that its only manager no longer applies is removed, a shared one stays",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
       yield* client.patch(ConfigMap, target, want({ mine: "1", shared: "1" }), { fieldManager: "one" })
@@ -142,6 +149,7 @@ export const patches: ReadonlyArray<Case> = [
   },
   {
     title: "a patch of an unknown kind is UnsupportedMediaType",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace, transport }) {
       yield* client.create(ConfigMap, configMap("a"), { namespace })
       const path = Resource.path(ConfigMap, { namespace, name: "a" })

@@ -5,8 +5,8 @@ import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
-import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
 import { ConfigMap, Event } from "../../../src/kube/resources.ts"
+import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
 import type { WatchOptions } from "../../../src/layers/KubeClient.ts"
 import type { WatchEvent } from "../../../src/layers/Transport.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
@@ -38,6 +38,7 @@ const told = ["ADDED a", "MODIFIED a", "ADDED b", "DELETED a"]
 export const watches: ReadonlyArray<Case> = [
   {
     title: "a watch from a list's version tells everything after it, in order, each version above the last",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
       yield* story(subject)
@@ -55,6 +56,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a watch resumed at any event's version continues right after it",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
       yield* story(subject)
@@ -67,6 +69,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a live watch hears of a change made while it is open",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
@@ -88,6 +91,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "without a version a watch begins with what there is",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       yield* story(subject)
       assert.deepStrictEqual((yield* take(subject, 1, {})).map(line), ["ADDED b"])
@@ -96,6 +100,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "an object that enters or leaves the selection is added or deleted",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
@@ -111,6 +116,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a field selector narrows a watch to one object",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
       yield* story(subject)
@@ -120,6 +126,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a watch over all namespaces hears of this one",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const resourceVersion = yield* now(subject)
       yield* story(subject)
@@ -134,6 +141,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "metadata alone: events without the rest, named after the real kind",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
@@ -151,6 +159,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "timeoutSeconds ends a watch cleanly, and a bookmark before it says how far it got",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
@@ -177,6 +186,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "no bookmarks unless they are asked for",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const { client, namespace } = subject
       const resourceVersion = yield* now(subject)
@@ -188,7 +198,8 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a version that is too old is Gone",
-    needs: "compaction",
+    since: 20,
+    alone: true,
     run: Effect.fnUntraced(function* (subject) {
       // Events, because real servers keep other kinds in a cache that outlives compaction.
       const { client, compact, namespace } = subject
@@ -205,6 +216,7 @@ export const watches: ReadonlyArray<Case> = [
   },
   {
     title: "a version that is no number is refused",
+    since: 20,
     run: Effect.fnUntraced(function* (subject) {
       const error = yield* Effect.flip(take(subject, 1, { resourceVersion: "nonsense" }))
       assert.include(["BadRequest", "Invalid", "ServerError"], error.reason._tag)
@@ -213,6 +225,7 @@ export const watches: ReadonlyArray<Case> = [
   {
     title: "a streaming list begins with what there is and marks its end with a bookmark",
     since: 32,
+    rule: "KEP-3157: watch-list is on from 1.32",
     run: Effect.fnUntraced(function* (subject) {
       yield* story(subject)
       const events = yield* take(subject, 2, {

@@ -1,17 +1,18 @@
-/** Single objects: create, get, update, delete, dry run, subresources, and how each fails. */
+/** Writes: create and update. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../../src/kube/ApiError.ts"
+import type * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
+import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
-import { ConfigMap, Lease, Namespace, Node, Pod } from "../../../src/kube/resources.ts"
 import { type Case, configMap, pod } from "../Case.ts"
 
 const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effect.flip(call), (e) => e.reason._tag)
 
-export const objects: ReadonlyArray<Case> = [
+export const writes: ReadonlyArray<Case> = [
   {
     title: "create fills in uid, version and time; get returns the same object",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(ConfigMap, configMap("a", { k: "v" }), { namespace })
       assert.match(made.metadata.uid ?? "", /^[0-9a-f-]{36}$/)
@@ -24,6 +25,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "generateName makes distinct names with the prefix",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const make = client.create(ConfigMap, { metadata: { generateName: "gen-" } }, { namespace })
       const [one, two] = [yield* make, yield* make]
@@ -34,6 +36,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "a second create of one name is AlreadyExists",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const make = client.create(ConfigMap, configMap("a"), { namespace })
       yield* make
@@ -43,27 +46,8 @@ export const objects: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "a missing object and a missing resource are different NotFounds",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const object = yield* Effect.flip(client.get(ConfigMap, { namespace, name: "none" }))
-      assert.strictEqual(object.reason._tag, "NotFound")
-      assert.isFalse(ApiError.isMissingResource(object))
-      const Widget = Resource.make()({ group: "none.example", version: "v1", kind: "Widget", plural: "widgets" })
-      const resource = yield* Effect.flip(client.get(Widget, { namespace, name: "a" }))
-      assert.strictEqual(resource.reason._tag, "NotFound")
-      assert.isTrue(ApiError.isMissingResource(resource))
-    })
-  },
-  {
-    title: "create in a namespace that does not exist is NotFound and names the namespace",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const error = yield* Effect.flip(client.create(ConfigMap, configMap("a"), { namespace: `${namespace}-none` }))
-      assert.strictEqual(error.reason._tag, "NotFound")
-      assert.include(error.detail, `namespaces "${namespace}-none" not found`)
-    })
-  },
-  {
     title: "an invalid name is Invalid and says which field",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const error = yield* Effect.flip(client.create(ConfigMap, configMap("Not_Valid"), { namespace }))
       assert.strictEqual(error.reason._tag, "Invalid")
@@ -76,6 +60,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "the object's namespace and name must be those of the path",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace, transport }) {
       const elsewhere = { metadata: { name: "a", namespace: "default" } }
       assert.strictEqual(yield* reason(client.create(ConfigMap, elsewhere, { namespace })), "BadRequest")
@@ -87,6 +72,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "an update moves the version; one that changes nothing does not",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const first = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace })
       const second = yield* client.update(ConfigMap, { ...first, data: { k: "2" } })
@@ -99,6 +85,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "a stale version is a Conflict; no version at all overwrites",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const first = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace })
       yield* client.update(ConfigMap, { ...first, data: { k: "2" } })
@@ -111,6 +98,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "an update of a missing object is NotFound; a wrong uid is a Conflict",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const missing = { metadata: { name: "none", namespace, resourceVersion: "1" } }
       assert.strictEqual(yield* reason(client.update(ConfigMap, missing)), "NotFound")
@@ -120,44 +108,8 @@ export const objects: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "delete removes; a second delete is NotFound",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      yield* client.create(ConfigMap, configMap("a"), { namespace })
-      const answer = yield* client.delete(ConfigMap, { namespace, name: "a" })
-      assert.strictEqual(answer.kind, "Status")
-      assert.strictEqual(yield* reason(client.get(ConfigMap, { namespace, name: "a" })), "NotFound")
-      assert.strictEqual(yield* reason(client.delete(ConfigMap, { namespace, name: "a" })), "NotFound")
-    })
-  },
-  {
-    title: "delete preconditions on uid and version are a Conflict when they do not hold",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const target = { namespace, name: "a" }
-      const { metadata } = yield* client.create(ConfigMap, configMap("a"), { namespace })
-      const uid = "00000000-0000-0000-0000-000000000000"
-      assert.strictEqual(yield* reason(client.delete(ConfigMap, target, { preconditions: { uid } })), "Conflict")
-      const stale = { preconditions: { resourceVersion: "1" } }
-      assert.strictEqual(yield* reason(client.delete(ConfigMap, target, stale)), "Conflict")
-      yield* client.delete(ConfigMap, target, {
-        preconditions: { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
-      })
-    })
-  },
-  {
-    title: "finalizers keep a deleted object until the last one is gone",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const target = { namespace, name: "a" }
-      yield* client.create(ConfigMap, { metadata: { name: "a", finalizers: ["test.example/hold"] } }, { namespace })
-      const marked = yield* client.delete(ConfigMap, target)
-      assert.strictEqual(marked.kind, "ConfigMap")
-      const held = yield* client.get(ConfigMap, target)
-      assert.isDefined(held.metadata.deletionTimestamp)
-      yield* client.update(ConfigMap, { ...held, metadata: { ...held.metadata, finalizers: [] } })
-      assert.strictEqual(yield* reason(client.get(ConfigMap, target)), "NotFound")
-    })
-  },
-  {
     title: "a dry run answers like the real thing and changes nothing",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const target = { namespace, name: "a" }
       const dry = yield* client.create(ConfigMap, configMap("a", { k: "1" }), { namespace, dryRun: true })
@@ -172,6 +124,7 @@ export const objects: ReadonlyArray<Case> = [
   },
   {
     title: "the status of a pod is written through its subresource only",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(Pod, pod("a"), { namespace })
       const status = { ...made.status, phase: "Running" as const, message: "by status" }
@@ -187,47 +140,9 @@ export const objects: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "cluster-scoped objects have no namespace, and their status is a subresource",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const name = `node-${namespace}`
-      const made = yield* client.create(Node, { metadata: { name, labels: { zone: "a" } } })
-      assert.isUndefined(made.metadata.namespace)
-      const conditions = [{ type: "Ready", status: "True" }]
-      const patched = yield* client.patch(
-        Node,
-        { name, subresource: "status" },
-        { type: "merge", body: { status: { conditions } } }
-      )
-      assert.strictEqual(patched.status?.conditions?.[0]?.status, "True")
-      yield* client.delete(Node, { name })
-    })
-  },
-  {
-    title: "a lease keeps its microseconds and refuses a stale holder",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      const spec = {
-        holderIdentity: "one",
-        leaseDurationSeconds: 15,
-        acquireTime: "2026-01-02T03:04:05.123456Z",
-        renewTime: "2026-01-02T03:04:05.100000Z"
-      }
-      const made = yield* client.create(Lease, { metadata: { name: "l" }, spec }, { namespace })
-      assert.deepStrictEqual(made.spec, spec)
-      yield* client.update(Lease, { ...made, spec: { ...spec, holderIdentity: "two" } })
-      const late = client.update(Lease, { ...made, spec: { ...spec, holderIdentity: "three" } })
-      assert.strictEqual(yield* reason(late), "Conflict")
-      assert.strictEqual((yield* client.get(Lease, { namespace, name: "l" })).spec?.holderIdentity, "two")
-    })
-  },
-  {
-    title: "a namespace starts out active",
-    run: Effect.fnUntraced(function* ({ client, namespace }) {
-      assert.strictEqual((yield* client.get(Namespace, { name: namespace })).status?.phase, "Active")
-    })
-  },
-  {
     needs: "managedFields",
     title: "field managers are recorded with their writes",
+    since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const made = yield* client.create(ConfigMap, configMap("a", { k: "v" }), { namespace, fieldManager: "tester" })
       const entry = made.metadata.managedFields?.find((one) => one.manager === "tester")
@@ -242,6 +157,7 @@ export const objects: ReadonlyArray<Case> = [
     needs: "fieldValidation",
     title: "strict field validation refuses a field nobody knows",
     since: 25,
+    rule: "KEP-2885: fieldValidation is on from 1.25 (beta)",
     run: Effect.fnUntraced(function* ({ client, namespace }) {
       const object = { ...configMap("a"), nonsense: 1 }
       const strict = client.create(ConfigMap, object, { namespace, fieldValidation: "Strict" })
