@@ -116,7 +116,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("a reconcile sees its own write: the key waits until the cache has it, without a worker", () =>
+  it.effect("case 14: a reconcile sees its own write: the key waits until the cache has it, without a worker", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* create("a", { n: "0" })
@@ -145,7 +145,7 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
-  it.effect("the wait for one's own write ends after 5 s when the event never comes", () =>
+  it.effect("case 14: the wait for one's own write ends after 5 s when the event never comes", () =>
     Effect.gen(function* () {
       const server = yield* ApiServer
       yield* server.setFaults([
@@ -173,6 +173,30 @@ describe("Controller", () => {
       )
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(at, [0, 5000])
+      yield* stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("case 14: a write that changes nothing is not waited for", () =>
+    Effect.gen(function* () {
+      yield* create("a", { n: "1" })
+      const at: Array<number> = []
+      const { stop } = yield* Cluster.start(
+        Controller.make({
+          name: "idle",
+          for: ConfigMap,
+          access: [Access.patch(ConfigMap)],
+          reconcile: ({ name, namespace }, { client }) =>
+            Effect.gen(function* () {
+              at.push(yield* Effect.clockWith((clock) => clock.currentTimeMillis))
+              if (at.length > 2) return
+              yield* client.patch(ConfigMap, { name, namespace }, Patch.merge({ data: { n: "1" } }))
+              return Reconcile.after(0)
+            })
+        })
+      )
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(at, [0, 0, 0])
       yield* stop()
     }).pipe(Effect.provide(Cluster.layer))
   )

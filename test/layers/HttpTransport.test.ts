@@ -145,7 +145,7 @@ describe("calls", () => {
     })
   )
 
-  it.live("an interrupted call is cut off at the server, and nothing follows it", () =>
+  it.live("case 8: an interrupted call is cut off at the server, and nothing follows it", () =>
     Effect.gen(function* () {
       let arrived = () => {}
       const arrival = new Promise<void>((resolve) => (arrived = resolve))
@@ -204,7 +204,7 @@ describe("calls", () => {
     })
   )
 
-  it.live("a refused connection says so in one sentence", () =>
+  it.live("case 1: a refused connection says so in one sentence", () =>
     Effect.gen(function* () {
       const server = yield* Effect.scoped(start((_, response) => json(response, 200, {})))
       const transport = yield* HttpTransport.make(Endpoint.fixed({ server: server.url }))
@@ -252,7 +252,7 @@ describe("TLS", () => {
     })
   )
 
-  it.live("a client certificate rotated during a watch is used by the next call, and the watch goes on", () =>
+  it.live("case 9: a client certificate rotated during a watch is used by the next call, and the watch goes on", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.promise(() => Promise.all([ca.issue("one"), ca.issue("two")]))
       let watch: ServerResponse | undefined
@@ -357,7 +357,7 @@ describe("credentials", () => {
     })
   )
 
-  it.live("credentials that fail once and recover cost one call; no request is sent without them", () =>
+  it.live("case 9: credentials that fail once and recover cost one call; no request is sent without them", () =>
     Effect.gen(function* () {
       const server = yield* start((_, response) => json(response, 200, {}))
       const good = Endpoint.fixed({ server: server.url })
@@ -475,7 +475,7 @@ describe("watch", () => {
     )
   }
 
-  it.live("a socket reset in the middle is a Network failure", () =>
+  it.live("case 2: a socket reset in the middle is a Network failure", () =>
     Effect.gen(function* () {
       const { events, seen } = yield* watching((response) =>
         response.write(watchLine("ADDED", "a"), () => response.socket?.destroy())
@@ -493,7 +493,7 @@ describe("watch", () => {
     })
   )
 
-  it.live("ending or interrupting it closes the connection at once", () =>
+  it.live("case 8: ending or interrupting it closes the connection at once", () =>
     Effect.gen(function* () {
       const { events, server } = yield* watching((response) => response.write(watchLine("ADDED", "a")))
       yield* Stream.runDrain(Stream.take(events, 1))

@@ -170,7 +170,7 @@ describe("correlator", () => {
     )
   })
 
-  it("remembers a bounded number of events: ten thousand objects leave 4096 entries, and none after hours of silence", () => {
+  it("case 16: remembers a bounded number of events: ten thousand objects leave 4096 entries, and none after hours of silence", () => {
     const state = Correlator.make()
     for (let i = 0; i < 10_000; i++) Correlator.correlate(state, occurrence("m", i, `object-${i}`), i)
     const sizes = () => [state.similar.size(), state.stored.size(), state.buckets.size()]
