@@ -5,6 +5,7 @@
 import type { KubeObject } from "../../kube/Meta.ts"
 import { Lease, Node } from "../../kube/resources.ts"
 import * as Resource from "../../kube/Resource.ts"
+import type { Taint } from "./placement/nodeRules.ts"
 
 export interface Machine {
   readonly name: string
@@ -15,15 +16,25 @@ export interface Machine {
   readonly cpu: string
   readonly memory: string
   readonly pods: number
+  /** Beside those that every node has. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Beside that of the control plane; what the machine registers with. */
+  readonly taints?: ReadonlyArray<Taint> | undefined
+  /** Quantities of extended resources, such as `example.com/gpu`. */
+  readonly resources?: Readonly<Record<string, string>> | undefined
 }
 
-export const make = (name: string, number: number, role: Machine["role"]): Machine => ({
-  name,
-  number,
-  role,
+/** What may be said of a machine beside its name and number. */
+export type Facts = Partial<Omit<Machine, "name" | "number">>
+
+export const make = (name: string, number: number, role: Machine["role"], facts: Facts = {}): Machine => ({
   cpu: "4",
   memory: "8Gi",
-  pods: 110
+  pods: 110,
+  ...facts,
+  name,
+  number,
+  role
 })
 
 /** One control-plane machine and two workers. */
@@ -36,7 +47,10 @@ export const standard: ReadonlyArray<Machine> = [
 export const address = (machine: Machine): string => `10.0.0.${machine.number}`
 
 /** The lowest address of the machine's pod network that nobody uses; 254 hosts, the first one is the bridge. */
-export const podAddress = (machine: Machine, used: ReadonlySet<string>): string | undefined => {
+export const podAddress = (
+  machine: Machine,
+  used: { readonly has: (address: string) => boolean }
+): string | undefined => {
   for (let host = 2; host < 255; host++) {
     const candidate = `10.244.${machine.number}.${host}`
     if (!used.has(candidate)) return candidate
@@ -52,6 +66,11 @@ export const microTime = (millis: number): string => `${new Date(millis).toISOSt
 
 const roleLabel = "node-role.kubernetes.io/control-plane"
 
+const taints = (machine: Machine): ReadonlyArray<Taint> => [
+  ...(machine.role === "control-plane" ? [{ key: roleLabel, effect: "NoSchedule" }] : []),
+  ...(machine.taints ?? [])
+]
+
 /** What the machine registers itself as. */
 export const registration = (machine: Machine) => ({
   apiVersion: Resource.apiVersion(Node),
@@ -62,13 +81,14 @@ export const registration = (machine: Machine) => ({
       "kubernetes.io/hostname": machine.name,
       "kubernetes.io/os": "linux",
       "kubernetes.io/arch": "amd64",
-      ...(machine.role === "control-plane" ? { [roleLabel]: "" } : {})
+      ...(machine.role === "control-plane" ? { [roleLabel]: "" } : {}),
+      ...machine.labels
     }
   },
   spec: {
     podCIDR: `10.244.${machine.number}.0/24`,
     podCIDRs: [`10.244.${machine.number}.0/24`],
-    ...(machine.role === "control-plane" ? { taints: [{ key: roleLabel, effect: "NoSchedule" }] } : {})
+    ...(taints(machine).length === 0 ? {} : { taints: taints(machine) })
   }
 })
 
@@ -76,26 +96,20 @@ const amounts = (machine: Machine) => ({
   cpu: machine.cpu,
   memory: machine.memory,
   pods: String(machine.pods),
-  "ephemeral-storage": "100Gi"
+  "ephemeral-storage": "100Gi",
+  ...machine.resources
 })
 
-/** The status a healthy machine reports. `since` is when it became ready, `now` when it looks. */
-export const status = (machine: Machine, since: number, now: number) => ({
+/** The status a healthy machine reports; a condition that has not changed since `before` keeps its transition time. */
+export const status = (machine: Machine, before: Node | undefined, now: number) => ({
   capacity: amounts(machine),
   allocatable: amounts(machine),
-  conditions: [
-    condition(
-      "MemoryPressure",
-      "False",
-      "KubeletHasSufficientMemory",
-      "kubelet has sufficient memory available",
-      since,
-      now
-    ),
-    condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure", since, now),
-    condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available", since, now),
-    condition("Ready", "True", "KubeletReady", "kubelet is posting ready status", since, now)
-  ],
+  conditions: conditions.map(([type, status, reason, message]) => {
+    const known = before?.status?.conditions?.find((one) => one.type === type)
+    const since = known?.status === status ? known.lastTransitionTime : undefined
+    const [lastHeartbeatTime, lastTransitionTime] = [timestamp(now), since ?? timestamp(now)]
+    return { type, status, reason, message, lastHeartbeatTime, lastTransitionTime }
+  }),
   addresses: [
     { type: "InternalIP", address: address(machine) },
     { type: "Hostname", address: machine.name }
@@ -115,14 +129,12 @@ export const status = (machine: Machine, since: number, now: number) => ({
   }
 })
 
-const condition = (type: string, status: string, reason: string, message: string, since: number, now: number) => ({
-  type,
-  status,
-  reason,
-  message,
-  lastHeartbeatTime: timestamp(now),
-  lastTransitionTime: timestamp(since)
-})
+const conditions = [
+  ["MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+  ["DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+  ["PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+  ["Ready", "True", "KubeletReady", "kubelet is posting ready status"]
+] as const
 
 export const leaseNamespace = "kube-node-lease"
 

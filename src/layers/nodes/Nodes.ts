@@ -1,12 +1,20 @@
 /**
- * Simulated nodes and their scheduler as a layer: ordinary clients of whatever server `KubeClient` talks to. When it is built,
- * the nodes are registered and ready; from then on pods are bound, started and stopped, in the time of Effect's clock.
+ * Simulated nodes and their scheduler: ordinary clients of whatever server `KubeClient` talks to. When the layer is built, the
+ * nodes are registered and ready; from then on pods are bound, started, restarted and stopped, in the time of Effect's clock.
+ * The service is for what happens to machines and not to objects: they stop, come back, get slow, are added and go.
  */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { ApiError } from "../../kube/ApiError.ts"
+import * as Patch from "../../kube/Patch.ts"
+import { Node } from "../../kube/resources.ts"
+import * as KeyedQueue from "../../streams/KeyedQueue.ts"
 import type { Cache } from "../Cache.ts"
-import type { KubeClient } from "../KubeClient.ts"
+import { KubeClient } from "../KubeClient.ts"
+import { Recorder } from "../Recorder.ts"
+import * as Heartbeat from "./heartbeat.ts"
 import * as Kubelet from "./kubelet.ts"
 import * as Machine from "./Machine.ts"
 import * as PodLife from "./podLife.ts"
@@ -16,26 +24,149 @@ export interface Options {
   /** One control-plane machine and two workers unless said otherwise. */
   readonly machines?: ReadonlyArray<Machine.Machine> | undefined
   readonly delays?: Partial<PodLife.Delays> | undefined
+  /** Images that cannot be pulled, with or without their tag; any image with the tag `404` cannot either. */
+  readonly badImages?: ReadonlyArray<string> | undefined
+  /** Whether scheduler and kubelets record events; true unless said otherwise. */
+  readonly events?: boolean | undefined
 }
 
-export const layer = (options: Options = {}): Layer.Layer<never, ApiError, KubeClient | Cache> =>
-  Layer.effectDiscard(start(options))
-
-const start = Effect.fnUntraced(function* (options: Options) {
-  const machines = options.machines ?? Machine.standard
-  const delays = { ...PodLife.standard, ...options.delays }
-  yield* Effect.forEach(machines, Kubelet.register, { concurrency: "unbounded", discard: true })
-  for (const machine of machines) {
-    yield* watched(`kubelet ${machine.name}`, Kubelet.heartbeat(machine))
-    yield* watched(`kubelet ${machine.name}`, Kubelet.run(machine, delays))
+/** A machine that is not there. */
+export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{ readonly name: string }> {
+  override get message(): string {
+    return `there is no simulated machine ${JSON.stringify(this.name)}`
   }
-  yield* watched("scheduler", Scheduler.run())
+}
+
+/** What is known of a machine without asking the API. */
+export interface MachineState {
+  readonly machine: Machine.Machine
+  readonly isRunning: boolean
+  readonly slowness: number
+}
+
+export class Nodes extends Context.Service<
+  Nodes,
+  {
+    readonly machines: Effect.Effect<ReadonlyArray<MachineState>>
+    /** A new machine with the lowest free number, registered and ready; one of that name that is there is replaced. */
+    readonly add: (
+      name: string,
+      facts?: Machine.Facts & { readonly role?: Machine.Machine["role"] }
+    ) => Effect.Effect<Machine.Machine, ApiError>
+    /** Takes the machine away and its node with it. Its pods are left to whoever cleans up after lost nodes. */
+    readonly remove: (name: string) => Effect.Effect<void, ApiError | UnknownMachine>
+    /** Silences a kubelet: no leases, no statuses. Containers run on unseen, and no deletion of a pod completes. */
+    readonly stop: (name: string) => Effect.Effect<void, UnknownMachine>
+    /** Starts a kubelet again; it takes its pods over. */
+    readonly start: (name: string) => Effect.Effect<void, UnknownMachine>
+    /** From now on starting and stopping of containers takes `factor` times as long. */
+    readonly slow: (name: string, factor: number) => Effect.Effect<void, UnknownMachine>
+    /** Lets no new pods come. Like `kubectl cordon`, it works on any node. */
+    readonly cordon: (name: string) => Effect.Effect<void, ApiError>
+    readonly uncordon: (name: string) => Effect.Effect<void, ApiError>
+    /** Work of scheduler and kubelets that is ready or in progress; what waits for its time does not count. */
+    readonly outstanding: Effect.Effect<number>
+  }
+>()("effect-controller-manager/nodes/Nodes") {}
+
+export const layer = (options: Options = {}): Layer.Layer<Nodes, ApiError, KubeClient | Cache> =>
+  Layer.effect(Nodes, make(options)).pipe(
+    Layer.provide(options.events === false ? Recorder.layerNoop : Recorder.layerWith({}))
+  )
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  const client = yield* KubeClient
+  const recorder = yield* Recorder
+  const kubelets = new Map<string, Kubelet.Kubelet>()
+  const queue = yield* KeyedQueue.make({ name: "kubelets" })
+  const beats = yield* KeyedQueue.make({ name: "heartbeats" })
+  const waiting = yield* KeyedQueue.make({ name: "scheduler" })
+  const shared: Kubelet.Options = {
+    ...(yield* Kubelet.informers),
+    kubelets,
+    queue,
+    beats,
+    delays: { ...PodLife.standard, ...options.delays },
+    isBad: badImage(options.badImages ?? []),
+    events: recorder.named(Kubelet.component)
+  }
+  const join = Effect.fnUntraced(function* (machine: Machine.Machine) {
+    yield* Heartbeat.register(client, machine)
+    kubelets.set(machine.name, new Kubelet.Kubelet(machine))
+    beats.addUnsafe(machine.name)
+    Kubelet.takeOver(shared, machine.name)
+    return machine
+  })
+  yield* Effect.forEach(options.machines ?? Machine.standard, join, { discard: true })
+  yield* watched("kubelets", Kubelet.run(shared))
+  yield* watched("heartbeats", Kubelet.runHeartbeats(shared))
+  yield* watched("scheduler", Scheduler.run({ queue: waiting, events: recorder.named(Scheduler.component) }))
+
+  const find = (name: string): Effect.Effect<Kubelet.Kubelet, UnknownMachine> =>
+    Effect.suspend(() => {
+      const kubelet = kubelets.get(name)
+      return kubelet === undefined ? Effect.fail(new UnknownMachine({ name })) : Effect.succeed(kubelet)
+    })
+  const setUnschedulable = (name: string, value: true | null) =>
+    Effect.asVoid(client.patch(Node, { name }, Patch.merge({ spec: { unschedulable: value } })))
+
+  return Nodes.of({
+    machines: Effect.sync(() =>
+      Array.from(kubelets.values(), ({ isRunning, machine, slowness }) => ({ machine, isRunning, slowness }))
+    ),
+    add: (name, facts = {}) =>
+      Effect.suspend(() => join(Machine.make(name, freeNumber(kubelets), facts.role ?? "worker", facts))),
+    remove: (name) =>
+      Effect.flatMap(find(name), (kubelet) => {
+        kubelet.isRunning = false
+        kubelets.delete(name)
+        return Effect.asVoid(client.delete(Node, { name }))
+      }),
+    stop: (name) => Effect.map(find(name), (kubelet) => void (kubelet.isRunning = false)),
+    start: (name) =>
+      Effect.map(find(name), (kubelet) => {
+        kubelet.restart()
+        beats.addUnsafe(name)
+        Kubelet.takeOver(shared, name)
+      }),
+    slow: (name, factor) => Effect.map(find(name), (kubelet) => void (kubelet.slowness = Math.max(0, factor))),
+    cordon: (name) => setUnschedulable(name, true),
+    uncordon: (name) => setUnschedulable(name, null),
+    outstanding: Effect.sync(() =>
+      [queue, beats, waiting].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
+    )
+  })
 })
 
+/** Addresses are made of the number, so it must not be anybody's. */
+const freeNumber = (kubelets: ReadonlyMap<string, Kubelet.Kubelet>): number => {
+  const used = new Set(Array.from(kubelets.values(), ({ machine }) => machine.number))
+  let number = 1
+  while (used.has(number)) number++
+  return number
+}
+
+const badImage = (names: ReadonlyArray<string>) => {
+  const bad = new Set(names)
+  return (image: string): boolean => {
+    const [name, tag] = split(image)
+    return tag === "404" || bad.has(image) || bad.has(name)
+  }
+}
+
+/** Name and tag; a port of the registry is no tag. */
+const split = (image: string): readonly [string, string] => {
+  const undigested = image.split("@")[0] ?? ""
+  const colon = undigested.lastIndexOf(":")
+  return colon > undigested.lastIndexOf("/")
+    ? [undigested.slice(0, colon), undigested.slice(colon + 1)]
+    : [undigested, "latest"]
+}
+
 /** A simulated component that dies is said so once; the demo goes on without it, as a cluster would. */
-const watched = <A, R>(name: string, effect: Effect.Effect<A, never, R>) =>
+const watched = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
     Effect.scoped,
-    Effect.tapCause((cause) => Effect.logError(`the simulated ${name} has stopped`, cause)),
+    Effect.tapCause((cause) => Effect.logError(`the simulated ${name} ended`, cause)),
     Effect.forkScoped
   )

@@ -56,6 +56,6 @@ const unlessThere = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
   )
 
 /** The whole demo: objects, nodes and a scheduler. */
-export const layer: Layer.Layer<never, ApiError.ApiError, KubeClient | Cache> = Layer.unwrap(
+export const layer: Layer.Layer<Nodes.Nodes, ApiError.ApiError, KubeClient | Cache> = Layer.unwrap(
   Effect.as(seed, Nodes.layer())
 )

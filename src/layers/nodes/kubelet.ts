@@ -1,141 +1,196 @@
 /**
- * A simulated kubelet: it registers its machine as a node, keeps the node's lease and Ready condition fresh, and carries out
- * `podLife` for the pods that are bound to it. An ordinary client: it knows nothing that the API did not tell it.
+ * The simulated kubelets: they keep their machines' leases and conditions fresh and carry out `podLife` for the pods that are
+ * bound to them. Ordinary clients: they know nothing that the API did not tell them. All of them share one informer, one queue
+ * of pods and one of heartbeats, hence two timers however many pods and machines there are; what belongs to one machine is in
+ * its `Kubelet`. One that is stopped does nothing at all, and does not know its back-offs any more when it starts again.
  */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
-import { Lease, Node, Pod } from "../../kube/resources.ts"
-import * as KeyedQueue from "../../streams/KeyedQueue.ts"
+import { Node, Pod } from "../../kube/resources.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
-import { Cache } from "../Cache.ts"
+import { Cache, type Informer } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
+import type { EventSink } from "../Recorder.ts"
+import * as Heartbeat from "./heartbeat.ts"
 import * as Machine from "./Machine.ts"
+import { nodeOf } from "./placement/Board.ts"
+import * as NodeRules from "./placement/nodeRules.ts"
+import * as Conditions from "./pod/conditions.ts"
 import * as PodLife from "./podLife.ts"
 
-/** Source: kubelet, a quarter of the lease's 40 s. */
-const leaseInterval: Duration.Input = "10 seconds"
+export const component = "kubelet"
 
-/** Lease renewals between two reports of an unchanged status. Source: kubelet nodeStatusReportFrequency, 5 minutes. */
-const reportEvery = 30
+/** One machine's kubelet. Plain state: it is changed in synchronous sections only. */
+export class Kubelet {
+  readonly machine: Machine.Machine
+  isRunning = true
+  /** By how much everything takes longer than usual. */
+  slowness = 1
+  /** Heartbeats since the start. */
+  rounds = 0
+  readonly addresses: Addresses
+  /** By uid; only of pods of which there is something to remember. */
+  private readonly memories = new Map<string, PodLife.Memory>()
 
-/** Creates the node, or takes over the one that is there, and reports it ready. */
-export const register = Effect.fnUntraced(function* (machine: Machine.Machine) {
-  const client = yield* KubeClient
-  yield* client.create(Node, Machine.registration(machine)).pipe(
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "AlreadyExists"),
-      () => Effect.void
-    )
-  )
-  const now = yield* Clock.currentTimeMillis
-  return yield* report(machine, now, now)
-})
-
-/** Renews for ever; a failure is logged and the next round tries again, a node that was deleted is registered anew. */
-export const heartbeat = Effect.fnUntraced(function* (machine: Machine.Machine) {
-  const client = yield* KubeClient
-  const since = yield* Clock.currentTimeMillis
-  let round = 0
-  const beat = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const node =
-      round % reportEvery === 0
-        ? yield* report(machine, since, now).pipe(
-            Effect.catchIf(
-              (error) => ApiError.hasReason(error, "NotFound"),
-              () => register(machine)
-            )
-          )
-        : undefined
-    yield* renew(client, machine, node, now)
-    round++
-  })
-  return yield* beat.pipe(
-    Effect.catch((error) => Effect.logWarning(`node ${machine.name}: ${error.message}`)),
-    Effect.repeat(Schedule.fixed(leaseInterval))
-  )
-})
-
-const report = Effect.fnUntraced(function* (machine: Machine.Machine, since: number, now: number) {
-  const client = yield* KubeClient
-  return yield* client.patch(
-    Node,
-    { name: machine.name, subresource: "status" },
-    Patch.merge({ status: Machine.status(machine, since, now) })
-  )
-})
-
-const renew = Effect.fnUntraced(function* (
-  client: KubeClient["Service"],
-  machine: Machine.Machine,
-  node: Node | undefined,
-  now: number
-) {
-  const lease = Machine.lease(machine, node, now)
-  const target = { namespace: Machine.leaseNamespace, name: machine.name }
-  yield* client.patch(Lease, target, Patch.merge({ spec: lease.spec })).pipe(
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "NotFound"),
-      () => client.create(Lease, lease)
-    )
-  )
-})
-
-/** Runs the machine's pods until interrupted. */
-export const run = Effect.fnUntraced(function* (machine: Machine.Machine, delays: PodLife.Delays) {
-  const cache = yield* Cache
-  const client = yield* KubeClient
-  const queue = yield* KeyedQueue.make({ name: `kubelet-${machine.name}` })
-  const pods = yield* cache.subscribe(Pod)
-  const addresses = new Addresses(machine)
-
-  yield* pods.onDeltas((deltas) => {
-    for (const delta of deltas) {
-      if (delta.object.spec?.nodeName !== machine.name) continue
-      if (delta._tag === "Deleted") addresses.release(delta.object)
-      else {
-        addresses.observe(delta.object)
-        queue.addUnsafe(Key.of(delta.object))
-      }
-    }
-  })
-
-  const reconcile = Effect.fnUntraced(function* (key: Key.Key) {
-    const pod = pods.store.get(key)
-    if (pod === undefined) return Reconcile.done
-    const now = yield* Clock.currentTimeMillis
-    const step = PodLife.next(pod, machine, delays, now, () => addresses.take(pod))
-    if (step._tag === "Wait") return Reconcile.after(step.delay)
-    if (step._tag !== "Nothing") yield* carryOut(client, pod, step)
-    return Reconcile.done
-  })
-
-  yield* pods.synced
-  return yield* Reconcile.run(queue, { concurrency: 4, reconcile: (key) => forgiving(reconcile(key)) })
-})
-
-const carryOut = (client: KubeClient["Service"], pod: Pod, step: PodLife.Report | PodLife.Remove) => {
-  const { name, namespace, resourceVersion, uid } = pod.metadata
-  if (step._tag === "Remove") {
-    return Effect.asVoid(
-      client.delete(
-        Pod,
-        { namespace, name },
-        { gracePeriodSeconds: 0, preconditions: uid === undefined ? {} : { uid } }
-      )
-    )
+  constructor(machine: Machine.Machine) {
+    this.machine = machine
+    this.addresses = new Addresses(machine)
   }
+
+  memory(pod: Pod): PodLife.Memory {
+    return this.memories.get(pod.metadata.uid ?? "") ?? PodLife.nothingKnown
+  }
+
+  remember(pod: Pod, memory: PodLife.Memory): void {
+    const uid = pod.metadata.uid ?? ""
+    if (!memory.isStopping && Object.keys(memory.containers).length === 0) this.memories.delete(uid)
+    else this.memories.set(uid, memory)
+  }
+
+  forget(pod: Pod): void {
+    this.memories.delete(pod.metadata.uid ?? "")
+    this.addresses.release(pod)
+  }
+
+  restart(): void {
+    this.memories.clear()
+    this.rounds = 0
+    this.isRunning = true
+  }
+}
+
+/** The addresses of a machine's pods, by uid: those the API knows, and those we are about to report. */
+class Addresses {
+  private readonly byUid = new Map<string, string>()
+  private readonly used = new Set<string>()
+  private readonly machine: Machine.Machine
+
+  constructor(machine: Machine.Machine) {
+    this.machine = machine
+  }
+
+  /** A pod that has ended needs its address no more, though its status still tells it. */
+  observe(pod: Pod): void {
+    const { podIP, phase } = pod.status ?? {}
+    if (Conditions.isTerminal(phase)) this.release(pod)
+    else if (podIP !== undefined && pod.spec?.hostNetwork !== true) this.hold(pod.metadata.uid ?? "", podIP)
+  }
+
+  take(pod: Pod): string | undefined {
+    const uid = pod.metadata.uid ?? ""
+    const address = this.byUid.get(uid) ?? Machine.podAddress(this.machine, this.used)
+    if (address !== undefined) this.hold(uid, address)
+    return address
+  }
+
+  release(pod: Pod): void {
+    const address = this.byUid.get(pod.metadata.uid ?? "")
+    if (address === undefined) return
+    this.byUid.delete(pod.metadata.uid ?? "")
+    this.used.delete(address)
+  }
+
+  private hold(uid: string, address: string): void {
+    this.byUid.set(uid, address)
+    this.used.add(address)
+  }
+}
+
+export interface Options {
+  /** By name; may change while they run. */
+  readonly kubelets: ReadonlyMap<string, Kubelet>
+  /** Keys of pods. */
+  readonly queue: KeyedQueue
+  /** Names of machines. */
+  readonly beats: KeyedQueue
+  readonly nodes: Informer<Node>
+  readonly pods: Informer<Pod>
+  readonly delays: PodLife.Delays
+  readonly isBad: (image: string) => boolean
+  readonly events: EventSink
+}
+
+/** The index of pods by the node they are on. */
+export const byNode = { name: "simulated/node", of: (pod: Pod) => [nodeOf(pod) ?? ""] }
+
+/** Subscriptions that outlive single kubelets. */
+export const informers = Effect.gen(function* () {
+  const cache = yield* Cache
+  const pods = yield* cache.subscribe(Pod, { indexes: [byNode] })
+  const nodes = yield* cache.subscribe(Node)
+  return { pods, nodes }
+})
+
+/** Asks for every pod of a machine, as its kubelet does when it starts. */
+export const takeOver = ({ pods, queue }: Options, name: string): void =>
+  queue.addAllUnsafe(pods.store.keysByIndex(byNode.name, name))
+
+/** Runs the pods until interrupted. */
+export const run = Effect.fnUntraced(function* (options: Options) {
+  const client = yield* KubeClient
+  yield* options.pods.onDeltas((deltas) => {
+    for (const delta of deltas) follow(options, delta)
+  })
+  const reconcile = Effect.fnUntraced(function* (key: Key.Key) {
+    const pod = options.pods.store.get(key)
+    const kubelet = pod === undefined ? undefined : options.kubelets.get(nodeOf(pod) ?? "")
+    if (pod === undefined || kubelet?.isRunning !== true) return Reconcile.done
+    const now = yield* Clock.currentTimeMillis
+    const step = PodLife.next(pod, givenTo(options, kubelet, pod), now)
+    yield* carryOut(client, pod, step)
+    kubelet.remember(pod, step.memory)
+    for (const { fieldPath, message, reason, type } of step.notes)
+      yield* options.events.event(pod, type, reason, message, { fieldPath })
+    return step.wake === undefined || step.wake <= now ? Reconcile.done : Reconcile.after(step.wake - now)
+  })
+  yield* options.pods.synced
+  yield* options.nodes.synced
+  return yield* Reconcile.run(options.queue, { concurrency: 4, reconcile: (key) => forgiving(reconcile(key)) })
+})
+
+const follow = ({ kubelets, queue }: Options, { _tag, object }: Delta<Pod>): void => {
+  const kubelet = kubelets.get(nodeOf(object) ?? "")
+  if (kubelet === undefined) return
+  if (_tag === "Deleted") return kubelet.forget(object)
+  kubelet.addresses.observe(object)
+  if (kubelet.isRunning) queue.addUnsafe(Key.of(object))
+}
+
+const givenTo = ({ delays, isBad, nodes }: Options, kubelet: Kubelet, pod: Pod): PodLife.Given => {
+  const { machine, slowness } = kubelet
+  return {
+    machine,
+    delays: slowness === 1 ? delays : { start: delays.start * slowness, stop: delays.stop * slowness },
+    memory: kubelet.memory(pod),
+    address: () => kubelet.addresses.take(pod),
+    isBad,
+    refusal: (pod) => refusal(pod, nodes.store.get(Key.make("", machine.name)))
+  }
+}
+
+/** A pod may be put on a node past the scheduler; its kubelet has the last word. Source: kubelet lifecycle/predicate.go. */
+const refusal = (pod: Pod, node: Node | undefined): PodLife.Refusal | undefined => {
+  if (node === undefined) return undefined
+  const no = (reason: string) => ({ reason, message: `Pod was rejected: Predicate ${reason} failed` })
+  if (!NodeRules.isWanted(pod, node)) return no("NodeAffinity")
+  return NodeRules.untolerated(pod, node, ["NoExecute"]) === undefined ? undefined : no("TaintToleration")
+}
+
+const carryOut = (client: KubeClient["Service"], pod: Pod, step: PodLife.Step) => {
+  const { name, namespace, resourceVersion, uid } = pod.metadata
+  if (step.isRemovable) {
+    const preconditions = uid === undefined ? {} : { uid }
+    return Effect.asVoid(client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions }))
+  }
+  if (step.status === undefined) return Effect.void
+  const target = { namespace, name, subresource: "status" }
   return Effect.asVoid(
-    client.patch(
-      Pod,
-      { namespace, name, subresource: "status" },
-      Patch.merge({ metadata: { uid, resourceVersion }, status: step.status })
-    )
+    client.patch(Pod, target, Patch.merge({ metadata: { uid, resourceVersion }, status: step.status }))
   )
 }
 
@@ -147,28 +202,19 @@ const forgiving = (effect: Effect.Effect<Reconcile.Outcome, ApiError.ApiError>) 
     () => Effect.succeed(Reconcile.done)
   )
 
-/** The addresses of a machine's pods, by uid: those the API knows, and those we are about to report. */
-class Addresses {
-  private readonly byUid = new Map<string, string>()
-  private readonly machine: Machine.Machine
-
-  constructor(machine: Machine.Machine) {
-    this.machine = machine
-  }
-
-  observe(pod: Pod): void {
-    const { uid } = pod.metadata
-    if (uid !== undefined && pod.status?.podIP !== undefined) this.byUid.set(uid, pod.status.podIP)
-  }
-
-  take(pod: Pod): string | undefined {
-    const uid = pod.metadata.uid ?? ""
-    const address = this.byUid.get(uid) ?? Machine.podAddress(this.machine, new Set(this.byUid.values()))
-    if (address !== undefined) this.byUid.set(uid, address)
-    return address
-  }
-
-  release(pod: Pod): void {
-    this.byUid.delete(pod.metadata.uid ?? "")
-  }
-}
+/** Keeps the machines' leases fresh until interrupted. A failure is logged, and the next round tries again. */
+export const runHeartbeats = Effect.fnUntraced(function* ({ beats, kubelets, nodes }: Options) {
+  const client = yield* KubeClient
+  const round = Effect.fnUntraced(function* (name: string) {
+    const kubelet = kubelets.get(name)
+    if (kubelet?.isRunning !== true) return Reconcile.done
+    yield* Heartbeat.beat(client, kubelet.machine, nodes.store.get(Key.make("", name)), kubelet.rounds++)
+    return Reconcile.after(Heartbeat.interval)
+  })
+  const beat = (name: string) =>
+    Effect.catch(round(name), (error) =>
+      Effect.as(Effect.logWarning(`node ${name}: ${error.message}`), Reconcile.after(Heartbeat.interval))
+    )
+  yield* nodes.synced
+  return yield* Reconcile.run(beats, { concurrency: 4, reconcile: beat })
+})

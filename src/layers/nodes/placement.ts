@@ -1,99 +1,120 @@
 /**
- * On which node a pod goes: a pure function of the pod, the nodes and the pods that are on them. A node must be ready,
- * schedulable, tolerated and large enough; of those the one with the most room is taken, so equal pods spread. Selectors and
- * affinity come later.
+ * On which node a pod goes: a total function of the pod and of the board, which holds the nodes and the pods on them. Rules
+ * first (`placement/nodeRules`, room, ports, `placement/podRules`), then, of the nodes that are left, the one with the best
+ * score: wanted by preferred affinity, not disliked by a taint, and with the most room, so equal pods spread. Source: the
+ * default plugins and weights of the reference scheduler. There is no preemption and no topology spread.
  */
-import type { Node, Pod } from "../../kube/resources.ts"
-import * as Quantity from "./quantity.ts"
-
-export interface Amounts {
-  readonly cpu: number
-  readonly memory: number
-  readonly pods: number
-}
-
-/** What the containers of a pod ask for. */
-const requests = (pod: Pod): Amounts => {
-  let cpu = 0
-  let memory = 0
-  for (const container of pod.spec?.containers ?? []) {
-    const asked: Readonly<Record<string, string>> = container.resources?.requests ?? {}
-    cpu += Quantity.parse(asked["cpu"])
-    memory += Quantity.parse(asked["memory"])
-  }
-  return { cpu, memory, pods: 1 }
-}
-
-/** Finished pods hold nothing. */
-const holds = (pod: Pod): boolean => pod.status?.phase !== "Succeeded" && pod.status?.phase !== "Failed"
+import type { Pod } from "../../kube/resources.ts"
+import type { Board, Spot } from "./placement/Board.ts"
+import * as NodeRules from "./placement/nodeRules.ts"
+import * as PodRules from "./placement/podRules.ts"
+import * as Requests from "./placement/requests.ts"
 
 export type Placement =
   | { readonly _tag: "Node"; readonly name: string }
+  /** The message is the one that the pod's condition and its event show. */
   | { readonly _tag: "None"; readonly message: string }
 
-/** `placed` are the pods with a node, those included whose binding has not come back from the server yet. */
-export const place = (
-  pod: Pod,
-  nodes: ReadonlyArray<Node>,
-  placed: ReadonlyArray<{ readonly pod: Pod; readonly node: string }>
-): Placement => {
-  const used = new Map<string, Amounts>()
-  for (const { node, pod } of placed) if (holds(pod)) used.set(node, add(used.get(node), requests(pod)))
-  const wanted = requests(pod)
+interface Candidate {
+  readonly name: string
+  readonly preference: number
+  readonly dislikes: number
+  /** The mean free share of processor and memory after the pod has come, 0 to 100. */
+  readonly room: number
+  readonly pods: number
+}
+
+export const place = (pod: Pod, board: Board): Placement => {
+  if (board.nodes === 0) return { _tag: "None", message: "no nodes available to schedule pods" }
+  const wanted = Requests.of(pod)
+  const ports = hostPorts(pod)
+  const rule = PodRules.rule(pod, board)
   const reasons = new Map<string, number>()
-  let best: { readonly name: string; readonly room: number; readonly pods: number } | undefined
-  for (const node of nodes) {
-    const { name } = node.metadata
-    const after = add(used.get(name), wanted)
-    const reason = obstacle(pod, node, after)
-    if (reason !== undefined) {
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-      continue
-    }
-    const candidate = { name, room: room(capacity(node), after), pods: after.pods }
-    if (best === undefined || isBetter(candidate, best)) best = candidate
+  const candidates: Array<Candidate> = []
+  for (const spot of board.spots()) {
+    const { name, node, pods } = spot
+    if (node === undefined) continue
+    const why = obstacles(pod, spot, wanted, ports)
+    const last = why.length === 0 ? rule(node) : undefined
+    for (const reason of last === undefined ? why : [last]) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+    if (why.length > 0 || last !== undefined) continue
+    const [preference, dislikes] = [NodeRules.preference(pod, node), NodeRules.dislikes(pod, node)]
+    candidates.push({ name, preference, dislikes, room: room(spot, wanted), pods: pods.size })
   }
-  if (best !== undefined) return { _tag: "Node", name: best.name }
+  const name = best(candidates)
+  if (name !== undefined) return { _tag: "Node", name }
   const why = Array.from(reasons, ([reason, count]) => `${count} ${reason}`).sort()
-  const text = why.length === 0 ? "no nodes available" : why.join(", ")
-  return { _tag: "None", message: `0/${nodes.length} nodes are available: ${text}.` }
+  return { _tag: "None", message: `0/${board.nodes} nodes are available: ${why.join(", ")}.` }
 }
 
-const add = (a: Amounts | undefined, b: Amounts): Amounts =>
-  a === undefined ? b : { cpu: a.cpu + b.cpu, memory: a.memory + b.memory, pods: a.pods + b.pods }
-
-const capacity = (node: Node): Amounts => {
-  const has: Readonly<Record<string, string>> = node.status?.allocatable ?? {}
-  return { cpu: Quantity.parse(has["cpu"]), memory: Quantity.parse(has["memory"]), pods: Quantity.parse(has["pods"]) }
+/** All that is short is told, but only where nothing else stands in the way. */
+const obstacles = (
+  pod: Pod,
+  spot: Spot,
+  wanted: Requests.Amounts,
+  ports: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  if (spot.node === undefined) return []
+  const reason = NodeRules.obstacle(pod, spot.node)
+  if (reason !== undefined) return [reason]
+  if (ports.length > 0 && Array.from(spot.pods.values()).some((one) => collide(ports, hostPorts(one.pod))))
+    return ["node(s) didn't have free ports for the requested pod ports"]
+  return shortages(wanted, spot)
 }
 
-const obstacle = (pod: Pod, node: Node, after: Amounts): string | undefined => {
-  if (!node.status?.conditions?.some(({ status, type }) => type === "Ready" && status === "True"))
-    return "node(s) were not ready"
-  if (node.spec?.unschedulable === true) return "node(s) were unschedulable"
-  if (!tolerates(pod, node)) return "node(s) had untolerated taint(s)"
-  const limit = capacity(node)
-  if (after.pods > limit.pods) return "Too many pods"
-  if (after.cpu > limit.cpu) return "Insufficient cpu"
-  return after.memory > limit.memory ? "Insufficient memory" : undefined
+const shortages = (wanted: Requests.Amounts, { allocatable, used }: Spot): ReadonlyArray<string> => {
+  const out: Array<string> = []
+  for (const [resource, value] of wanted) {
+    if (value === 0 || (used.get(resource) ?? 0) + value <= (allocatable.get(resource) ?? 0)) continue
+    out.push(resource === "pods" ? "Too many pods" : `Insufficient ${resource}`)
+  }
+  return out
 }
 
-/** Source: component-helpers scheduling/corev1 ToleratesTaint. */
-const tolerates = (pod: Pod, node: Node): boolean =>
-  (node.spec?.taints ?? []).every(
-    (taint) =>
-      taint.effect === "PreferNoSchedule" ||
-      (pod.spec?.tolerations ?? []).some(
-        (one) =>
-          (one.effect === undefined || one.effect === "" || one.effect === taint.effect) &&
-          (one.key === undefined || one.key === "" ? one.operator === "Exists" : one.key === taint.key) &&
-          (one.operator === "Exists" || (one.value ?? "") === (taint.value ?? ""))
-      )
+/** `TCP/8080/0.0.0.0`: ports of the node that the pod's containers want to have. */
+const hostPorts = (pod: Pod): ReadonlyArray<string> =>
+  (pod.spec?.containers ?? []).flatMap(({ ports }) =>
+    (ports ?? []).flatMap(({ containerPort, hostIP, hostPort, protocol }) => {
+      const port = hostPort ?? (pod.spec?.hostNetwork === true ? containerPort : 0)
+      return port > 0 ? [`${protocol ?? "TCP"}/${port}/${hostIP ?? "0.0.0.0"}`] : []
+    })
   )
 
-/** The mean free share of processor and memory, 0 to 1. */
-const room = (limit: Amounts, after: Amounts): number =>
-  ((limit.cpu - after.cpu) / limit.cpu + (limit.memory - after.memory) / limit.memory) / 2
+const everyAddress = "/0.0.0.0"
 
-const isBetter = (a: { name: string; room: number; pods: number }, b: { name: string; room: number; pods: number }) =>
-  a.room !== b.room ? a.room > b.room : a.pods !== b.pods ? a.pods < b.pods : a.name < b.name
+const collide = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
+  a.some((one) => b.some((other) => one === other || sameOnAll(one, other)))
+
+const sameOnAll = (a: string, b: string): boolean =>
+  (a.endsWith(everyAddress) || b.endsWith(everyAddress)) &&
+  a.slice(0, a.lastIndexOf("/")) === b.slice(0, b.lastIndexOf("/"))
+
+/** What a pod that asks for nothing is taken to need, so that such pods spread too. Source: scheduler util pod_resources. */
+const atLeast: Readonly<Record<"cpu" | "memory", number>> = { cpu: 100, memory: 200 * 2 ** 20 }
+
+const room = ({ allocatable, pods, used }: Spot, wanted: Requests.Amounts): number => {
+  const free = (resource: "cpu" | "memory"): number => {
+    const has = allocatable.get(resource) ?? 0
+    const taken = Math.max(used.get(resource) ?? 0, pods.size * atLeast[resource])
+    const left = has - taken - Math.max(wanted.get(resource) ?? 0, atLeast[resource])
+    return has <= 0 || left <= 0 ? 0 : (left / has) * 100
+  }
+  return (free("cpu") + free("memory")) / 2
+}
+
+/** Weights of the reference scheduler: taints 3, affinity 2, room 1, each on a scale of 100. Equals: fewer pods, then by name. */
+const best = (candidates: ReadonlyArray<Candidate>): string | undefined => {
+  const preference = Math.max(1, ...candidates.map((one) => one.preference))
+  const dislikes = Math.max(1, ...candidates.map((one) => one.dislikes))
+  const score = (one: Candidate): number =>
+    one.room + (200 * one.preference) / preference + 300 * (1 - one.dislikes / dislikes)
+  let found: { readonly one: Candidate; readonly score: number } | undefined
+  for (const one of candidates) {
+    const value = score(one)
+    if (found === undefined || isBetter(one, value, found.one, found.score)) found = { one, score: value }
+  }
+  return found?.one.name
+}
+
+const isBetter = (a: Candidate, scoreA: number, b: Candidate, scoreB: number): boolean =>
+  scoreA !== scoreB ? scoreA > scoreB : a.pods !== b.pods ? a.pods < b.pods : a.name < b.name

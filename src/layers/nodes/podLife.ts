@@ -1,135 +1,295 @@
 /**
- * What a kubelet does next with one pod, as a pure function of the pod, the machine and the time. It looks at the API object
- * only, so it gives the same answer after a restart and when asked twice: start it, wait, report it running, remove it.
- * Images always pull and containers never exit in this first cut.
+ * What a kubelet does next with one pod: a total function of the pod, the machine, the time and a little memory. It works from
+ * the API object, so it gives the same answer after a restart and when asked twice; each step is one write, so that every
+ * state is seen by those who watch. Containers are `pod/container`, what they add up to is `pod/conditions`; here is their
+ * order: admission, init containers one after another, the others, the end, and deletion.
  */
 import type { Pod } from "../../kube/resources.ts"
 import * as Machine from "./Machine.ts"
+import * as Requests from "./placement/requests.ts"
+import * as Conditions from "./pod/conditions.ts"
+import * as Container from "./pod/container.ts"
 
-export interface Delays {
-  /** Milliseconds from being taken over to running: pulling and starting. */
-  readonly start: number
-  /** Milliseconds a container takes to stop; the grace period bounds it. */
-  readonly stop: number
-}
+export type Delays = Container.Delays
 
 export const standard: Delays = { start: 1_000, stop: 1_000 }
 
-export type Step = Nothing | Wait | Report | Remove
-
-export interface Nothing {
-  readonly _tag: "Nothing"
+/** What the kubelet remembers of a pod beside the API object. */
+export interface Memory {
+  readonly containers: Readonly<Record<string, Container.Memory>>
+  /** Whether the stop has been announced. */
+  readonly isStopping: boolean
 }
 
-export interface Wait {
-  readonly _tag: "Wait"
-  /** Milliseconds from now. */
-  readonly delay: number
+export const nothingKnown: Memory = { containers: {}, isStopping: false }
+
+export type Status = NonNullable<Pod["status"]>
+
+/** Write `status`, if there is one, keep `memory`, record `notes`; look again at `wake` if nothing changes before. */
+export interface Step {
+  readonly status: Status | undefined
+  /** The containers have stopped: the object may go. */
+  readonly isRemovable: boolean
+  /** Milliseconds, absolute. */
+  readonly wake: number | undefined
+  readonly memory: Memory
+  readonly notes: ReadonlyArray<Container.Note>
 }
 
-/** Write this status. */
-export interface Report {
-  readonly _tag: "Report"
-  readonly status: object
+/** All but the pod and the time. */
+export interface Given {
+  readonly machine: Machine.Machine
+  readonly delays: Delays
+  readonly memory: Memory
+  /** Asked when the pod needs one; undefined means that the network is full, and the pod waits. */
+  readonly address: () => string | undefined
+  /** Images that cannot be pulled. */
+  readonly isBad: (image: string) => boolean
+  /** Why the machine does not take the pod; asked once, before it starts. */
+  readonly refusal?: ((pod: Pod) => Refusal | undefined) | undefined
 }
 
-/** The containers have stopped: the object may go. */
-export interface Remove {
-  readonly _tag: "Remove"
+export interface Refusal {
+  readonly reason: string
+  readonly message: string
 }
 
-const nothing: Step = { _tag: "Nothing" }
-const remove: Step = { _tag: "Remove" }
-
-/** `address` is asked for when the pod needs one: undefined means that the network is full, and the pod waits. */
-export const next = (
-  pod: Pod,
-  machine: Machine.Machine,
-  delays: Delays,
-  now: number,
-  address: () => string | undefined
-): Step => {
-  if (pod.spec?.nodeName !== machine.name) return nothing
-  if (pod.metadata.deletionTimestamp !== undefined) return stopping(pod, delays, now)
-  const { phase, startTime } = pod.status ?? {}
-  if (phase === "Succeeded" || phase === "Failed" || phase === "Running") return nothing
-  if (startTime === undefined) return { _tag: "Report", status: starting(pod, machine, now) }
-  const wait = Date.parse(startTime) + delays.start - now
-  if (wait > 0) return { _tag: "Wait", delay: wait }
-  const ip = pod.spec.hostNetwork === true ? Machine.address(machine) : address()
-  return ip === undefined
-    ? { _tag: "Wait", delay: delays.start }
-    : { _tag: "Report", status: running(pod, machine, ip, now) }
-}
-
-const stopping = (pod: Pod, delays: Delays, now: number): Step => {
-  const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000
-  const deadline = Date.parse(pod.metadata.deletionTimestamp ?? "")
-  // What never started stops at once.
-  const stop = pod.status?.startTime === undefined ? 0 : delays.stop
-  const wait = Math.min(deadline - grace + stop, deadline) - now
-  return wait > 0 ? { _tag: "Wait", delay: wait } : remove
-}
-
-const starting = (pod: Pod, machine: Machine.Machine, now: number) => ({
-  phase: "Pending",
-  hostIP: Machine.address(machine),
-  hostIPs: [{ ip: Machine.address(machine) }],
-  startTime: Machine.timestamp(now),
-  conditions: conditions(pod, now, false),
-  containerStatuses: containers(pod).map(({ image, name }) => ({
-    name,
-    image,
-    imageID: "",
-    ready: false,
-    started: false,
-    restartCount: 0,
-    state: { waiting: { reason: "ContainerCreating" } },
-    lastState: {}
-  }))
+const rest = (memory: Memory, wake?: number): Step => ({
+  status: undefined,
+  isRemovable: false,
+  wake,
+  memory,
+  notes: []
 })
 
-const running = (pod: Pod, machine: Machine.Machine, ip: string, now: number) => ({
-  phase: "Running",
-  hostIP: Machine.address(machine),
-  hostIPs: [{ ip: Machine.address(machine) }],
-  podIP: ip,
-  podIPs: [{ ip }],
-  startTime: pod.status?.startTime,
-  conditions: conditions(pod, now, true),
-  containerStatuses: containers(pod).map(({ image, name }) => ({
-    name,
-    image,
-    imageID: `simulated://${image}`,
-    containerID: `simulated://${pod.metadata.uid ?? ""}/${name}`,
-    ready: true,
-    started: true,
-    restartCount: 0,
-    state: { running: { startedAt: Machine.timestamp(now) } },
-    lastState: {}
-  }))
-})
+export const next = (pod: Pod, given: Given, now: number): Step => {
+  const { machine, memory } = given
+  if (pod.spec?.nodeName !== machine.name) return rest(memory)
+  if (pod.metadata.deletionTimestamp !== undefined) return stopping(pod, given, now)
+  if (Conditions.isTerminal(pod.status?.phase)) return rest(memory)
+  if (pod.status?.startTime === undefined) return admit(pod, given, now)
+  const start = Date.parse(String(pod.status.startTime))
+  return living(pod, given, Number.isNaN(start) ? now : start, now)
+}
 
-const containers = (pod: Pod) => (pod.spec?.containers ?? []).map(({ image, name }) => ({ name, image: image ?? "" }))
+const admit = (pod: Pod, given: Given, now: number): Step => {
+  const refusal = given.refusal?.(pod)
+  if (refusal === undefined) return living(pod, given, startOf(now), now)
+  const note: Container.Note = { type: "Warning", reason: refusal.reason, message: refusal.message }
+  const status: Status = { ...pod.status, ...refusal, phase: "Failed", startTime: Machine.timestamp(now) }
+  return { ...rest(given.memory), status, notes: [note] }
+}
 
-/** A condition keeps its transition time until its status changes. */
-const conditions = (pod: Pod, now: number, ready: boolean) => {
-  const entry = (type: string, isTrue: boolean) => {
-    const status = isTrue ? "True" : "False"
-    const before = pod.status?.conditions?.find((known) => known.type === type)
-    return {
-      type,
-      status,
-      lastProbeTime: null,
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : Machine.timestamp(now),
-      ...(isTrue ? {} : { reason: "ContainersNotReady", message: "containers are being created" })
-    }
+/** The API keeps whole seconds; what follows from a time follows from what the API keeps. */
+const startOf = (now: number): number => Math.floor(now / 1_000) * 1_000
+
+type Policy = Container.Given["policy"]
+
+const policyOf = (pod: Pod): Policy => {
+  const policy = pod.spec?.restartPolicy
+  return policy === "Never" || policy === "OnFailure" ? policy : "Always"
+}
+
+interface Walk {
+  readonly initStatuses: ReadonlyArray<Container.Status>
+  readonly statuses: ReadonlyArray<Container.Status>
+  readonly memory: Memory
+  readonly wakes: ReadonlyArray<number | undefined>
+  readonly notes: ReadonlyArray<Container.Note>
+  /** Every init container has ended well or, if it stays, has started. */
+  readonly isInitialized: boolean
+  readonly hasFailedInit: boolean
+}
+
+/** One step of every container, in order; `turn` is since when the first of them may run. */
+const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
+  const { delays, isBad } = given
+  const inits = pod.spec?.initContainers ?? []
+  const wasInitialized =
+    inits.length === 0 ||
+    pod.status?.conditions?.some((one) => one.type === "Initialized" && one.status === "True") === true
+  const idle = inits.length > 0 ? "PodInitializing" : "ContainerCreating"
+  const memories: Record<string, Container.Memory> = {}
+  const wakes: Array<number | undefined> = []
+  const notes: Array<Container.Note> = []
+  const step = (container: Container.Container, isInit: boolean, turn: number | undefined, policy: Policy) => {
+    const before = (isInit ? pod.status?.initContainerStatuses : pod.status?.containerStatuses)?.find(
+      ({ name }) => name === container.name
+    )
+    const memory = given.memory.containers[container.name] ?? {}
+    const one = Container.advance({ pod, container, before, memory, turn, policy, isInit, idle, isBad, delays, now })
+    if (one.memory.pull !== undefined || one.memory.crash !== undefined) memories[container.name] = one.memory
+    wakes.push(one.wake)
+    notes.push(...one.notes)
+    return one.status
   }
-  return [
-    entry("PodReadyToStartContainers", ready),
-    entry("Initialized", true),
-    entry("Ready", ready),
-    entry("ContainersReady", ready),
-    entry("PodScheduled", true)
-  ]
+  let turn: number | undefined = start
+  let hasFailedInit = false
+  const initStatuses = inits.map((container) => {
+    const policy = Requests.isSidecar(container) ? "Always" : policyOf(pod) === "Never" ? "Never" : "OnFailure"
+    const status = step(container, true, turn, policy)
+    if (turn !== undefined) turn = passed(container, status)
+    if (wasInitialized) turn ??= start
+    if (!Requests.isSidecar(container) && (status.state?.terminated?.exitCode ?? 0) !== 0) hasFailedInit = true
+    return status
+  })
+  const isInitialized = wasInitialized || turn !== undefined
+  const statuses = (pod.spec?.containers ?? []).map((container) => step(container, false, turn, policyOf(pod)))
+  const memory = { ...given.memory, containers: memories }
+  return { initStatuses, statuses, memory, wakes, notes, isInitialized, hasFailedInit }
 }
+
+/** Since when the next one may run. */
+const passed = (container: Container.Container, { started, state }: Container.Status): number | undefined => {
+  const since = Requests.isSidecar(container)
+    ? started === true
+      ? state?.running?.startedAt
+      : undefined
+    : state?.terminated?.exitCode === 0
+      ? state.terminated.finishedAt
+      : undefined
+  if (since === undefined) return undefined
+  const time = Date.parse(String(since))
+  return Number.isNaN(time) ? 0 : time
+}
+
+const living = (pod: Pod, given: Given, start: number, now: number): Step => {
+  const deadline = pod.spec?.activeDeadlineSeconds
+  const due = deadline === undefined ? undefined : start + deadline * 1_000
+  if (due !== undefined && due <= now) return overdue(pod, given, start, now)
+  const sandbox = start + given.delays.start
+  const hasSandbox = sandbox <= now
+  const address = hasSandbox ? addressOf(pod, given) : undefined
+  if (hasSandbox && address === undefined) return rest(given.memory, now + Math.max(1_000, given.delays.start))
+  const walked = walk(pod, given, start, now)
+  const phase = Conditions.phase({ ...walked, restartPolicy: policyOf(pod) })
+  const initStatuses = Conditions.isTerminal(phase)
+    ? walked.initStatuses.map((one) => stop(one, 0, now))
+    : walked.initStatuses
+  const status = assemble(pod, given.machine, { ...walked, initStatuses, phase, hasSandbox, address, start }, now)
+  const isNew = pod.status === undefined || signature(status) !== signature(pod.status)
+  const wake = Container.earliest([...walked.wakes, due, hasSandbox ? undefined : sandbox])
+  return {
+    status: isNew ? status : undefined,
+    isRemovable: false,
+    wake: Conditions.isTerminal(phase) ? undefined : wake,
+    memory: walked.memory,
+    notes: walked.notes
+  }
+}
+
+const addressOf = (pod: Pod, { address, machine }: Given): string | undefined =>
+  pod.status?.podIP ?? (pod.spec?.hostNetwork === true ? Machine.address(machine) : address())
+
+interface Parts {
+  readonly phase: Conditions.Phase
+  readonly initStatuses: ReadonlyArray<Container.Status>
+  readonly statuses: ReadonlyArray<Container.Status>
+  readonly isInitialized: boolean
+  readonly hasSandbox: boolean
+  readonly address: string | undefined
+  readonly start: number
+}
+
+const assemble = (pod: Pod, machine: Machine.Machine, parts: Parts, now: number): Status => ({
+  ...pod.status,
+  phase: parts.phase,
+  hostIP: Machine.address(machine),
+  hostIPs: [{ ip: Machine.address(machine) }],
+  ...(parts.address === undefined ? {} : { podIP: parts.address, podIPs: [{ ip: parts.address }] }),
+  startTime: pod.status?.startTime ?? Machine.timestamp(parts.start),
+  qosClass: pod.status?.qosClass ?? Requests.qosClass(pod),
+  conditions: Conditions.conditions(pod, parts, now),
+  ...(parts.initStatuses.length === 0 ? {} : { initContainerStatuses: parts.initStatuses }),
+  containerStatuses: parts.statuses
+})
+
+/** What every server keeps of what a kubelet says: two statuses with the same signature are the same news. */
+const signature = (status: Status): string =>
+  JSON.stringify([
+    status.phase,
+    status.reason ?? "",
+    status.podIP ?? "",
+    status.startTime ?? "",
+    (status.conditions ?? [])
+      .map(({ message, reason, status, type }) => [type, status, reason ?? "", message ?? ""])
+      .toSorted(),
+    (status.initContainerStatuses ?? []).map(told),
+    (status.containerStatuses ?? []).map(told)
+  ])
+
+const told = ({ image, name, ready, restartCount, started, state }: Container.Status) => [
+  name,
+  image,
+  ready,
+  started === true,
+  restartCount,
+  state?.waiting?.reason ?? "",
+  state?.waiting?.message ?? "",
+  state?.running?.startedAt ?? "",
+  state?.terminated?.exitCode ?? "",
+  state?.terminated?.finishedAt ?? ""
+]
+
+const stop = (status: Container.Status, exitCode: number, now: number): Container.Status =>
+  status.state?.running === undefined ? status : Container.ended(status, exitCode, now)
+
+/** Every container that runs has ended, all with this code. */
+const stopped = (pod: Pod, given: Given, phase: "Succeeded" | "Failed", exitCode: number, now: number): Status => {
+  const initStatuses = (pod.status?.initContainerStatuses ?? []).map((one) => stop(one, exitCode, now))
+  const statuses = (pod.status?.containerStatuses ?? []).map((one) => stop(one, exitCode, now))
+  const start = Date.parse(String(pod.status?.startTime))
+  const parts: Parts = {
+    phase,
+    initStatuses,
+    statuses,
+    isInitialized: pod.status?.conditions?.some((one) => one.type === "Initialized" && one.status === "True") === true,
+    hasSandbox: false,
+    address: pod.status?.podIP,
+    start: Number.isNaN(start) ? startOf(now) : start
+  }
+  return assemble(pod, given.machine, parts, now)
+}
+
+/** The code of a process that was killed. */
+const killed = 137
+
+const overdue = (pod: Pod, given: Given, start: number, now: number): Step => {
+  const message = "Pod was active on the node longer than the specified deadline"
+  const status = { ...stopped(pod, given, "Failed", killed, now), reason: "DeadlineExceeded", message }
+  const notes: ReadonlyArray<Container.Note> = [{ type: "Normal", reason: "DeadlineExceeded", message }]
+  return { ...rest(given.memory), status: { ...status, startTime: Machine.timestamp(start) }, notes }
+}
+
+const isRunning = ({ state }: Container.Status): boolean => state?.running !== undefined
+
+/**
+ * Containers stop by themselves within the grace period, or are killed at its end; then the status says so, then the object
+ * may go. One that finalizers hold stays, and there is nothing more to do for it here.
+ */
+const stopping = (pod: Pod, given: Given, now: number): Step => {
+  const { delays, memory } = given
+  const grace = pod.metadata.deletionGracePeriodSeconds ?? 0
+  const running = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].filter(
+    isRunning
+  )
+  if (running.length === 0)
+    return { ...rest(memory), isRemovable: grace > 0 || (pod.metadata.finalizers ?? []).length === 0 }
+  const given_ = Date.parse(pod.metadata.deletionTimestamp ?? "")
+  const deadline = Number.isNaN(given_) ? now : given_
+  const at = Math.min(deadline - grace * 1_000 + delays.stop, deadline)
+  const notes: ReadonlyArray<Container.Note> = memory.isStopping ? [] : running.map(killing)
+  if (now < at) return { ...rest({ ...memory, isStopping: true }, at), notes }
+  const inTime = deadline - grace * 1_000 + delays.stop <= deadline
+  const failed = (pod.status?.containerStatuses ?? []).some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0)
+  const phase = inTime && !failed ? "Succeeded" : "Failed"
+  const status = stopped(pod, given, phase, inTime ? 0 : killed, now)
+  return { ...rest({ ...memory, isStopping: true }), status, notes }
+}
+
+const killing = ({ name }: Container.Status): Container.Note => ({
+  type: "Normal",
+  reason: "Killing",
+  message: `Stopping container ${name}`,
+  fieldPath: `spec.containers{${name}}`
+})

@@ -1,7 +1,8 @@
 /**
- * The simulated scheduler: an ordinary client that watches pods and nodes and binds each pod without a node to one. It counts
- * bindings that have not come back from the server yet, so two pods in a row do not meet in the same free place. A pod that
- * fits nowhere gets a condition that says why, and is tried again when something changes.
+ * The simulated scheduler: an ordinary client that watches pods and nodes and binds each pod without a node to one. It keeps
+ * its board up to date pod by pod; a pod that fits nowhere gets a condition and an event that say why, and is tried again when
+ * something has changed that could make room. Pods with scheduling gates, of another scheduler, or on their way out are left
+ * alone. Higher priority goes first; nothing is ever evicted for it.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -11,50 +12,69 @@ import * as Patch from "../../kube/Patch.ts"
 import { Node, Pod } from "../../kube/resources.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { Delta } from "../../streams/Delta.ts"
-import * as KeyedQueue from "../../streams/KeyedQueue.ts"
+import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import { Cache } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
+import type { EventSink } from "../Recorder.ts"
 import * as Machine from "./Machine.ts"
 import * as Placement from "./placement.ts"
+import * as Board from "./placement/Board.ts"
 
-const schedulerName = "default-scheduler"
+export const component = "default-scheduler"
+
+export interface Options {
+  readonly queue: KeyedQueue
+  readonly events: EventSink
+}
 
 /** Runs until interrupted. */
-export const run = Effect.fnUntraced(function* () {
+export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   const cache = yield* Cache
   const client = yield* KubeClient
-  const queue = yield* KeyedQueue.make({ name: "scheduler" })
   const pods = yield* cache.subscribe(Pod)
   const nodes = yield* cache.subscribe(Node)
-  /** Bound by us, not yet seen bound. */
-  const assumed = new Map<Key.Key, { readonly pod: Pod; readonly node: string }>()
+  const board = new Board.Board()
+  /** Pods that fitted nowhere: tried again when something changes. */
+  const unplaced = new Set<Key.Key>()
 
-  const retryWaiting = (): void => {
-    for (const pod of pods.store.list()) if (isWaiting(pod)) queue.addUnsafe(Key.of(pod))
+  const retry = (): void => {
+    for (const key of unplaced) queue.addUnsafe(key, priorityOf(pods.store.get(key)))
   }
 
   yield* pods.onDeltas((deltas) => {
-    for (const delta of deltas) {
-      const key = Key.of(delta.object)
-      if (delta._tag === "Deleted" || isBound(delta.object)) assumed.delete(key)
-      if (isWaiting(delta.object) && delta._tag !== "Deleted") queue.addUnsafe(key)
-    }
-    if (deltas.some(freesRoom)) retryWaiting()
+    for (const delta of deltas) follow(delta)
+    if (unplaced.size > 0 && deltas.some(mayMakeRoom)) retry()
   })
-  yield* nodes.onDeltas(() => retryWaiting())
+  const follow = (delta: Delta<Pod>): void => {
+    const key = Key.of(delta.object)
+    if (delta._tag === "Deleted") {
+      unplaced.delete(key)
+      return board.dropPod(key)
+    }
+    board.setPod(delta.object)
+    if (isWaiting(delta.object) && !board.isAssumed(key)) queue.addUnsafe(key, priorityOf(delta.object))
+  }
+  yield* nodes.onDeltas((deltas) => {
+    for (const { _tag, object } of deltas)
+      if (_tag === "Deleted") board.dropNode(object.metadata.name)
+      else board.setNode(object)
+    if (unplaced.size > 0 && deltas.some(mayTakeMore)) retry()
+  })
 
   const schedule = Effect.fnUntraced(function* (key: Key.Key) {
     const pod = pods.store.get(key)
-    if (pod === undefined || !isWaiting(pod) || assumed.has(key)) return
-    const bound = pods.store.list().flatMap((one) => {
-      const node = one.spec?.nodeName
-      return node === undefined || node === "" ? [] : [{ pod: one, node }]
-    })
-    const placement = Placement.place(pod, nodes.store.list(), [...bound, ...assumed.values()])
-    if (placement._tag === "None") return yield* unschedulable(client, pod, placement.message)
-    assumed.set(key, { pod, node: placement.name })
-    yield* Effect.onError(bind(client, pod, placement.name), () => Effect.sync(() => assumed.delete(key)))
+    if (pod === undefined || !isWaiting(pod) || board.isAssumed(key)) return void unplaced.delete(key)
+    const placement = Placement.place(pod, board)
+    if (placement._tag === "None") {
+      unplaced.add(key)
+      return yield* unschedulable(client, events, pod, placement.message)
+    }
+    unplaced.delete(key)
+    board.assume(pod, placement.name)
+    yield* Effect.onError(bind(client, pod, placement.name), () => Effect.sync(() => board.forget(key)))
+    const message = `Successfully assigned ${key} to ${placement.name}`
+    return yield* events.normal(pod, "Scheduled", message, { action: "Binding" })
   })
 
   yield* nodes.synced
@@ -62,18 +82,35 @@ export const run = Effect.fnUntraced(function* () {
   return yield* Reconcile.run(queue, { concurrency: 1, reconcile: (key) => forgiving(schedule(key)) })
 })
 
-const isBound = (pod: Pod): boolean => pod.spec?.nodeName !== undefined && pod.spec.nodeName !== ""
+/** Queues treat what is below zero as unhurried; pods of such a priority are that. */
+const priorityOf = (pod: Pod | undefined): number => pod?.spec?.priority ?? 0
 
 const isWaiting = (pod: Pod): boolean =>
-  !isBound(pod) &&
+  Board.nodeOf(pod) === undefined &&
   pod.metadata.deletionTimestamp === undefined &&
-  (pod.spec?.schedulerName ?? schedulerName) === schedulerName
+  (pod.spec?.schedulingGates ?? []).length === 0 &&
+  !Board.isFinished(pod) &&
+  (pod.spec?.schedulerName ?? component) === component
 
-const freesRoom = (delta: Delta<Pod>): boolean =>
+/** A pod has gone or ended; or one has come, near which another may want to be. */
+const mayMakeRoom = (delta: Delta<Pod>): boolean =>
   delta._tag === "Deleted" ||
-  (delta._tag === "Updated" && delta.object.status?.phase !== delta.previous.status?.phase && isFinished(delta.object))
+  (delta._tag === "Updated" &&
+    (Board.isFinished(delta.object) !== Board.isFinished(delta.previous) ||
+      Board.nodeOf(delta.object) !== Board.nodeOf(delta.previous)))
 
-const isFinished = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed"
+/** Heartbeats change nothing that placement looks at. */
+const mayTakeMore = (delta: Delta<Node>): boolean =>
+  delta._tag !== "Deleted" && (delta._tag === "Created" || facts(delta.object) !== facts(delta.previous))
+
+const facts = ({ metadata, spec, status }: Node): string =>
+  JSON.stringify([
+    metadata.labels,
+    spec?.unschedulable,
+    spec?.taints,
+    status?.allocatable,
+    status?.conditions?.find(({ type }) => type === "Ready")?.status
+  ])
 
 /** Somebody else was faster, or the pod is gone: what we will hear of it decides. */
 const forgiving = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
@@ -86,26 +123,26 @@ const forgiving = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
 
 const bind = (client: KubeClient["Service"], pod: Pod, node: string) => {
   const { name, namespace, uid } = pod.metadata
+  const path = Resource.path(Pod, { namespace, name, subresource: "binding" })
   return client.raw({
     method: "POST",
-    path: Resource.path(Pod, { namespace, name, subresource: "binding" }),
+    path,
     body: {
       apiVersion: "v1",
       kind: "Binding",
       metadata: { name, namespace, uid },
       target: { apiVersion: "v1", kind: "Node", name: node }
     },
-    context: {
-      verb: "create",
-      path: Resource.path(Pod, { namespace, name, subresource: "binding" }),
-      resource: "pods/binding",
-      namespace,
-      name
-    }
+    context: { verb: "create", path, resource: "pods/binding", namespace, name }
   })
 }
 
-const unschedulable = Effect.fnUntraced(function* (client: KubeClient["Service"], pod: Pod, message: string) {
+const unschedulable = Effect.fnUntraced(function* (
+  client: KubeClient["Service"],
+  events: EventSink,
+  pod: Pod,
+  message: string
+) {
   const before = pod.status?.conditions ?? []
   const known = before.find(({ type }) => type === "PodScheduled")
   if (known?.status === "False" && known.message === message) return
@@ -126,4 +163,5 @@ const unschedulable = Effect.fnUntraced(function* (client: KubeClient["Service"]
       status: { conditions: [...before.filter(({ type }) => type !== "PodScheduled"), condition] }
     })
   )
+  yield* events.warning(pod, "FailedScheduling", message, { action: "Scheduling" })
 })

@@ -117,7 +117,7 @@ it.effect("says why a pod does not fit, and binds it when room is made", () =>
     const waiting = yield* client.get(Pod, { namespace: "default", name: "c" })
     assert.strictEqual(
       condition(waiting, "PodScheduled")?.message,
-      "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu."
+      "0/3 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 2 Insufficient cpu."
     )
     yield* client.delete(Pod, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 })
     yield* until("c", (pod) => pod.spec?.nodeName !== undefined)
