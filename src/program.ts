@@ -35,18 +35,26 @@ import * as Election from "./leader/Election.ts"
 import { ElectionConfigError } from "./leader/lease.ts"
 import { version } from "./version.ts"
 
+/** A standard stream. */
+export interface Output {
+  readonly write: (text: string) => unknown
+  readonly on: (event: "error", listener: () => void) => unknown
+}
+
 /** What the operating system gives the program. */
 export interface Host {
   readonly argv: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly stdout: { readonly write: (text: string) => unknown }
-  readonly stderr: { readonly write: (text: string) => unknown }
+  readonly stdout: Output
+  readonly stderr: Output
   readonly on: (signal: "SIGINT" | "SIGTERM", listener: () => void) => unknown
   readonly exit: (code: number) => never
 }
 
 /** Runs the program in this process; it sets the exit code. */
 export const main = (host: Host): void => {
+  // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
+  for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
   const effect = cli(host)(CommandLine.normalize(host.argv.slice(2))).pipe(
     Effect.provide(Layer.mergeAll(NodeServices.layer, logs(host), presenter(host), globals)),
     Effect.tapCause((cause) => Effect.sync(() => report(host, cause)))

@@ -90,28 +90,28 @@ describe.concurrent("with nothing configured", () => {
   )
 })
 
-/** A program that is at work, in front of a server that takes its events and never answers. */
-const held = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+/** A program that is at work, in front of a server that takes some requests and never answers them. */
+const held = Effect.fnUntraced(function* (requests: RegExp, ...args: ReadonlyArray<string>) {
   const upstream = yield* Cluster.embedded
   const client = yield* Cluster.client(upstream)
   yield* Cluster.addNode(client)
   yield* Cluster.addPod(client, "a")
-  let tellPosted = () => {}
-  const posted = new Promise<void>((resolve) => (tellPosted = resolve))
-  const isEvent = (line: string) => /^POST .*\/events/.test(line)
-  const gateway = yield* Gateway.start(upstream, (line) => (isEvent(line) ? tellPosted() : undefined))
-  gateway.hold = isEvent
+  let tellHeld = () => {}
+  const isHeld = new Promise<void>((resolve) => (tellHeld = resolve))
+  const hold = (line: string) => requests.test(line)
+  const gateway = yield* Gateway.start(upstream, (line) => (hold(line) ? tellHeld() : undefined))
+  gateway.hold = hold
   const kubeconfig = yield* Kubeconfigs.write({ ...gateway })
   const running = yield* Process.start(["--kubeconfig", kubeconfig, ...args])
-  yield* Cluster.labelled(client, 1)
-  yield* Effect.promise(() => posted)
+  yield* Effect.promise(() => isHeld)
   return running
 })
+const events = /^POST .*\/events/
 
 describe.concurrent("a stop that does not come to its end", () => {
   it.live("is ended at once by a second signal, with code 1", () =>
     Effect.gen(function* () {
-      const running = yield* held()
+      const running = yield* held(events)
       yield* running.kill("SIGINT")
       yield* running.says(/Stopping/)
       const { code, took } = yield* stop(running, "SIGTERM")
@@ -122,7 +122,7 @@ describe.concurrent("a stop that does not come to its end", () => {
 
   it.live("is given up after --graceful-shutdown-timeout, with code 1 and one line", () =>
     Effect.gen(function* () {
-      const running = yield* held("--graceful-shutdown-timeout=1s")
+      const running = yield* held(events, "--graceful-shutdown-timeout=1s")
       const { code, stderr, took } = yield* stop(running, "SIGTERM")
       assert.strictEqual(code, 1)
       assert.match(stderr, /\neffect-controller-manager: the stop took longer than 1s; not everything was closed\n$/)
@@ -133,10 +133,32 @@ describe.concurrent("a stop that does not come to its end", () => {
 
   it.live("of the recorder takes five seconds at most; then it is told what was lost", () =>
     Effect.gen(function* () {
-      const { code, stderr, took } = yield* stop(yield* held(), "SIGTERM")
+      const { code, stderr, took } = yield* stop(yield* held(events), "SIGTERM")
       assert.strictEqual(code, 0)
       assert.match(stderr, /level=WARN .*events were not sent before the end/)
       assert.isBelow(took, 8000)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.concurrent("a stop in the middle of something", () => {
+  it.live("interrupts a write that gets no answer, and says nothing of it", () =>
+    Effect.gen(function* () {
+      const { code, stderr, took } = yield* stop(yield* held(/^PATCH /), "SIGINT")
+      assert.strictEqual(code, 0)
+      assert.isBelow(took, 3000)
+      assert.notMatch(stderr, /level=(?!INFO)/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is as orderly when nobody reads its output any more", () =>
+    Effect.gen(function* () {
+      const running = yield* Process.start(["--cluster=embedded"])
+      yield* running.says(/Starting Controller/)
+      yield* running.deafen
+      const { code } = yield* stop(running, "SIGTERM")
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
     }).pipe(Effect.scoped)
   )
 })

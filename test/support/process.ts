@@ -27,6 +27,8 @@ export interface Running {
   readonly says: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
   readonly exit: Effect.Effect<Exited>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
+  /** Closes our end of its output: nobody reads any more. */
+  readonly deafen: Effect.Effect<void>
   /** Its temporary directory. */
   readonly temporary: string
 }
@@ -83,6 +85,10 @@ const launch = (args: ReadonlyArray<string>, env: Readonly<Record<string, string
     temporary,
     said: () => all,
     exit: Effect.promise(() => ended),
+    deafen: Effect.sync(() => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }),
     kill: (signal) => Effect.sync(() => void child.kill(signal)),
     says: (pattern) =>
       Effect.promise(
