@@ -219,6 +219,15 @@ const executed = {
   [onCluster]: () => "here"
 }
 
+/** The flags named between backticks are flags of the program. */
+const flags = (text) => {
+  const help = run(process.execPath, ["dist/main.js", "--help"])
+  const named = [...new Set([...text.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag))]
+  const unknown = named.filter((flag) => !new RegExp(`^ +${flag}\\b`, "m").test(help))
+  if (unknown.length > 0) throw new Error(`the README names flags that --help does not know: ${unknown.join(", ")}`)
+  said(`flags: ${named.join(", ")} are in --help`)
+}
+
 await main(async () => {
   const text = readFileSync(file, "utf8")
   const blocks = blocksOf(text)
@@ -229,6 +238,7 @@ await main(async () => {
     said(`sh: ${command}: ${who()}`)
   }
   run("npm", ["run", "--silent", "build"])
+  flags(text)
   typescript(of("ts"))
   const home = write ? process.env.HOME : folder("home")
   const { KUBECONFIG: _, ...env } = process.env

@@ -10,6 +10,7 @@ interface Manifest {
   readonly version: string
   readonly bin: Record<string, string>
   readonly exports: Record<string, string | { readonly types: string; readonly default: string }>
+  readonly scripts: Record<string, string>
   readonly dependencies: Record<string, string>
   readonly devDependencies: Record<string, string>
   readonly peerDependencies: Record<string, string>
@@ -80,6 +81,29 @@ describe("package", () => {
   it("effect is one version: what is tested is what consumers are asked for", () => {
     assert.strictEqual(manifest.peerDependencies["effect"], `~${manifest.devDependencies["effect"]}`)
     assert.strictEqual(manifest.overrides["undici"], manifest.dependencies["undici"])
+  })
+
+  it("says of every dependency why it is there", () => {
+    const rows = text("docs/dependencies.md").matchAll(/^\| `([^`]+)`/gm)
+    const explained = [...rows].flatMap(([, name]) => name ?? []).sort()
+    const wanted = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).sort()
+    assert.deepStrictEqual(explained, wanted)
+    const readme = text("README.md")
+    const section = readme.slice(readme.indexOf("\n## Dependencies"), readme.indexOf("\n## Contributing"))
+    assert.deepStrictEqual(
+      wanted.filter((name) => !section.includes(`\`${name}\``)),
+      []
+    )
+  })
+
+  it("describes commands that exist", () => {
+    const known = new Set([...Object.keys(manifest.scripts), "ci"])
+    const told = [...`${text("README.md")}${text("CONTRIBUTING.md")}`.matchAll(/`npm (?:run )?([a-z:]+)/g)]
+    assert.isAbove(told.length, 5)
+    assert.deepStrictEqual(
+      told.map(([, name]) => name ?? "").filter((name) => !known.has(name)),
+      []
+    )
   })
 
   it("the lock names no registry and holds every platform's packages", () => {
