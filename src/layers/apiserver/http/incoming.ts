@@ -50,25 +50,27 @@ export const headers = (request: IncomingMessage): Record<string, string> => {
 }
 
 /**
- * The whole body as text, or what to answer instead. `onMalformed` receives a function to call when the parser gives up in
+ * The whole body, or what to answer instead. `onMalformed` receives a function to call when the parser gives up in
  * the middle of the body, which Node reports to the server and not to the request.
  */
 export const body = (
   request: IncomingMessage,
   onMalformed: (fail: ((answer: Answer) => void) | undefined) => void
-): Effect.Effect<string, Answer> =>
+): Effect.Effect<Uint8Array, Answer> =>
   Effect.suspend(() => {
     const declared = request.headers["content-length"]
-    if (declared === undefined && request.headers["transfer-encoding"] === undefined) return Effect.succeed("")
+    if (declared === undefined && request.headers["transfer-encoding"] === undefined) return Effect.succeed(nothing)
     if (declared !== undefined && Number(declared) > maxBody) return Effect.fail(Refusal.tooLarge(maxBody))
     return read(request, onMalformed)
   })
 
+const nothing = new Uint8Array()
+
 const read = (
   request: IncomingMessage,
   onMalformed: (fail: ((answer: Answer) => void) | undefined) => void
-): Effect.Effect<string, Answer> =>
-  Effect.callback<string, Answer>((resume) => {
+): Effect.Effect<Uint8Array, Answer> =>
+  Effect.callback<Uint8Array, Answer>((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
     const onData = (chunk: Buffer): void => {
@@ -76,14 +78,14 @@ const read = (
       chunks.push(chunk)
       if (size > maxBody) settle(Effect.fail(Refusal.tooLarge(maxBody)))
     }
-    const onEnd = (): void => settle(Effect.sync(() => Buffer.concat(chunks, size).toString("utf8")))
+    const onEnd = (): void => settle(Effect.sync(() => Buffer.concat(chunks, size)))
     const onError = (): void => settle(Effect.fail(Refusal.badRequest("the request body was cut short")))
     const stop = (): void => {
       onMalformed(undefined)
       // Whatever still arrives is thrown away, so that the connection can be used again; an error after us is nobody's.
       request.off("data", onData).off("end", onEnd).resume()
     }
-    const settle = (effect: Effect.Effect<string, Answer>): void => {
+    const settle = (effect: Effect.Effect<Uint8Array, Answer>): void => {
       stop()
       resume(effect)
     }
@@ -92,20 +94,27 @@ const read = (
     return Effect.sync(stop)
   })
 
-/**
- * The body and its media type as the API takes them. `application/yaml` becomes `application/json`; an apply patch keeps its
- * type and may hold either.
- */
-export const toJson = (
-  text: string,
-  contentType: string | undefined
-): Effect.Effect<{ readonly text: string; readonly contentType: string | undefined }, Answer> => {
-  const media = contentType?.split(";", 1)[0]?.trim().toLowerCase()
-  const isYaml = media === "application/yaml"
-  const isApply = media === "application/apply-patch+yaml"
-  if (text === "" || !(isYaml || (isApply && !isJson(text)))) return Effect.succeed({ text, contentType })
-  return Effect.map(fromYaml(text), (json) => ({ text: json, contentType: isYaml ? "application/json" : contentType }))
+interface Body {
+  readonly text: string
+  readonly contentType: string | undefined
 }
+
+/**
+ * The body and its media type as the API takes them. `application/yaml` and protobuf become `application/json`; an apply patch
+ * keeps its type and may hold either JSON or YAML.
+ */
+export const toJson = (bytes: Uint8Array, contentType: string | undefined): Effect.Effect<Body, Answer> => {
+  const media = contentType?.split(";", 1)[0]?.trim().toLowerCase()
+  if (media === "application/vnd.kubernetes.protobuf" && bytes.length > 0) return asJson(fromProtobuf(bytes))
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")
+  if (text === "") return Effect.succeed({ text, contentType })
+  if (media === "application/yaml") return asJson(fromYaml(text))
+  if (media !== "application/apply-patch+yaml" || isJson(text)) return Effect.succeed({ text, contentType })
+  return Effect.map(fromYaml(text), (json) => ({ text: json, contentType }))
+}
+
+const asJson = (text: Effect.Effect<string, Answer>): Effect.Effect<Body, Answer> =>
+  Effect.map(text, (json) => ({ text: json, contentType: "application/json" }))
 
 const isJson = (text: string): boolean => {
   try {
@@ -116,9 +125,16 @@ const isJson = (text: string): boolean => {
   }
 }
 
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "")
+
 const fromYaml = (text: string): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
     try: async () => (await import("./yamlBody.ts")).toJson(text),
-    catch: (cause) =>
-      Refusal.badRequest(`error converting YAML to JSON: ${cause instanceof Error ? cause.message : ""}`)
+    catch: (cause) => Refusal.badRequest(`error converting YAML to JSON: ${messageOf(cause)}`)
+  })
+
+const fromProtobuf = (bytes: Uint8Array): Effect.Effect<string, Answer> =>
+  Effect.tryPromise({
+    try: async () => (await import("./protobufBody.ts")).toJson(bytes),
+    catch: (cause) => Refusal.badRequest(messageOf(cause))
   })
