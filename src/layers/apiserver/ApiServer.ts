@@ -57,7 +57,7 @@ export class ApiServer extends Context.Service<
   /** The in-process door to the server. */
   static readonly layerTransport: Layer.Layer<Transport, never, ApiServer> = Layer.effect(
     Transport,
-    Effect.map(ApiServer, (server) => transport.make(server, server.faults))
+    Effect.map(ApiServer, (server) => transport.make(server, server.faults, server.revision))
   )
 }
 
@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let unavailable = false
 
   const namespace = target(["api", "v1", "namespaces"])
-  const turn: Turn = { state, request: noRequest, now: clock.currentTimeMillisUnsafe(), random }
+  const turn: Turn = { state, request: noRequest, now: clock.currentTimeMillisUnsafe(), random, warnings: [] }
   for (const name of namespaces) {
     if (namespace !== undefined)
       create(turn, namespace, { metadata: { name } }, { dryRun: false, manager: "apiserver" })
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const answer = (request: ApiRequest, now: number, random: Random.Random): ApiResponse => {
     if (unavailable) return refused(Refusal.unavailable())
     compaction(now)
-    return handle({ state, request, now, random })
+    return handle({ state, request, now, random, warnings: [] })
   }
   const faults = Faults.make()
   return ApiServer.of({

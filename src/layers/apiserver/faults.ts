@@ -1,34 +1,72 @@
 /**
- * Bad luck on order: a script of rules that the in-process transport consults on every call. Rules are values, in order;
- * each says which calls it meets, what happens to them and how often. The server itself knows nothing of them.
+ * Bad luck on order: a script of rules that the in-process transport consults on every call. A fault is data, and so can the
+ * calls be that it meets, so a property test can generate a script, shrink it and write it down. The server itself knows nothing
+ * of them: what a script does to a call, a network, a proxy or an old cache could do to it too.
  */
-import type * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
 import type { Request } from "../Transport.ts"
 
-export type Fault =
+const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
+const seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+
+/** What happens to a call. */
+export const Fault = Schema.Union([
   /** The call starts later. */
-  | { readonly _tag: "Delay"; readonly duration: Duration.Input }
-  /** An answer that the server never gave: 429, 500, 503, 401, … The call is not executed. */
-  | {
-      readonly _tag: "Status"
-      readonly code: number
-      readonly reason?: string
-      readonly message?: string
-      readonly retryAfterSeconds?: number
-    }
+  Schema.TaggedStruct("Delay", { millis: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120_000 })) }),
+  /** An answer that the server never gave: 500, 503, 401, 403, … The call is not executed. */
+  Schema.TaggedStruct("Status", {
+    code: Schema.Literals([400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504]),
+    reason: Schema.optionalKey(Schema.String),
+    message: Schema.optionalKey(Schema.String),
+    retryAfterSeconds: Schema.optionalKey(seconds)
+  }),
+  /** 429: the call is not executed. */
+  Schema.TaggedStruct("Throttle", { retryAfterSeconds: seconds }),
+  /** 409, as if another writer had been faster; the call is not executed. Reads are left alone. */
+  Schema.TaggedStruct("Conflict", {}),
   /** The connection is reset before the call reaches the server. */
-  | { readonly _tag: "Drop" }
+  Schema.TaggedStruct("Drop", {}),
   /** The call is executed and the connection is reset before the answer arrives. */
-  | { readonly _tag: "DropAnswer" }
+  Schema.TaggedStruct("DropAnswer", {}),
   /** A watch ends after so many events: cleanly, by a reset, or (half open) by falling silent for ever. */
-  | { readonly _tag: "CutWatch"; readonly after: number; readonly how: "end" | "reset" | "silence" }
-  /** 410: as an ERROR event of a watch after so many events, or as the answer to anything else. */
-  | { readonly _tag: "Gone"; readonly after?: number }
+  Schema.TaggedStruct("CutWatch", { after: count, how: Schema.Literals(["end", "reset", "silence"]) }),
+  /** Every event of a watch arrives twice. */
+  Schema.TaggedStruct("DuplicateEvents", {}),
+  /** 410: as an ERROR event of a watch after so many events (none unless said), or as the answer to anything else. */
+  Schema.TaggedStruct("Gone", { after: Schema.optionalKey(count) }),
+  /**
+   * A list shows the state of so many revisions ago, as a cache that lags behind does. Only lists that allow it: those at
+   * version 0, which accept any state.
+   */
+  Schema.TaggedStruct("StaleList", { revisions: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })) })
+])
+
+export type Fault = typeof Fault.Type
+
+/** Which calls: all that agree in what is said. */
+export const Calls = Schema.Struct({
+  verb: Schema.optionalKey(
+    Schema.Literals(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"])
+  ),
+  /** As in `pods` or `deployments.apps`. */
+  resource: Schema.optionalKey(Schema.String),
+  /** The beginning of the path. */
+  path: Schema.optionalKey(Schema.String)
+})
+
+export type Calls = typeof Calls.Type
+
+/** A rule that is all data: for generators, and for files. */
+export const DataRule = Schema.Struct({
+  match: Calls,
+  fault: Fault,
+  /** How many calls it meets before it is used up; for ever when absent. */
+  times: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 })))
+})
 
 export interface Rule {
-  readonly match: (request: Request) => boolean
+  readonly match: Calls | ((request: Request) => boolean)
   readonly fault: Fault
-  /** How many calls it meets before it is used up; for ever when absent. */
   readonly times?: number
 }
 
@@ -37,9 +75,9 @@ export const isWatch = (request: Request): boolean => {
   return value === true || value === "true" || value === 1 || value === "1"
 }
 
-/** A matcher for the usual case: verb, resource as in `pods` or `deployments.apps`, or the beginning of the path. */
+/** A matcher for the usual case, where a function is wanted. */
 export const on =
-  (what: { readonly verb?: string; readonly resource?: string; readonly path?: string }) =>
+  (what: Calls) =>
   (request: Request): boolean =>
     (what.verb === undefined || request.context.verb === what.verb) &&
     (what.resource === undefined || request.context.resource === what.resource) &&
@@ -57,16 +95,20 @@ export interface Script {
 const none: ReadonlyArray<Fault> = []
 
 export const make = (initial: ReadonlyArray<Rule> = []): Script => {
-  let rules: Array<{ readonly rule: Rule; left: number }> = []
+  let rules: Array<{ readonly rule: Rule; readonly meets: (request: Request) => boolean; left: number }> = []
   const set = (next: ReadonlyArray<Rule>): void => {
-    rules = next.map((rule) => ({ rule, left: rule.times ?? Number.POSITIVE_INFINITY }))
+    rules = next.map((rule) => ({
+      rule,
+      meets: typeof rule.match === "function" ? rule.match : on(rule.match),
+      left: rule.times ?? Number.POSITIVE_INFINITY
+    }))
   }
   set(initial)
   return {
     set,
     take: (request) => {
       if (rules.length === 0) return none
-      const met = rules.filter((entry) => entry.left > 0 && entry.rule.match(request))
+      const met = rules.filter((entry) => entry.left > 0 && entry.meets(request))
       for (const entry of met) entry.left--
       return met.map((entry) => entry.rule.fault)
     }

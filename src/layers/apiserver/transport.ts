@@ -14,16 +14,18 @@ import type { Fault, Script } from "./faults.ts"
 /** Whoever is in this process may do everything. */
 const user: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
 
-export const make = (api: Api, faults: Script): Transport["Service"] => ({
+export const make = (api: Api, faults: Script, revision: Effect.Effect<number>): Transport["Service"] => ({
   send: (request) =>
     Effect.suspend(() => {
       const met = faults.take(request)
-      const call = Effect.flatMap(api.handle(toApi(request)), (answer) =>
-        answer._tag === "Answer"
-          ? settle(request, answer)
-          : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
-      )
-      return met.length === 0 ? call : withFaults(request, met, call)
+      if (met.length === 0) return call(api, request)
+      const answered = mayBeStale(request, met)
+        ? Effect.flatMap(revision, (now) =>
+            // What is forgotten cannot be shown: then the list is as fresh as ever.
+            Effect.catch(call(api, aged(request, met, now)), () => call(api, request))
+          )
+        : call(api, request)
+      return withFaults(request, met, answered)
     }),
   watch: (request) =>
     Stream.suspend(() => {
@@ -32,6 +34,13 @@ export const make = (api: Api, faults: Script): Transport["Service"] => ({
       return met.length === 0 ? open : watchWithFaults(request, met, open)
     })
 })
+
+const call = (api: Api, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
+  Effect.flatMap(api.handle(toApi(request)), (answer) =>
+    answer._tag === "Answer"
+      ? settle(request, answer)
+      : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
+  )
 
 const toApi = (request: Request, watch = false): ApiRequest => {
   const headers: Record<string, string> = { accept: request.accept ?? "application/json" }
@@ -130,15 +139,45 @@ const decode = (
 
 const reset = (request: Request): ApiError.ApiError => ApiError.network(request.context, new Error("read ECONNRESET"))
 
-const statusOf = (request: Request, fault: Extract<Fault, { _tag: "Status" | "Gone" }>): ApiError.ApiError => {
-  const code = fault._tag === "Gone" ? 410 : fault.code
-  const wait = fault._tag === "Gone" ? undefined : fault.retryAfterSeconds
-  const body = Status.failure({
-    code,
-    reason: fault._tag === "Gone" ? "Expired" : (fault.reason ?? ""),
-    message: fault._tag === "Gone" ? "too old resource version" : (fault.message ?? `scripted status ${code}`)
+const refusal = (
+  request: Request,
+  code: number,
+  reason: string,
+  message: string,
+  seconds?: number
+): ApiError.ApiError =>
+  ApiError.fromStatus({
+    context: request.context,
+    status: code,
+    body: Status.failure({ code, reason, message }),
+    retryAfterSeconds: seconds
   })
-  return ApiError.fromStatus({ context: request.context, status: code, body, retryAfterSeconds: wait })
+
+/** The answer of a fault that answers in the server's stead; nothing for those that do not. */
+const answerOf = (request: Request, fault: Fault): ApiError.ApiError | undefined => {
+  switch (fault._tag) {
+    case "Drop":
+      return reset(request)
+    case "Status": {
+      const message = fault.message ?? `scripted status ${fault.code}`
+      return refusal(request, fault.code, fault.reason ?? "", message, fault.retryAfterSeconds)
+    }
+    case "Throttle":
+      return refusal(request, 429, "TooManyRequests", "scripted: too many requests", fault.retryAfterSeconds)
+    case "Gone":
+      return refusal(request, 410, "Expired", "too old resource version")
+    case "Conflict":
+      return request.method === "GET"
+        ? undefined
+        : refusal(
+            request,
+            409,
+            "Conflict",
+            "scripted: the object has been modified; please apply your changes to the latest version and try again"
+          )
+    default:
+      return undefined
+  }
 }
 
 /** Delays add up; the first fault that ends the call decides. */
@@ -148,37 +187,51 @@ const withFaults = (
   call: Effect.Effect<Response, ApiError.ApiError>
 ): Effect.Effect<Response, ApiError.ApiError> =>
   met.reduceRight((next, fault) => {
-    switch (fault._tag) {
-      case "Delay":
-        return Effect.delay(next, fault.duration)
-      case "Drop":
-        return Effect.fail(reset(request))
-      case "DropAnswer":
-        return Effect.andThen(next, Effect.fail(reset(request)))
-      case "Status":
-      case "Gone":
-        return Effect.fail(statusOf(request, fault))
-      case "CutWatch":
-        return next
-    }
+    if (fault._tag === "Delay") return Effect.delay(next, fault.millis)
+    if (fault._tag === "DropAnswer") return Effect.andThen(next, Effect.fail(reset(request)))
+    const answer = answerOf(request, fault)
+    return answer === undefined ? next : Effect.fail(answer)
   }, call)
 
 const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Events): Events =>
   met.reduceRight((next, fault) => {
     switch (fault._tag) {
       case "Delay":
-        return Stream.unwrap(Effect.delay(Effect.succeed(next), fault.duration))
-      case "Drop":
+        return Stream.unwrap(Effect.delay(Effect.succeed(next), fault.millis))
       case "DropAnswer":
         return Stream.fail(reset(request))
-      case "Status":
-        return Stream.fail(statusOf(request, fault))
       case "Gone":
-        return Stream.concat(Stream.take(next, fault.after ?? 0), Stream.fail(statusOf(request, fault)))
+        return Stream.concat(
+          Stream.take(next, fault.after ?? 0),
+          Stream.fail(refusal(request, 410, "Expired", "too old resource version"))
+        )
       case "CutWatch":
         return Stream.concat(
           Stream.take(next, fault.after),
           fault.how === "end" ? Stream.empty : fault.how === "reset" ? Stream.fail(reset(request)) : Stream.never
         )
+      case "DuplicateEvents":
+        return Stream.mapArray(next, twice)
+      default: {
+        const answer = answerOf(request, fault)
+        return answer === undefined ? next : Stream.fail(answer)
+      }
     }
   }, open)
+
+/** Each copy is parsed anew: two events never share an object. */
+const twice = (events: Arr.NonEmptyReadonlyArray<WatchEvent>): Arr.NonEmptyReadonlyArray<WatchEvent> =>
+  events.flatMap((event) => [event, structuredClone(event)]) as unknown as Arr.NonEmptyReadonlyArray<WatchEvent>
+
+/** A list at version 0 accepts any state. */
+const mayBeStale = (request: Request, met: ReadonlyArray<Fault>): boolean =>
+  request.context.verb === "list" &&
+  String(request.query?.["resourceVersion"]) === "0" &&
+  met.some((fault) => fault._tag === "StaleList")
+
+/** The same list, asked for exactly as it was. */
+const aged = (request: Request, met: ReadonlyArray<Fault>, revision: number): Request => {
+  const stale = met.find((fault) => fault._tag === "StaleList")
+  const resourceVersion = String(Math.max(1, revision - (stale?.revisions ?? 0)))
+  return { ...request, query: { ...request.query, resourceVersion, resourceVersionMatch: "Exact" } }
+}

@@ -41,7 +41,7 @@ describe("faults of calls", () => {
 
   it.effect("delays add up in virtual time", () =>
     Effect.gen(function* () {
-      const delay = { match: always, fault: { _tag: "Delay", duration: "2 seconds" } } as const
+      const delay = { match: always, fault: { _tag: "Delay", millis: 2000 } } as const
       yield* script(delay, delay)
       const fiber = yield* Effect.forkChild(get(configMaps), { startImmediately: true })
       yield* TestClock.adjust("3999 millis")
