@@ -68,7 +68,7 @@ export const next = (pod: Pod, given: Given, now: number): Step => {
   if (pod.metadata.deletionTimestamp !== undefined) return stopping(pod, given, now)
   if (Conditions.isTerminal(pod.status?.phase)) return rest(memory)
   if (pod.status?.startTime === undefined) return admit(pod, given, now)
-  const start = Date.parse(String(pod.status.startTime))
+  const start = Date.parse(pod.status.startTime)
   return living(pod, given, Number.isNaN(start) ? now : start, now)
 }
 
@@ -149,7 +149,7 @@ const passed = (container: Container.Container, { started, state }: Container.St
       ? state.terminated.finishedAt
       : undefined
   if (since === undefined) return undefined
-  const time = Date.parse(String(since))
+  const time = Date.parse(since)
   return Number.isNaN(time) ? 0 : time
 }
 
@@ -212,8 +212,8 @@ const signature = (status: Status): string =>
     status.podIP ?? "",
     status.startTime ?? "",
     (status.conditions ?? [])
-      .map(({ message, reason, status, type }) => [type, status, reason ?? "", message ?? ""])
-      .toSorted(),
+      .map(({ message, reason, status, type }) => `${type} ${status} ${reason ?? ""} ${message ?? ""}`)
+      .toSorted((a, b) => (a < b ? -1 : 1)),
     (status.initContainerStatuses ?? []).map(told),
     (status.containerStatuses ?? []).map(told)
   ])

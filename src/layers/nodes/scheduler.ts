@@ -20,6 +20,7 @@ import type { EventSink } from "../Recorder.ts"
 import * as Machine from "./Machine.ts"
 import * as Placement from "./placement.ts"
 import * as Board from "./placement/Board.ts"
+import * as PodRules from "./placement/podRules.ts"
 
 export const component = "default-scheduler"
 
@@ -35,17 +36,14 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
   const pods = yield* cache.subscribe(Pod)
   const nodes = yield* cache.subscribe(Node)
   const board = new Board.Board()
-  /** Pods that fitted nowhere: tried again when something changes. */
-  const unplaced = new Set<Key.Key>()
+  /** Pods that fitted nowhere, and whether they want to be near others: tried again when something changes. */
+  const unplaced = new Map<Key.Key, boolean>()
 
-  const retry = (): void => {
-    for (const key of unplaced) queue.addUnsafe(key, priorityOf(pods.store.get(key)))
+  const retry = (isOnlyCompany: boolean): void => {
+    for (const [key, seeksCompany] of unplaced)
+      if (seeksCompany || !isOnlyCompany) queue.addUnsafe(key, priorityOf(pods.store.get(key)))
   }
 
-  yield* pods.onDeltas((deltas) => {
-    for (const delta of deltas) follow(delta)
-    if (unplaced.size > 0 && deltas.some(mayMakeRoom)) retry()
-  })
   const follow = (delta: Delta<Pod>): void => {
     const key = Key.of(delta.object)
     if (delta._tag === "Deleted") {
@@ -55,11 +53,17 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
     board.setPod(delta.object)
     if (isWaiting(delta.object) && !board.isAssumed(key)) queue.addUnsafe(key, priorityOf(delta.object))
   }
+  yield* pods.onDeltas((deltas) => {
+    for (const delta of deltas) follow(delta)
+    if (unplaced.size === 0) return
+    if (deltas.some(mayMakeRoom)) retry(false)
+    else if (deltas.some(mayBeCompany)) retry(true)
+  })
   yield* nodes.onDeltas((deltas) => {
     for (const { _tag, object } of deltas)
       if (_tag === "Deleted") board.dropNode(object.metadata.name)
       else board.setNode(object)
-    if (unplaced.size > 0 && deltas.some(mayTakeMore)) retry()
+    if (unplaced.size > 0 && deltas.some(mayTakeMore)) retry(false)
   })
 
   const schedule = Effect.fnUntraced(function* (key: Key.Key) {
@@ -67,7 +71,7 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
     if (pod === undefined || !isWaiting(pod) || board.isAssumed(key)) return void unplaced.delete(key)
     const placement = Placement.place(pod, board)
     if (placement._tag === "None") {
-      unplaced.add(key)
+      unplaced.set(key, PodRules.seeksCompany(pod))
       return yield* unschedulable(client, events, pod, placement.message)
     }
     unplaced.delete(key)
@@ -92,12 +96,13 @@ const isWaiting = (pod: Pod): boolean =>
   !Board.isFinished(pod) &&
   (pod.spec?.schedulerName ?? component) === component
 
-/** A pod has gone or ended; or one has come, near which another may want to be. */
 const mayMakeRoom = (delta: Delta<Pod>): boolean =>
   delta._tag === "Deleted" ||
-  (delta._tag === "Updated" &&
-    (Board.isFinished(delta.object) !== Board.isFinished(delta.previous) ||
-      Board.nodeOf(delta.object) !== Board.nodeOf(delta.previous)))
+  (delta._tag === "Updated" && Board.isFinished(delta.object) && !Board.isFinished(delta.previous))
+
+/** A pod has come to a node, or has new labels: another may want to be near it. */
+const mayBeCompany = (delta: Delta<Pod>): boolean =>
+  delta._tag !== "Deleted" && Board.nodeOf(delta.object) !== undefined
 
 /** Heartbeats change nothing that placement looks at. */
 const mayTakeMore = (delta: Delta<Node>): boolean =>

@@ -49,6 +49,10 @@ const domains = (term: Term, owner: Pod, board: Board): ReadonlySet<string> => {
   return found
 }
 
+/** Whether a pod that comes somewhere may make a node fit. */
+export const seeksCompany = (pod: Pod): boolean =>
+  (pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0
+
 export const rule = (pod: Pod, board: Board): Rule => {
   const near = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   const far = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
