@@ -18,6 +18,8 @@ export interface Turn {
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly random: Random.Random
+  /** What the client is to be told beside its answer; rules add to it. */
+  readonly warnings: Array<string>
 }
 
 /** Seconds precision, as metav1.Time has it. */

@@ -6,6 +6,7 @@ import { clone, dropNulls, get, isObject, put, textAt } from "./json.ts"
 import type { Json, JsonObject } from "./json.ts"
 import type { ApiRequest } from "./Api.ts"
 import * as Refusal from "./Refusal.ts"
+import type { Decode } from "./rules/fieldValidation.ts"
 import * as Kind from "./schema/Kind.ts"
 
 const acceptedTypes: ReadonlyArray<string> = ["application/json"]
@@ -45,14 +46,14 @@ export const optional = (request: ApiRequest, kind: string): JsonObject | undefi
 }
 
 /** The object of a create or update. */
-export const object = (request: ApiRequest, kind: Kind.Kind): JsonObject => {
+export const object = (request: ApiRequest, kind: Kind.Kind, decode: Decode): JsonObject => {
   const value = optional(request, kind.kind)
   if (value === undefined) throw unrecognized(kind.kind, "")
-  return check(value, kind)
+  return check(value, kind, decode)
 }
 
-/** Refuses what is of another kind or has no usable metadata; translates into stored form. */
-export const check = (value: JsonObject, kind: Kind.Kind): JsonObject => {
+/** Refuses what is of another kind or cannot be decoded; translates into stored form. */
+export const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
   const apiVersion = textAt(value, "apiVersion")
   const expected = Kind.apiVersion(kind)
   const given = textAt(value, "kind")
@@ -64,6 +65,7 @@ export const check = (value: JsonObject, kind: Kind.Kind): JsonObject => {
   if (given !== "" && given !== kind.kind) {
     throw Refusal.badRequest(`${given} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`)
   }
+  decode(value)
   const metadata = get(value, "metadata")
   if (metadata === undefined) put(value, "metadata", {})
   else if (!isObject(metadata)) {
@@ -75,10 +77,10 @@ export const check = (value: JsonObject, kind: Kind.Kind): JsonObject => {
 }
 
 /** The result of a patch: nulls dropped on a copy, since a patch shares structure with what it patched. */
-export const accept = (value: JsonObject, kind: Kind.Kind): JsonObject => {
+export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
   const own = clone(value)
   dropNulls(own)
-  return check(own, kind)
+  return check(own, kind, decode)
 }
 
 /** `dryRun=All`; any other value is refused. */

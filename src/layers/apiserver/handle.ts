@@ -10,6 +10,7 @@ import * as OpenApi from "./openapi/serve.ts"
 import * as Refusal from "./Refusal.ts"
 import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
+import * as fieldValidation from "./rules/fieldValidation.ts"
 import * as kinds from "./schema/kinds.ts"
 import type { Turn } from "./Turn.ts"
 import * as patch from "./verbs/patch.ts"
@@ -25,7 +26,7 @@ import * as Version from "./mvcc/Version.ts"
 
 export const handle = (turn: Turn): ApiResponse => {
   try {
-    return route(turn)
+    return warned(turn, route(turn))
   } catch (thrown) {
     if (thrown instanceof Refusal.Refusal) return refused(thrown)
     return refused(Refusal.internal(thrown instanceof Error ? thrown.message : String(thrown)))
@@ -46,6 +47,13 @@ export const refused = ({ headers, status }: Refusal.Refusal): Answer => {
 }
 
 const openApi = OpenApi.make(kinds.all, discovery.version.gitVersion)
+
+/** Warnings come with answers that succeeded; a refusal says it itself. */
+const warned = ({ warnings }: Turn, response: ApiResponse): ApiResponse => {
+  const warning = fieldValidation.warningHeader(warnings)
+  if (warning === undefined || response._tag !== "Answer") return response
+  return { ...response, headers: { ...response.headers, warning } }
+}
 
 const route = (turn: Turn): ApiResponse => {
   const { method, path } = turn.request
@@ -86,7 +94,12 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
       return answer(200, read.list(turn, target, form))
     case "POST": {
       if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
-      const version = write.create(turn, target, body.object(turn.request, kind), write.optionsOf(turn))
+      const version = write.create(
+        turn,
+        target,
+        body.object(turn.request, kind, fieldValidation.ofBody(turn, kind)),
+        write.optionsOf(turn)
+      )
       return answer(201, form.one(version))
     }
     case "DELETE":
@@ -123,7 +136,7 @@ const onObject = (turn: Turn, target: Target): ApiResponse => {
 
 const replace = (turn: Turn, target: Target): write.Updated => {
   const { kind, name, namespace, subresource } = target
-  const object = body.object(turn.request, kind)
+  const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
   const options = write.optionsOf(turn)
   write.checkIdentity(target, object)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))

@@ -8,6 +8,7 @@ import * as mergePatch from "../patch/mergePatch.ts"
 import * as strategicPatch from "../patch/strategicPatch.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import * as fieldValidation from "../rules/fieldValidation.ts"
 import { apiVersion, hasStatus } from "../schema/Kind.ts"
 import * as Shape from "../schema/Shape.ts"
 import * as Turn from "../Turn.ts"
@@ -33,7 +34,11 @@ export const patch = (turn: Turn.Turn, target: Target, options: write.WriteOptio
   if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
   const patched = type === mediaTypes.json ? jsonPatch.apply(current, sent) : merged(type, current, sent, target)
   if (!isObject(patched)) throw Refusal.unprocessable("the patch does not result in an object")
-  const next = body.accept(patched, target.kind)
+  const decode =
+    type === mediaTypes.strategic && isObject(sent)
+      ? fieldValidation.ofMerged(turn, target.kind, sent)
+      : fieldValidation.ofPatched(turn, target.kind)
+  const next = body.accept(patched, target.kind, decode)
   return { version: write.update(turn, target, next, existing, options), created: false }
 }
 
@@ -57,7 +62,7 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
   if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
     throw Refusal.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
-  const config = onlyPart(target, body.accept(sent, kind))
+  const config = onlyPart(target, body.accept(sent, kind, fieldValidation.ofApplied(kind)))
   if (subresource === "") write.checkIdentity(target, config)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)

@@ -1,0 +1,226 @@
+/**
+ * What becomes of fields that a kind does not have and of values of a wrong type: `fieldValidation` of the write's query says
+ * whether an unknown field is an error, a warning or nothing; it is dropped in any case. Values of a wrong type are refused
+ * always. Kinds without a type in the table are let through as they are.
+ *
+ * The words differ by how the object came about, since the reference server decodes in three ways: JSON into structs (bodies,
+ * JSON and merge patches), unstructured values into structs (strategic patches), and typed values (apply).
+ */
+import { isObject, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Refusal from "../Refusal.ts"
+import { decode } from "../schema/decode.ts"
+import type { Findings, Mismatch } from "../schema/decode.ts"
+import type { Kind } from "../schema/Kind.ts"
+import * as scalars from "../schema/scalars.ts"
+import * as types from "../schema/types.ts"
+import type { Turn } from "../Turn.ts"
+import * as duplicates from "./duplicates.ts"
+
+type Directive = "Ignore" | "Strict" | "Warn"
+
+/** Reads an object that is about to be written; drops what the kind does not have. */
+export type Decode = (object: JsonObject) => void
+
+const optionKinds: Readonly<Record<string, string>> = {
+  PATCH: "PatchOptions",
+  POST: "CreateOptions",
+  PUT: "UpdateOptions"
+}
+
+const directiveOf = ({ request }: Turn): Directive => {
+  const asked = request.query.get("fieldValidation") ?? ""
+  if (asked === "") return "Warn"
+  if (asked === "Ignore" || asked === "Strict" || asked === "Warn") return asked
+  throw Refusal.invalid({ group: "meta.k8s.io", kind: optionKinds[request.method] ?? "CreateOptions" }, "", [
+    {
+      field: "fieldValidation",
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ${JSON.stringify(asked)}: supported values: "Ignore", "Strict", "Warn"`
+    }
+  ])
+}
+
+const strictText = (errors: ReadonlyArray<string>): string => `strict decoding error: ${errors.join(", ")}`
+
+/** Drops what is unknown, and says so in the way that was asked for. */
+const settle = (
+  turn: Turn,
+  directive: Directive,
+  errors: ReadonlyArray<string>,
+  refuse: (why: string) => Refusal.Refusal
+) => {
+  if (errors.length === 0 || directive === "Ignore") return
+  if (directive === "Strict") throw refuse(strictText(errors))
+  turn.warnings.push(...errors)
+}
+
+const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
+  (findings?.unknown ?? []).map((path) => `unknown field ${JSON.stringify(path)}`)
+
+/** The body of a create or an update. */
+export const ofBody =
+  (turn: Turn, kind: Kind, type: types.Type | undefined = types.ofKind(kind)): Decode =>
+  (object) => {
+    const directive = directiveOf(turn)
+    if (type === undefined) return
+    const refuse = (why: string) =>
+      Refusal.badRequest(
+        `${type.name} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.name}: ${why}`
+      )
+    const text = turn.request.body
+    // A text as long as what was read from it has no member twice; this is cheaper than looking.
+    const repeated =
+      directive === "Ignore" || JSON.stringify(object).length === text.length ? [] : duplicates.find(text)
+    const findings = decode(object, type)
+    if (findings?.mismatch !== undefined) throw refuse(goText(findings.mismatch))
+    const errors = [...repeated.map((path) => `duplicate field ${JSON.stringify(path)}`), ...unknownTexts(findings)]
+    settle(turn, directive, errors, refuse)
+  }
+
+/** The result of a JSON or merge patch. */
+export const ofPatched =
+  (turn: Turn, kind: Kind): Decode =>
+  (object) => {
+    const type = types.ofKind(kind)
+    const directive = directiveOf(turn)
+    if (type === undefined) return
+    const text = JSON.stringify(object)
+    const findings = decode(object, type)
+    if (findings === undefined) return
+    const refuse = (why: string) => invalidPatch(text, why)
+    if (findings.mismatch !== undefined) throw refuse(goText(findings.mismatch))
+    settle(turn, directive, unknownTexts(findings), refuse)
+  }
+
+/** The result of a strategic merge patch. */
+export const ofMerged =
+  (turn: Turn, kind: Kind, patch: JsonObject): Decode =>
+  (object) => {
+    const type = types.ofKind(kind)
+    const directive = directiveOf(turn)
+    const findings = type === undefined ? undefined : decode(object, type)
+    if (findings === undefined) return
+    const refuse = (why: string) => invalidPatch(goValue(patch), why)
+    if (findings.mismatch !== undefined) throw refuse(converterText(findings.mismatch))
+    settle(turn, directive, unknownTexts(findings), refuse)
+  }
+
+/** The configuration of an apply, for which every unknown field is an error. */
+export const ofApplied =
+  (kind: Kind): Decode =>
+  (object) => {
+    const type = types.ofKind(kind)
+    const findings = type === undefined ? undefined : decode(object, type)
+    if (findings === undefined) return
+    const { mismatch, unknown } = findings
+    const errors = [
+      ...unknown.map((path) => `.${path}: field not declared in schema`),
+      ...(mismatch === undefined ? [] : [typedText(mismatch)])
+    ]
+    if (errors.length === 0) return
+    const name = `${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`
+    const gvk = `${kind.group}/${kind.version}, Kind=${kind.kind}`
+    const text = errors.length === 1 ? (errors[0] ?? "") : `errors:\n${errors.map((one) => `  ${one}`).join("\n")}`
+    throw Refusal.unexpected(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
+  }
+
+const invalidPatch = (value: string, why: string): Refusal.Refusal =>
+  Refusal.invalidPatch(`Invalid value: ${JSON.stringify(value)}: ${why}`)
+
+const goType = (form: types.Form): string => {
+  switch (form._tag) {
+    case "Scalar":
+      return goScalars[form.scalar]
+    case "Ref": {
+      const { name, version } = types.get(form.type)
+      return `${version}.${name}`
+    }
+    case "Map":
+      return `map[string]${goType(form.element)}`
+    case "List":
+      return `[]${goType(form.element)}`
+  }
+}
+
+const goScalars: Readonly<Record<types.Scalar, string>> = {
+  s: "string",
+  y: "[]uint8",
+  i: "int32",
+  l: "int64",
+  d: "float64",
+  b: "bool",
+  t: "v1.Time",
+  u: "v1.MicroTime",
+  x: "intstr.IntOrString",
+  q: "resource.Quantity",
+  j: "runtime.RawExtension"
+}
+
+/** The form of the place itself, not of the field it is in: the element of a list or map where the path goes on below it. */
+const goText = ({ fields, form, owner, value }: Mismatch): string => {
+  const own = form._tag === "Scalar" ? scalars.complaint(form.scalar, value) : undefined
+  if (own !== undefined) return own
+  const found = scalars.found(value, form._tag === "Scalar" ? form.scalar : undefined)
+  return `json: cannot unmarshal ${found} into Go struct field ${owner.name}.${fields.join(".")} of type ${goType(form)}`
+}
+
+const goKind = (value: Json): string => {
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64"
+  if (typeof value === "boolean") return "bool"
+  if (Array.isArray(value)) return "slice"
+  return typeof value === "string" ? "string" : "map"
+}
+
+const converterText = ({ form, value }: Mismatch): string => {
+  const kind = goKind(value)
+  switch (form._tag) {
+    case "Ref":
+      return `cannot restore struct from: ${kind}`
+    case "List":
+      return `cannot restore slice from ${kind}`
+    case "Map":
+      return `cannot restore map from ${kind}`
+    case "Scalar": {
+      const own = scalars.complaint(form.scalar, value)
+      if (own !== undefined) return own
+      const type = goScalars[form.scalar]
+      return typeof value === "number" && type !== "bool"
+        ? `cannot convert ${kind} to ${type}`
+        : `unrecognized type: ${type}`
+    }
+  }
+}
+
+const typedText = ({ form, path, value }: Mismatch): string => {
+  const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("")
+  const wanted = form._tag === "List" ? "list" : form._tag === "Scalar" ? typedScalars[form.scalar] : "map"
+  return `${place}: expected ${wanted}, got ${goValue(value)}`
+}
+
+const typedScalars: Readonly<Record<types.Scalar, string>> = {
+  s: "string",
+  y: "string",
+  i: "numeric (int or float)",
+  l: "numeric (int or float)",
+  d: "numeric (int or float)",
+  b: "boolean",
+  t: "string",
+  u: "string",
+  x: "string or number",
+  q: "quantity",
+  j: "map"
+}
+
+/** As Go prints an unstructured value with `%v`. */
+const goValue = (value: Json): string => {
+  if (value === null) return "<nil>"
+  if (Array.isArray(value)) return `[${value.map(goValue).join(" ")}]`
+  if (!isObject(value)) return String(value)
+  const members = Object.keys(value).sort()
+  return `map[${members.map((key) => `${key}:${goValue(value[key] ?? null)}`).join(" ")}]`
+}
+
+/** Header values for what there is to warn of; undefined when there is nothing. Source: RFC 7234, section 5.5. */
+export const warningHeader = (warnings: ReadonlyArray<string>): string | undefined =>
+  warnings.length === 0 ? undefined : warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ")

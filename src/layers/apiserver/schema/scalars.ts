@@ -1,0 +1,103 @@
+/**
+ * Which JSON values the scalars of the type table accept, and what the reference server says of the others. Only the syntax:
+ * whether a value makes sense is validation's business. Source: the UnmarshalJSON methods of the API types.
+ */
+import type { Json } from "../json.ts"
+import type { Scalar } from "./types.ts"
+
+const int32 = 2 ** 31
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/
+const quantity = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/
+const looseQuantity = /^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+export const accepts: Readonly<Record<Scalar, (value: Json) => boolean>> = {
+  s: (value) => typeof value === "string",
+  y: (value) => typeof value === "string" && base64.test(value),
+  i: (value) => Number.isInteger(value) && Number(value) >= -int32 && Number(value) < int32,
+  l: (value) => Number.isInteger(value),
+  d: (value) => typeof value === "number",
+  b: (value) => typeof value === "boolean",
+  t: (value) => typeof value === "string" && time.test(value),
+  u: (value) => typeof value === "string" && microTime.test(value),
+  x: (value) => typeof value === "string" || accepts.i(value),
+  q: (value) => typeof value === "string" && quantity.test(value),
+  j: () => true
+}
+
+/** The accepted form of a value that is not accepted as it is: a quantity may come as a number. */
+export const repaired = (scalar: Scalar, value: Json): string | undefined =>
+  scalar === "q" && typeof value === "number" ? String(value) : undefined
+
+/** As Go's decoder names what it found. */
+export const found = (value: Json, scalar?: Scalar): string => {
+  if (typeof value === "number") return scalar === "i" || scalar === "l" ? `number ${value}` : "number"
+  if (typeof value === "boolean") return "bool"
+  if (Array.isArray(value)) return "array"
+  return typeof value === "string" ? "string" : "object"
+}
+
+/** The complaint of types that read themselves; undefined for those that the decoder reads, which names the field. */
+export const complaint = (scalar: Scalar, value: Json): string | undefined => {
+  switch (scalar) {
+    case "q":
+      return typeof value === "string" && looseQuantity.test(value)
+        ? "unable to parse quantity's suffix"
+        : "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    case "t":
+    case "u":
+      return typeof value === "string"
+        ? timeComplaint(scalar, value)
+        : `json: cannot unmarshal ${found(value)} into Go value of type string`
+    case "x":
+      return `json: cannot unmarshal ${found(value, "i")} into Go value of type int32`
+    case "y":
+      return typeof value === "string" ? `illegal base64 data at input byte ${badByte(value)}` : undefined
+    default:
+      return undefined
+  }
+}
+
+const badByte = (text: string): number => {
+  const at = text.search(/[^A-Za-z0-9+/]/)
+  return at === -1 ? text.length - (text.length % 4) : at
+}
+
+const timeParts: ReadonlyArray<readonly [string, RegExp]> = [
+  ["2006", /^\d{4}/],
+  ["-", /^-/],
+  ["01", /^\d\d/],
+  ["-", /^-/],
+  ["02", /^\d\d/],
+  ["T", /^T/],
+  ["15", /^\d\d/],
+  [":", /^:/],
+  ["04", /^\d\d/],
+  [":", /^:/],
+  ["05", /^\d\d(?:\.\d+)?/],
+  ["Z07:00", /^(?:Z|[+-]\d\d:\d\d)/]
+]
+
+const microParts: ReadonlyArray<readonly [string, RegExp]> = [
+  ...timeParts.slice(0, -2),
+  ["05", /^\d\d/],
+  [".000000", /^\.\d{6}/],
+  ...timeParts.slice(-1)
+]
+
+/** In the words of Go's time.Parse: the first part of the layout that does not fit. */
+const timeComplaint = (scalar: "t" | "u", text: string): string => {
+  const parts = scalar === "t" ? timeParts : microParts
+  const layout = parts.map(([part]) => part).join("")
+  const start = `parsing time ${JSON.stringify(text)}`
+  let rest = text
+  for (const [part, pattern] of parts) {
+    const match = pattern.exec(rest)
+    if (match === null)
+      return `${start} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`
+    rest = rest.slice(match[0].length)
+  }
+  return `${start}: extra text: ${JSON.stringify(rest)}`
+}
