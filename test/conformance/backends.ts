@@ -44,7 +44,7 @@ export const real: Backend = {
 }
 
 /** Parts of the API that the embedded server is still to learn. */
-const notYet: ReadonlyArray<Part> = ["applyRemoval", "managedFields", "fieldValidation"]
+const notYet: ReadonlyArray<Part> = ["applyRemoval", "managedFields", "fieldValidation", "validation", "defaults"]
 
 /** The embedded server, on its own. */
 const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Context.get(context, ApiServer)))
@@ -114,15 +114,18 @@ const askInside =
 const asker = (server: string, ca: string, token: string): Effect.Effect<Ask, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => new Agent({ keepAlive: true, ca })),
+      Effect.sync(() => new Agent({ ca })),
       (agent) => Effect.sync(() => agent.destroy())
     ),
     (agent): Ask =>
       (method, path, body, options) =>
         Effect.promise(async () => {
-          const headers = { ...headersOf(options, body), authorization: `Bearer ${token}` }
+          const bytes = Buffer.from(textOf(body))
+          // Said aloud because Node leaves it out for methods that rarely have a body.
+          const length = body === undefined ? {} : { "content-length": bytes.length }
+          const headers = { ...headersOf(options, body), ...length, authorization: `Bearer ${token}` }
           const call = request(server + path, { method, agent, headers })
-          call.end(textOf(body))
+          call.end(bytes)
           const [response] = (await once(call, "response")) as [IncomingMessage]
           let text = ""
           for await (const part of response.setEncoding("utf8")) text += part

@@ -1,6 +1,7 @@
 /** All cases, under the headings of the rules they check. */
 import type { Case } from "./Case.ts"
 import { admission } from "./cases/admission.ts"
+import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
 import { errors } from "./cases/errors.ts"
@@ -9,13 +10,14 @@ import { patches } from "./cases/patches.ts"
 import { resources } from "./cases/resources.ts"
 import { security } from "./cases/security.ts"
 import { views } from "./cases/views.ts"
+import { validation } from "./cases/validation.ts"
 import { watches } from "./cases/watches.ts"
 import { writes } from "./cases/writes.ts"
 
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Resources: resources,
   "Versions and watches": [...lists, ...watches],
-  Writes: [...writes, ...patches],
+  Writes: [...writes, ...patches, ...defaults, ...validation],
   Deletion: deletion,
   Admission: admission,
   Views: views,

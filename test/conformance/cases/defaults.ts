@@ -1,0 +1,240 @@
+/** Writes: what is filled in, and what is fixed once it is stored. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+
+import { done, invalid, merge, strategic } from "../answers.ts"
+import type { Case } from "../Case.ts"
+import { at, deployment, job, matching, podOf, service, template } from "../objects.ts"
+
+const alike = { apiVersion: "apps/v1", metadata: { name: "a" } }
+
+const container = (rest: object) => ({ containers: [{ name: "main", image: "registry.example/app:1", ...rest }] })
+
+/** Changes to what is fixed once it is stored. */
+const fixed: ReadonlyArray<Case> = [
+  {
+    title: "the selector of a replica set cannot be changed",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { replicaSets } = at(namespace)
+      done(yield* ask("POST", replicaSets, { ...alike, spec: matching }))
+      const changed = { selector: { matchLabels: { app: "b" } }, template: template({ app: "b" }) }
+      const reply = yield* ask("PUT", `${replicaSets}/a`, { ...alike, spec: changed })
+      invalid(reply, 'ReplicaSet.apps "a"', ["spec.selector", "FieldValueInvalid", "field is immutable"])
+    })
+  },
+  {
+    title: "the selector of a deployment cannot be changed",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      done(yield* ask("POST", deployments, deployment("a")))
+      const spec = { selector: { matchLabels: { app: "b" } }, template: { metadata: { labels: { app: "b" } } } }
+      const reply = yield* ask("PATCH", `${deployments}/a`, { spec }, merge)
+      invalid(reply, 'Deployment.apps "a"', ["spec.selector", "FieldValueInvalid", "field is immutable"])
+    })
+  },
+  {
+    title: "a stateful set keeps its service",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { statefulSets } = at(namespace)
+      done(yield* ask("POST", statefulSets, { ...alike, spec: { ...matching, serviceName: "s" } }))
+      const reply = yield* ask("PATCH", `${statefulSets}/a`, { spec: { serviceName: "t" } }, merge)
+      invalid(reply, 'StatefulSet.apps "a"', [
+        "spec",
+        "FieldValueForbidden",
+        "Forbidden: updates to statefulset spec for fields other than 'replicas', "
+      ])
+    })
+  },
+  {
+    title: "a job keeps its completions and its template",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { jobs } = at(namespace)
+      done(yield* ask("POST", jobs, job("a")))
+      const completions = yield* ask("PATCH", `${jobs}/a`, { spec: { completions: 5 } }, merge)
+      invalid(completions, 'Job.batch "a"', ["spec.completions", "FieldValueInvalid", "field is immutable"])
+      const spec = { template: { spec: { restartPolicy: "OnFailure" } } }
+      const reply = yield* ask("PATCH", `${jobs}/a`, { spec }, merge)
+      invalid(reply, 'Job.batch "a"', ["spec.template", "FieldValueInvalid", "field is immutable"])
+      done(yield* ask("PATCH", `${jobs}/a`, { spec: { parallelism: 3 } }, merge))
+    })
+  },
+  {
+    title: "a pod changes nothing but images, deadline and additional tolerations",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = `${at(namespace).pods}/a`
+      done(yield* ask("POST", at(namespace).pods, podOf("a")))
+      for (const spec of [{ restartPolicy: "Never" }, { nodeName: "n" }, { dnsPolicy: "Default" }]) {
+        const reply = yield* ask("PATCH", path, { spec }, merge)
+        invalid(reply, 'Pod "a"', [
+          "spec",
+          "FieldValueForbidden",
+          "Forbidden: pod updates may not change fields other than"
+        ])
+      }
+      done(yield* ask("PATCH", path, { spec: { activeDeadlineSeconds: 5 } }, merge))
+      const image = { containers: [{ name: "main", image: "registry.example/app:2" }] }
+      const next = done(yield* ask("PATCH", path, { spec: image }, strategic))
+      assert.strictEqual(next.spec.containers[0].image, "registry.example/app:2")
+    })
+  },
+  {
+    title: "a service keeps its address",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { services } = at(namespace)
+      const made = done(yield* ask("POST", services, service("a")))
+      assert.match(made.spec.clusterIP, /^\d+\.\d+\.\d+\.\d+$/)
+      const reply = yield* ask("PATCH", `${services}/a`, { spec: { clusterIP: "10.0.0.77" } }, merge)
+      invalid(reply, 'Service "a"', ["spec.clusterIPs[0]", "FieldValueInvalid", "may not change once set"])
+    })
+  },
+  {
+    title: "an immutable config map keeps its data, and stays immutable",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", configMaps, { metadata: { name: "a" }, data: { k: "1" }, immutable: true }))
+      const because = "Forbidden: field is immutable when `immutable` is set"
+      const data = yield* ask("PATCH", `${configMaps}/a`, { data: { k: "2" } }, merge)
+      invalid(data, 'ConfigMap "a"', ["data", "FieldValueForbidden", because])
+      const flag = yield* ask("PATCH", `${configMaps}/a`, { immutable: false }, merge)
+      invalid(flag, 'ConfigMap "a"', ["immutable", "FieldValueForbidden", because])
+      done(yield* ask("PATCH", `${configMaps}/a`, { metadata: { labels: { free: "yes" } } }, merge))
+    })
+  }
+]
+
+const filled: ReadonlyArray<Case> = [
+  {
+    title: "defaults of a pod",
+    since: 20,
+    needs: "defaults",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { spec, status } = done(yield* ask("POST", at(namespace).pods, podOf("a")))
+      const { containers: made, dnsPolicy, restartPolicy, schedulerName, securityContext } = spec
+      assert.deepStrictEqual(made, [
+        {
+          name: "main",
+          image: "registry.example/app:1",
+          resources: {},
+          terminationMessagePath: "/dev/termination-log",
+          terminationMessagePolicy: "File",
+          imagePullPolicy: "IfNotPresent"
+        }
+      ])
+      assert.deepStrictEqual(
+        { dnsPolicy, restartPolicy, schedulerName, securityContext },
+        {
+          dnsPolicy: "ClusterFirst",
+          restartPolicy: "Always",
+          schedulerName: "default-scheduler",
+          securityContext: {}
+        }
+      )
+      assert.deepStrictEqual(
+        [spec.terminationGracePeriodSeconds, spec.enableServiceLinks, spec.priority],
+        [30, true, 0]
+      )
+      assert.deepStrictEqual([status.phase, status.qosClass], ["Pending", "BestEffort"])
+    })
+  },
+  {
+    title: "a pod without a tag pulls always; limits without requests are requests, and make it Guaranteed",
+    since: 20,
+    needs: "defaults",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const limits = { cpu: "1", memory: "1Gi" }
+      const spec = container({ image: "registry.example/app", resources: { limits } })
+      const made = done(yield* ask("POST", at(namespace).pods, podOf("a", spec)))
+      assert.strictEqual(made.spec.containers[0].imagePullPolicy, "Always")
+      assert.deepStrictEqual(made.spec.containers[0].resources, { limits, requests: limits })
+      assert.strictEqual(made.status.qosClass, "Guaranteed")
+      const some = container({ resources: { requests: { cpu: "100m" } } })
+      assert.strictEqual(done(yield* ask("POST", at(namespace).pods, podOf("b", some))).status.qosClass, "Burstable")
+    })
+  },
+  {
+    title: "pods tolerate nodes that are not ready or not reachable for five minutes",
+    since: 20,
+    needs: "defaults",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const made = done(yield* ask("POST", at(namespace).pods, podOf("a")))
+      const toleration = (key: string) => ({
+        key,
+        operator: "Exists",
+        effect: "NoExecute",
+        tolerationSeconds: 300
+      })
+      assert.deepStrictEqual(made.spec.tolerations, [
+        toleration("node.kubernetes.io/not-ready"),
+        toleration("node.kubernetes.io/unreachable")
+      ])
+    })
+  },
+  {
+    title: "defaults of a deployment, and of the pods in its template",
+    since: 20,
+    needs: "defaults",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { spec } = done(yield* ask("POST", at(namespace).deployments, deployment("a")))
+      const { template: pods, ...rest } = spec
+      assert.deepStrictEqual(rest, {
+        replicas: 1,
+        selector: matching.selector,
+        strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "25%", maxSurge: "25%" } },
+        revisionHistoryLimit: 10,
+        progressDeadlineSeconds: 600
+      })
+      assert.deepStrictEqual(
+        [
+          pods.spec.restartPolicy,
+          pods.spec.dnsPolicy,
+          pods.spec.schedulerName,
+          pods.spec.terminationGracePeriodSeconds
+        ],
+        ["Always", "ClusterFirst", "default-scheduler", 30]
+      )
+      assert.strictEqual(pods.spec.containers[0].imagePullPolicy, "IfNotPresent")
+    })
+  },
+  {
+    title: "defaults of a job: a selector and labels of its own",
+    since: 20,
+    needs: "defaults",
+    run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
+      const { metadata, spec } = done(yield* ask("POST", at(namespace).jobs, job("a")))
+      assert.deepStrictEqual([spec.parallelism, spec.completions, spec.backoffLimit], [1, 1, 6])
+      const prefix = minor < 27 ? "" : "batch.kubernetes.io/"
+      assert.deepStrictEqual(spec.selector, { matchLabels: { [`${prefix}controller-uid`]: metadata.uid } })
+      const { labels } = spec.template.metadata
+      assert.deepStrictEqual([labels["controller-uid"], labels["job-name"]], [metadata.uid, "a"])
+    })
+  },
+  {
+    title: "defaults of a service",
+    since: 20,
+    needs: "defaults",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { spec } = done(yield* ask("POST", at(namespace).services, service("a")))
+      assert.deepStrictEqual(spec.ports, [{ protocol: "TCP", port: 80, targetPort: 80 }])
+      assert.deepStrictEqual([spec.type, spec.sessionAffinity], ["ClusterIP", "None"])
+      assert.deepStrictEqual(spec.clusterIPs, [spec.clusterIP])
+      const headless = service("b", { clusterIP: "None", selector: { app: "a" } })
+      assert.deepStrictEqual(done(yield* ask("POST", at(namespace).services, headless)).spec.clusterIPs, ["None"])
+    })
+  }
+]
+
+export const defaults: ReadonlyArray<Case> = [...filled, ...fixed]

@@ -1,0 +1,263 @@
+/** Writes: what workloads are refused for, with the path of the field and the words. */
+import * as Effect from "effect/Effect"
+import { type Cause, invalid, refused } from "../answers.ts"
+import type { Case } from "../Case.ts"
+import { at, containers, deployment, job, matching, podOf, service, template } from "../objects.ts"
+
+const container = (rest: object) => ({ containers: [{ name: "main", image: "registry.example/app:1", ...rest }] })
+
+interface Refusal {
+  readonly title: string
+  readonly collection: keyof ReturnType<typeof at>
+  /** As messages name it. */
+  readonly kind: string
+  readonly object: { readonly metadata: { readonly name: string }; readonly spec: object }
+  readonly causes: ReadonlyArray<Cause>
+}
+
+const mismatch: Cause = [
+  "spec.template.metadata.labels",
+  "FieldValueInvalid",
+  "`selector` does not match template `labels`"
+]
+const negative = (field: string): Cause => [
+  field,
+  "FieldValueInvalid",
+  "Invalid value: -1: must be greater than or equal to 0"
+]
+const fits = { kind: "Deployment.apps", collection: "deployments" } as const
+const alike = { apiVersion: "apps/v1", metadata: { name: "a" } }
+const other = { selector: { matchLabels: { app: "b" } }, template: template({ app: "a" }) }
+
+const workloads: ReadonlyArray<Refusal> = [
+  {
+    ...fits,
+    title: "a deployment without selector",
+    object: deployment("a", { template: template({ app: "a" }) }),
+    causes: [["spec.selector", "FieldValueRequired", "Required value"], mismatch]
+  },
+  {
+    ...fits,
+    title: "a deployment whose selector selects everything",
+    object: deployment("a", { ...matching, selector: {} }),
+    causes: [["spec.selector", "FieldValueInvalid", "empty selector is invalid for deployment"]]
+  },
+  {
+    ...fits,
+    title: "a deployment whose selector misses its template",
+    object: deployment("a", other),
+    causes: [mismatch]
+  },
+  {
+    ...fits,
+    title: "a selector with an operator that lacks its values",
+    object: deployment("a", { ...matching, selector: { matchExpressions: [{ key: "app", operator: "In" }] } }),
+    causes: [
+      [
+        "spec.selector.matchExpressions[0].values",
+        "FieldValueRequired",
+        "must be specified when `operator` is 'In' or 'NotIn'"
+      ],
+      ["spec.selector", "FieldValueInvalid", "invalid label selector"]
+    ]
+  },
+  {
+    ...fits,
+    title: "negative replicas of a deployment",
+    object: deployment("a", { ...matching, replicas: -1 }),
+    causes: [negative("spec.replicas")]
+  },
+  {
+    ...fits,
+    title: "a rollout that may neither surge nor miss a pod",
+    object: deployment("a", { ...matching, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
+    causes: [["spec.strategy.rollingUpdate.maxUnavailable", "FieldValueInvalid", "may not be 0 when `maxSurge` is 0"]]
+  },
+  {
+    ...fits,
+    title: "a Recreate strategy with parameters of the other one",
+    object: deployment("a", { ...matching, strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } }),
+    causes: [
+      [
+        "spec.strategy.rollingUpdate",
+        "FieldValueForbidden",
+        "Forbidden: may not be specified when strategy `type` is 'Recreate'"
+      ]
+    ]
+  },
+  {
+    ...fits,
+    title: "a strategy nobody knows",
+    object: deployment("a", { ...matching, strategy: { type: "Bogus" } }),
+    causes: [["spec.strategy", "FieldValueNotSupported", 'supported values: "Recreate", "RollingUpdate"']]
+  },
+  {
+    ...fits,
+    title: "pods of a deployment that are not restarted",
+    object: deployment("a", { ...matching, template: template({ app: "a" }, { restartPolicy: "Never" }) }),
+    causes: [
+      [
+        "spec.template.spec.restartPolicy",
+        "FieldValueNotSupported",
+        'Unsupported value: "Never": supported values: "Always"'
+      ]
+    ]
+  },
+  {
+    ...fits,
+    title: "negative minReadySeconds",
+    object: deployment("a", { ...matching, minReadySeconds: -1 }),
+    causes: [negative("spec.minReadySeconds")]
+  },
+  {
+    ...fits,
+    title: "a progress deadline within minReadySeconds",
+    object: deployment("a", { ...matching, progressDeadlineSeconds: 5, minReadySeconds: 5 }),
+    causes: [
+      ["spec.progressDeadlineSeconds", "FieldValueInvalid", "Invalid value: 5: must be greater than minReadySeconds"]
+    ]
+  },
+  {
+    title: "a replica set whose selector misses its template",
+    kind: "ReplicaSet.apps",
+    collection: "replicaSets",
+    object: { ...alike, spec: other },
+    causes: [mismatch]
+  },
+  {
+    title: "negative replicas of a replica set",
+    kind: "ReplicaSet.apps",
+    collection: "replicaSets",
+    object: { ...alike, spec: { ...matching, replicas: -1 } },
+    causes: [negative("spec.replicas")]
+  },
+  {
+    title: "a daemon set whose selector misses its template",
+    kind: "DaemonSet.apps",
+    collection: "daemonSets",
+    object: { ...alike, spec: other },
+    causes: [mismatch]
+  },
+  {
+    title: "a job whose pods are always restarted",
+    kind: "Job.batch",
+    collection: "jobs",
+    object: job("a", { template: { spec: { containers } } }),
+    causes: [
+      ["spec.template.spec.restartPolicy", "FieldValueRequired", 'Required value: valid values: "OnFailure", "Never"']
+    ]
+  },
+  {
+    title: "negative numbers of a job, all of them at once",
+    kind: "Job.batch",
+    collection: "jobs",
+    object: job("a", { parallelism: -1, completions: -1, backoffLimit: -1 }),
+    causes: [negative("spec.parallelism"), negative("spec.completions"), negative("spec.backoffLimit")]
+  }
+]
+
+const pods: ReadonlyArray<Refusal> = (
+  [
+    ["a pod without containers", { containers: [] }, ["spec.containers", "FieldValueRequired", "Required value"]],
+    [
+      "a container name that is no label",
+      container({ name: "Bad_Name" }),
+      ["spec.containers[0].name", "FieldValueInvalid", 'Invalid value: "Bad_Name": a lowercase RFC 1123 label must']
+    ],
+    [
+      "a container without image",
+      { containers: [{ name: "main" }] },
+      ["spec.containers[0].image", "FieldValueRequired", "Required value"]
+    ],
+    [
+      "two containers of one name",
+      { containers: [...containers, ...containers] },
+      ["spec.containers[1].name", "FieldValueDuplicate", 'Duplicate value: "main"']
+    ],
+    [
+      "a restart policy nobody knows",
+      { restartPolicy: "Sometimes" },
+      ["spec.restartPolicy", "FieldValueNotSupported", 'Unsupported value: "Sometimes": supported values: "Always", ']
+    ],
+    [
+      "a pull policy nobody knows",
+      container({ imagePullPolicy: "Often" }),
+      [
+        "spec.containers[0].imagePullPolicy",
+        "FieldValueNotSupported",
+        'supported values: "Always", "IfNotPresent", "Never"'
+      ]
+    ],
+    [
+      "a container port of 0",
+      container({ ports: [{ containerPort: 0 }] }),
+      ["spec.containers[0].ports[0].containerPort", "FieldValueRequired", "Required value"]
+    ],
+    [
+      "a mount of a volume that is not there",
+      container({ volumeMounts: [{ name: "none", mountPath: "/x" }] }),
+      ["spec.containers[0].volumeMounts[0].name", "FieldValueNotFound", 'Not found: "none"']
+    ],
+    [
+      "a request above its limit",
+      container({ resources: { requests: { cpu: "2" }, limits: { cpu: "1" } } }),
+      [
+        "spec.containers[0].resources.requests",
+        "FieldValueInvalid",
+        'Invalid value: "2": must be less than or equal to cpu limit'
+      ]
+    ]
+  ] as ReadonlyArray<readonly [string, object, Cause]>
+).map(([title, spec, cause]) => ({ title, collection: "pods", kind: "Pod", object: podOf("a", spec), causes: [cause] }))
+
+const services: ReadonlyArray<Refusal> = (
+  [
+    ["a service without ports", {}, [["spec.ports", "FieldValueRequired", "Required value"]]],
+    [
+      "a service port of 0",
+      { ports: [{ port: 0 }] },
+      [
+        ["spec.ports[0].port", "FieldValueInvalid", "Invalid value: 0: must be between 1 and 65535, inclusive"],
+        ["spec.ports[0].targetPort", "FieldValueInvalid", "Invalid value: 0: must be between 1 and 65535, inclusive"]
+      ]
+    ],
+    [
+      "two service ports without names",
+      { ports: [{ port: 80 }, { port: 81 }] },
+      [
+        ["spec.ports[0].name", "FieldValueRequired", "Required value"],
+        ["spec.ports[1].name", "FieldValueRequired", "Required value"]
+      ]
+    ],
+    [
+      "a service type nobody knows",
+      { type: "Bogus", ports: [{ port: 80 }] },
+      [
+        [
+          "spec.type",
+          "FieldValueNotSupported",
+          'supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"'
+        ]
+      ]
+    ]
+  ] as ReadonlyArray<readonly [string, object, ReadonlyArray<Cause>]>
+).map(([title, spec, causes]) => ({
+  title,
+  collection: "services",
+  kind: "Service",
+  object: service("a", spec),
+  causes
+}))
+
+export const validation: ReadonlyArray<Case> = [...workloads, ...pods, ...services].map(
+  ({ causes, collection, kind, object, title }): Case => ({
+    title: `${title} is Invalid`,
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const reply = yield* ask("POST", at(namespace)[collection], object)
+      invalid(reply, `${kind} "${object.metadata.name}"`, ...causes)
+      refused(yield* ask("GET", `${at(namespace)[collection]}/a`), { code: 404, reason: "NotFound" })
+    })
+  })
+)
