@@ -1,7 +1,7 @@
 /**
  * Makes sure that the program exists before tests run it as a process: builds `dist` when a source is newer, once for the whole
  * run, and gives the tests a copy of their own, so that a build that starts meanwhile does not take it away from under them.
- * A run of chosen files that leaves the scenarios out builds nothing.
+ * A run of chosen files that leaves the scenarios out builds nothing; a build that fails is the failure of the scenarios only.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -12,8 +12,8 @@ import type { TestProject } from "vitest/node"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Path of `main.js`. */
-    readonly program: string
+    /** Path of `main.js`, or why there is none. */
+    readonly program: { readonly path: string } | { readonly missing: string }
   }
 }
 
@@ -38,16 +38,19 @@ const isNeeded = (argv: ReadonlyArray<string>): boolean => {
 
 export default ({ provide }: TestProject): (() => void) | undefined => {
   if (!isNeeded(process.argv.slice(2))) {
-    provide("program", "")
+    provide("program", { missing: "no scenario was chosen" })
     return undefined
   }
   if (isStale()) {
     const build = spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: root, encoding: "utf8" })
-    if (build.status !== 0) throw new Error(`scripts/build.mjs failed:\n${build.stdout}${build.stderr}`)
+    if (build.status !== 0) {
+      provide("program", { missing: `scripts/build.mjs failed:\n${build.stdout}${build.stderr}` })
+      return undefined
+    }
   }
   const folder = mkdtempSync(join(tmpdir(), "program-"))
   for (const part of ["main.js", "program"]) cpSync(join(root, "dist", part), join(folder, part), { recursive: true })
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n')
-  provide("program", join(folder, "main.js"))
+  provide("program", { path: join(folder, "main.js") })
   return () => rmSync(folder, { recursive: true, force: true })
 }

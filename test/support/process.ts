@@ -55,8 +55,10 @@ export const start = (
   })
 
 const launch = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, temporary: string): Running => {
+  const program = inject("program")
+  if ("missing" in program) throw new Error(program.missing)
   const started = performance.now()
-  const child = spawn(process.execPath, [inject("program"), ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, [program.path, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
   let [stdout, stderr, all] = ["", "", ""]
   const waiting = new Set<() => void>()
   const heard = () => {
