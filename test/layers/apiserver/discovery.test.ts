@@ -24,7 +24,7 @@ describe("discovery", () => {
       const scale = (yield* get("/apis/apps/v1")).resources.find((one: any) => one.name === "deployments/scale")
       same([scale.kind, scale.group, scale.version], ["Scale", "autoscaling", "v1"])
       same((yield* refused(get("/apis/nope"))).status, 404)
-      same((yield* refused(get("/openapi/v3"))).status, 404)
+      same((yield* refused(get("/openapi/v4"))).status, 404)
     }).pipe(Effect.provide(layer()))
   )
 
