@@ -76,6 +76,9 @@ export const start = (folder: string): Effect.Effect<RealServer, never, Scope.Sc
     ])
     const get = (path: string) => read(Number(port), ca, path)
     yield* Effect.promise(() => ready(server, () => get("/readyz").then((answer) => answer.status === 200)))
+    // It is ready before its own controllers have made the namespaces that every cluster has.
+    for (const name of ["default", "kube-system"])
+      yield* Effect.promise(() => present(Number(port), ca, `/api/v1/namespaces?fieldSelector=metadata.name=${name}`))
     const { body } = yield* Effect.promise(() => get("/version"))
     const { major, minor } = JSON.parse(body) as { major: string; minor: string }
     const url = `https://127.0.0.1:${port}`
@@ -185,6 +188,23 @@ const read = (port: number, ca: string, path: string): Promise<{ status: number;
       let body = ""
       response.setEncoding("utf8").on("data", (text: string) => (body += text))
       response.on("end", () => resolve({ status: response.statusCode ?? 0, body }))
+      response.on("error", reject)
+    })
+    call.on("error", reject)
+    call.end()
+  })
+
+/** Waits for the first event of a watch: the selected object is there, now or in time. */
+const present = (port: number, ca: string, list: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const path = `${list}&watch=1&timeoutSeconds=60`
+    const call = request({ host: "127.0.0.1", port, path, ca, headers, agent: false }, (response) => {
+      response.once("data", () => {
+        resolve()
+        call.destroy()
+      })
+      response.on("end", () => reject(new Error(`kube-apiserver has nothing at ${list}`)))
       response.on("error", reject)
     })
     call.on("error", reject)
