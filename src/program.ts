@@ -18,6 +18,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import type * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { roster } from "./controllers/roster.ts"
 import { Cache } from "./layers/Cache.ts"
@@ -28,6 +29,7 @@ import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as Manager from "./layers/manager/Manager.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import * as Settings from "./layers/manager/settings.ts"
+import * as StandAlone from "./layers/manager/standAlone.ts"
 import { Recorder } from "./layers/Recorder.ts"
 import * as Schedules from "./layers/Schedules.ts"
 import { Supervisor } from "./layers/Supervisor.ts"
@@ -109,10 +111,26 @@ const presenter = (host: Host) =>
 const cli = (host: Host) =>
   Command.runWith(
     Command.make("effect-controller-manager", Settings.flags, (settings) => run(host, settings)).pipe(
-      Command.withDescription(description)
+      Command.withDescription(description),
+      Command.withSubcommands([
+        Command.make("apiserver", StandAlone.apiserverFlags, (settings) =>
+          serve(host, StandAlone.apiserver(settings))
+        ).pipe(Command.withDescription("Runs the embedded API server alone and prints how to reach it")),
+        Command.make("nodes", StandAlone.nodesFlags, (settings) =>
+          serve(host, StandAlone.nodes(settings, host.env))
+        ).pipe(Command.withDescription("Runs simulated nodes in the cluster of a kubeconfig"))
+      ])
     ),
     { version }
   )
+
+/** Starts something, says the line that it answers with, and goes on until a signal. */
+const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
+  Effect.gen(function* () {
+    yield* watchSignals(host, { shutdownTimeout: Duration.seconds(10) })
+    host.stdout.write(`${yield* start}\n`)
+    return yield* Effect.never
+  }).pipe(Effect.scoped)
 
 const description = `Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.
 
@@ -178,7 +196,7 @@ const election = (settings: Settings.Settings, namespace: string, identity: stri
 const echo = "1 second"
 
 /** The first signal asks for an orderly stop, which may take so long and no longer; the second ends the process at once. */
-const watchSignals = (host: Host, settings: Settings.Settings) =>
+const watchSignals = (host: Host, settings: Pick<Settings.Settings, "shutdownTimeout">) =>
   Effect.map(Effect.context(), (context) => {
     let received = 0
     let echoing = host.env["npm_lifecycle_event"] === "start"

@@ -40,6 +40,7 @@ export const edgeFiles = [
   "layers/kubeconfig/",
   "layers/EmbeddedCluster.ts",
   "layers/manager/clusters.ts",
+  "layers/manager/standAlone.ts",
   "layers/apiserver/http/"
 ]
 

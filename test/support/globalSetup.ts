@@ -33,7 +33,7 @@ const isStale = (): boolean => {
 /** Filters of the command line are parts of paths. */
 const isNeeded = (argv: ReadonlyArray<string>): boolean => {
   const filters = argv.filter((argument) => argument.includes("test/"))
-  return filters.length === 0 || filters.some((filter) => filter.includes("test/scenario"))
+  return filters.length === 0 || filters.some((filter) => /test\/(scenario|clients)/.test(filter))
 }
 
 export default ({ provide }: TestProject): (() => void) | undefined => {

@@ -14,10 +14,10 @@ export const normalize = (argv: ReadonlyArray<string>): ReadonlyArray<string> =>
 /** One line for one error of the parser. */
 export const explain = (error: CliError.NonShowHelpErrors): string => {
   switch (error._tag) {
-    case "UnrecognizedOption": {
-      const hint = error.suggestions.length === 0 ? "" : `: did you mean ${error.suggestions.join(" or ")}?`
-      return `unknown flag ${error.option}${hint}`
-    }
+    case "UnrecognizedOption":
+      return `unknown flag ${error.option}${hint(error.suggestions)}`
+    case "UnknownSubcommand":
+      return `there is no command "${oneLine(error.subcommand)}"${hint(error.suggestions)}`
     case "InvalidValue": {
       const expected = error.expected.replace(/^Expected:? /, "")
       return error.value === ""
@@ -28,6 +28,9 @@ export const explain = (error: CliError.NonShowHelpErrors): string => {
       return oneLine(error.message)
   }
 }
+
+const hint = (suggestions: ReadonlyArray<string>): string =>
+  suggestions.length === 0 ? "" : `: did you mean ${suggestions.join(" or ")}?`
 
 /** Whatever a user typed or a server said, it does not break the line. */
 export const oneLine = (text: string): string => text.trim().replace(/\s*[\r\n]\s*/g, " ")

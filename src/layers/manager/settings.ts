@@ -35,6 +35,14 @@ const selector = (name: string, description: string): Flag.Flag<Option.Option<Se
 const portOf = (text: string): Option.Option<number> =>
   /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Option.some(Number(text)) : Option.none()
 
+export const port = (name: string, description: string): Flag.Flag<number> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("port"),
+    Flag.withDefault("0"),
+    Flag.filterMap(portOf, () => "a port from 0 to 65535"),
+    Flag.withDescription(description)
+  )
+
 export const flags = {
   cluster: Flag.Literals("cluster", ["auto", "kubeconfig", "in-cluster", "embedded"]).pipe(
     Flag.withDefault("auto"),
@@ -95,12 +103,7 @@ export const flags = {
     "Nodes to label (default: those with the control-plane or master role label)"
   ),
   shutdownTimeout: duration("graceful-shutdown-timeout", "30s", "Time for an orderly stop; then the process exits 1"),
-  embeddedPort: Flag.String("embedded-port").pipe(
-    Flag.withMetavar("port"),
-    Flag.withDefault("0"),
-    Flag.filterMap(portOf, () => "a port from 0 to 65535"),
-    Flag.withDescription("Port of the embedded API server on 127.0.0.1; 0 takes a free one (default 0)")
-  )
+  embeddedPort: port("embedded-port", "Port of the embedded API server on 127.0.0.1; 0 takes a free one (default 0)")
 }
 
 export interface Settings {

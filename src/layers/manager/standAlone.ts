@@ -1,0 +1,112 @@
+/**
+ * The parts of the embedded cluster as programs of their own: the API server without any controller (for tests in any language,
+ * an API server without binaries), and simulated nodes as clients of any server. Platform edge.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Flag from "effect/cli/Flag"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { Cache } from "../Cache.ts"
+import { Endpoint } from "../Endpoint.ts"
+import * as HttpTransport from "../HttpTransport.ts"
+import { KubeClient } from "../KubeClient.ts"
+import * as Settings from "./settings.ts"
+
+/** As many as there are addresses for. */
+const most = 254
+
+const count = (name: string, initial: number, description: string): Flag.Flag<number> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("number"),
+    Flag.withDefault(String(initial)),
+    Flag.filterMap(
+      (text) => (/^\d{1,3}$/.test(text) && Number(text) <= most ? Option.some(Number(text)) : Option.none()),
+      () => `a number from 0 to ${most}`
+    ),
+    Flag.withDescription(`${description} (default ${initial})`)
+  )
+
+export const apiserverFlags = {
+  port: Settings.port("port", "Port to listen on, on 127.0.0.1; 0 takes a free one (default 0)"),
+  directory: Flag.String("directory").pipe(
+    Flag.withMetavar("path"),
+    Flag.optional,
+    Flag.withDescription("Where the file kubeconfig is written; a new temporary directory without it")
+  ),
+  nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets")
+}
+
+export interface ApiserverSettings {
+  readonly port: number
+  readonly directory: Option.Option<string>
+  readonly nodes: number
+}
+
+export const nodesFlags = {
+  kubeconfig: Settings.flags.kubeconfig,
+  context: Settings.flags.context,
+  count: count("count", 3, "How many of them; of two and more, the first is a control-plane node")
+}
+
+export interface NodesSettings {
+  readonly kubeconfig: Option.Option<string>
+  readonly context: Option.Option<string>
+  readonly count: number
+}
+
+const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
+
+/** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
+export const apiserver = Effect.fnUntraced(function* (settings: ApiserverSettings) {
+  const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
+  const services = yield* Layer.build(
+    Layer.provideMerge(
+      EmbeddedCluster.layerEndpoint,
+      EmbeddedCluster.layer({ port: settings.port, directory: Option.getOrUndefined(settings.directory) })
+    )
+  )
+  const { endpoint, kubeconfig } = Context.get(services, EmbeddedCluster)
+  if (settings.nodes > 0) yield* simulate(Context.get(services, Endpoint), settings.nodes)
+  yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: endpoint.server })
+  return `export KUBECONFIG=${quoted(kubeconfig)}`
+})
+
+/** For a POSIX shell. */
+const quoted = (path: string): string =>
+  /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+
+/** Registers simulated nodes in the cluster of a kubeconfig and runs them for as long as the scope is open. */
+export const nodes = Effect.fnUntraced(function* (
+  settings: NodesSettings,
+  env: Readonly<Record<string, string | undefined>>
+) {
+  const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
+  const { endpoint, origin } = yield* KubeConfig.find({
+    mode: "kubeconfig",
+    path: Option.getOrUndefined(settings.kubeconfig),
+    context: Option.getOrUndefined(settings.context),
+    env
+  })
+  yield* simulate(endpoint, settings.count)
+  yield* Effect.annotateLogs(Effect.logInfo("Simulated nodes are up"), { server: endpoint.server, origin })
+  return settings.count === 1 ? "1 simulated node is ready" : `${settings.count} simulated nodes are ready`
+})
+
+/** The nodes are registered and ready when this returns. */
+const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], count: number) {
+  const Nodes = yield* Effect.promise(() => import("../nodes/Nodes.ts"))
+  const Machine = yield* Effect.promise(() => import("../nodes/Machine.ts"))
+  const machines = Array.from({ length: count }, (_, index) =>
+    index === 0 && count > 1
+      ? Machine.make("control-plane", 1, "control-plane")
+      : Machine.make(`worker-${count > 1 ? index : index + 1}`, index + 1, "worker")
+  )
+  yield* Layer.build(
+    Nodes.layer({ machines }).pipe(
+      Layer.provide(Cache.layer()),
+      Layer.provide(KubeClient.layer),
+      Layer.provide(over(endpoint))
+    )
+  )
+})

@@ -1,0 +1,159 @@
+/**
+ * The subcommands as processes: the embedded API server alone, and simulated nodes in whatever cluster a kubeconfig leads to.
+ * They say how to reach them in one line of standard output, stop on a signal with code 0, and leave nothing behind.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { existsSync } from "node:fs"
+import { readdir, readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { ConfigMap, Namespace, Node, Pod } from "../../src/kube/resources.ts"
+import * as Cluster from "../scenario/cluster.ts"
+import * as Kubeconfigs from "../scenario/kubeconfigs.ts"
+import type { Upstream } from "../support/gateway.ts"
+import * as Process from "../support/process.ts"
+
+const ready = /^export KUBECONFIG=(\S+)$/m
+
+const accessIn = (path: string) =>
+  Effect.promise(async (): Promise<Upstream> => {
+    const { clusters, users } = JSON.parse(await readFile(path, "utf8")) as {
+      clusters: [{ cluster: { server: string; "certificate-authority-data": string } }]
+      users: [{ user: { token: string } }]
+    }
+    const { "certificate-authority-data": ca, server } = clusters[0].cluster
+    return { server, ca: Buffer.from(ca, "base64").toString(), token: users[0].user.token }
+  })
+
+const stop = Effect.fnUntraced(function* (running: Process.Running, signal: NodeJS.Signals) {
+  yield* running.kill(signal)
+  const exited = yield* running.exit
+  assert.strictEqual(exited.code, 0, exited.stderr)
+  const lines = exited.stderr.split("\n").slice(0, -1)
+  assert.isTrue(
+    lines.every((line) => line.includes(" level=INFO ")),
+    exited.stderr
+  )
+  return exited
+})
+
+/** Everything that Kubernetes' own API server has at its start, and nothing that a controller would make. */
+const isBare = Effect.fnUntraced(function* (client: Cluster.Client) {
+  const { items } = yield* client.list(Namespace)
+  const names = items.map(({ metadata }) => metadata.name)
+  assert.sameMembers(names, ["default", "kube-system", "kube-public", "kube-node-lease"])
+  assert.deepStrictEqual((yield* client.list(ConfigMap)).items, [])
+  assert.deepStrictEqual((yield* client.list(Pod)).items, [])
+})
+
+const nodesOf = (client: Cluster.Client) =>
+  Effect.map(client.list(Node), ({ items }) =>
+    items.map(({ metadata, status }) => [
+      metadata.name,
+      status?.conditions?.find(({ type }) => type === "Ready")?.status
+    ])
+  )
+
+describe.concurrent("apiserver", () => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    it.live(`serves a bare API until ${signal}`, () =>
+      Effect.gen(function* () {
+        const running = yield* Process.start(["apiserver"])
+        const [line, path = ""] = yield* running.says(ready)
+        assert.strictEqual((yield* Effect.promise(() => stat(path))).mode & 0o777, 0o600)
+        const client = yield* Cluster.client(yield* accessIn(path))
+        yield* isBare(client)
+        assert.deepStrictEqual(yield* nodesOf(client), [])
+        const { stdout } = yield* stop(running, signal)
+        assert.strictEqual(stdout, `${line}\n`)
+        assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("writes the kubeconfig where it is told, for any shell to read, and takes it away again", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* Process.folder, "it's here")
+      const running = yield* Process.start(["apiserver", "--directory", directory])
+      const [, quoted] = yield* running.says(/^export KUBECONFIG=('.*')$/m)
+      assert.strictEqual(quoted, `'${directory.replace("'", String.raw`'\''`)}/kubeconfig'`)
+      yield* isBare(yield* Cluster.client(yield* accessIn(join(directory, "kubeconfig"))))
+      yield* stop(running, "SIGINT")
+      assert.isFalse(existsSync(join(directory, "kubeconfig")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("with --nodes has ready ones that run pods when it says that it is up", () =>
+    Effect.gen(function* () {
+      const running = yield* Process.start(["apiserver", "--nodes=2"])
+      const [, path = ""] = yield* running.says(ready)
+      const client = yield* Cluster.client(yield* accessIn(path))
+      assert.deepStrictEqual(yield* nodesOf(client), [
+        ["control-plane", "True"],
+        ["worker-1", "True"]
+      ])
+      yield* Cluster.addPod(client, "a")
+      const { spec } = yield* Cluster.until(client, Pod, {}, ({ status }) => status?.phase === "Running")
+      assert.strictEqual(spec?.nodeName, "worker-1")
+      yield* stop(running, "SIGINT")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("on a port that is taken ends with code 1 and one line", () =>
+    Effect.gen(function* () {
+      const { server } = yield* Cluster.embedded
+      const port = new URL(server).port
+      const { code, stderr, stdout } = yield* Process.run(["apiserver", `--port=${port}`])
+      assert.strictEqual(code, 1)
+      assert.strictEqual(stdout, "")
+      assert.match(stderr, new RegExp(`^effect-controller-manager: port ${port} on 127.0.0.1 is already in use: .*\n$`))
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.concurrent("nodes", () => {
+  it.live("joins a cluster, runs its pods, and stops on a signal", () =>
+    Effect.gen(function* () {
+      const upstream = yield* Cluster.embedded
+      const client = yield* Cluster.client(upstream)
+      const kubeconfig = yield* Kubeconfigs.write({ ...upstream, user: { token: upstream.token } })
+      const running = yield* Process.start(["nodes", "--kubeconfig", kubeconfig, "--count=1"])
+      yield* running.says(/^1 simulated node is ready$/m)
+      assert.deepStrictEqual(yield* nodesOf(client), [["worker-1", "True"]])
+      yield* Cluster.addPod(client, "a")
+      yield* Cluster.until(client, Pod, {}, ({ status }) => status?.phase === "Running")
+      yield* stop(running, "SIGTERM")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("without a cluster ends with code 1 and one line", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* Process.run(["nodes", "--kubeconfig", "/nonexistent"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^effect-controller-manager: .*\/nonexistent.*\n$/)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe.concurrent("commands", () => {
+  it.live("are in the help, and what is wrong with their flags is told in one line", () =>
+    Effect.gen(function* () {
+      const help = yield* Process.run(["--help"])
+      assert.match(help.stdout, /^ {2}apiserver +\S.*\n {2}nodes +\S/m)
+      const own = yield* Process.run(["apiserver", "--help"])
+      assert.strictEqual(own.code, 0)
+      for (const flag of ["port", "directory", "nodes"]) assert.match(own.stdout, new RegExp(`^ {2}--${flag} `, "m"))
+      for (const args of [
+        ["apiserver", "--port=x"],
+        ["apiserver", "--nodes=255"],
+        ["nodes", "--count=-1"],
+        ["apiservr"]
+      ]) {
+        const { code, stderr, stdout } = yield* Process.run(args)
+        assert.strictEqual(code, 2)
+        assert.strictEqual(stdout, "")
+        assert.match(stderr, /^effect-controller-manager: .*; see --help\n$/)
+      }
+    }).pipe(Effect.scoped)
+  )
+})
