@@ -3,6 +3,7 @@
  * their layers one after another into the term's scope, and ends when a supervised fiber fails, when leadership is lost, or when
  * it is interrupted. Start and stop order are the nesting of scopes; there is no list of phases.
  */
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -45,7 +46,13 @@ export const run = <R>(
       return yield* leaders.length === 0 ? Effect.never : term(leaders)
     })
     return yield* Effect.raceFirst(supervisor.failure, work)
-  }).pipe(Effect.scoped)
+  }).pipe(
+    // The user gets one sentence; whoever looks for a bug gets the rest.
+    Effect.tapCause((cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logDebug("The manager has ended", cause)
+    ),
+    Effect.scoped
+  )
 
 /** One term of leadership. Until the manager can rejoin, losing it ends the process. */
 const term = <R>(controllers: ReadonlyArray<Descriptor<R>>) =>

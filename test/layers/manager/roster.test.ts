@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { Descriptor } from "../../../src/layers/Controller.ts"
-import { type Entry, select } from "../../../src/layers/manager/roster.ts"
+import { check, type Entry, select } from "../../../src/layers/manager/roster.ts"
 
 const controller = (name: string): Descriptor => ({
   name,
@@ -52,6 +52,11 @@ describe("roster", () => {
     const message = '"nope" is not a controller; there are: pod-count, deployment, janitor'
     assert.strictEqual(names("*,nope"), message)
     assert.strictEqual(names("-nope"), message)
+  })
+
+  it("is checked without knowing the cluster", () => {
+    assert.deepStrictEqual(check(table, ["*", "-janitor"]), Result.succeed(["pod-count", "deployment", "janitor"]))
+    assert.isTrue(Result.isFailure(check(table, ["*", "nope"])))
   })
 
   it("two controllers of one name are an error", () =>
