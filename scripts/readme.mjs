@@ -31,9 +31,10 @@ const commandsOf = (body) =>
       return { command, output: output.join("\n").trim() }
     })
 
-/** What differs between two runs that went the same way. */
+/** Without what differs between two runs that went the same way, and npm's remarks about the configuration of a machine. */
 const normal = (text) =>
   text
+    .replace(/^npm warn .*\n/gm, "")
     .trim()
     .replace(/timestamp=\S+/g, "timestamp=TIME")
     .replace(/fiber=#\d+/g, "fiber=#N")

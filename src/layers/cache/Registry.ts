@@ -103,7 +103,8 @@ const sourceOf = <A extends KubeObject>(
   keepManagedFields: boolean | undefined
 ): Watch.Source<A> => ({
   list: (request) => client.listPage(resource, { ...selection, ...request }),
-  watch: (request) => client.watch(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true })
+  watch: (request) =>
+    client.watch(resource, { ...selection, ...request, omitManagedFields: keepManagedFields !== true })
 })
 
 const watchOptions = (
