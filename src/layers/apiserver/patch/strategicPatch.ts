@@ -56,7 +56,7 @@ const mergeMember = (out: JsonObject, key: string, value: Json, shape: Shape.Sha
 }
 
 const mergeList = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape | undefined): Array<Json> => {
-  if (shape?.set === true) {
+  if (shape?.patchSet === true) {
     return [...current, ...patch.filter((one, index) => !current.includes(one) && patch.indexOf(one) === index)]
   }
   if (shape?.key === undefined) return patch.filter((one) => !isDirective(one)).map(clean)

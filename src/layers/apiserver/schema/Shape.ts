@@ -1,113 +1,94 @@
 /**
- * How the lists and maps of a kind merge: what strategic merge patch and server-side apply need to know of its fields. A
- * place that is not described is ordinary: maps merge key by key, lists are replaced whole.
- * Source: patchMergeKey and patchStrategy tags and the x-kubernetes-list-type markers of the API types.
+ * How the lists and maps of a kind merge: what strategic merge patch and server-side apply need to know of its fields, as a
+ * view of the type table. A place that is not described is ordinary: maps merge key by key, lists are replaced whole. Shapes
+ * are made as patches reach them, once per type.
  */
+import * as kinds from "./kinds.ts"
+import * as types from "./types.ts"
 
 export interface Shape {
-  /** A list of objects that merges by this member. */
-  readonly key?: string
-  /** Members that together identify an element for server-side apply; `[key]` unless given. */
-  readonly keys?: ReadonlyArray<string>
+  /** Strategic merge patch: a list of objects that merges by this member. */
+  readonly key?: string | undefined
+  /** Server-side apply: members that together identify an element; none when the list is replaced whole. */
+  readonly keys?: ReadonlyArray<string> | undefined
   /** Values that stand for an absent key member. */
-  readonly keyDefaults?: Readonly<Record<string, string>>
-  /** A list of primitives that merges as a set. */
-  readonly set?: boolean
+  readonly keyDefaults?: Readonly<Record<string, string>> | undefined
+  /** Server-side apply: a list of primitives that is a set. */
+  readonly set?: boolean | undefined
+  /** Strategic merge patch: a list of primitives that is added to. */
+  readonly patchSet?: boolean | undefined
   /** Owned as a whole by server-side apply, whatever it contains. */
-  readonly atomic?: boolean
+  readonly atomic?: boolean | undefined
   /** Shapes of the members of the object, or of the elements of the list. */
-  readonly fields?: Readonly<Record<string, Shape>>
+  readonly fields?: Readonly<Record<string, Shape>> | undefined
 }
 
-const byName: Shape = { key: "name" }
-const conditions: Shape = { key: "type" }
-const atomic: Shape = { atomic: true }
-const withStatus = { status: { fields: { conditions } } } as const
+const byStorage = new Map<string, Shape>()
 
-const metadata: Shape = { fields: { ownerReferences: { key: "uid" }, finalizers: { set: true } } }
+/** By the storage of the kind: of the form in which it is stored, where two kinds share one. */
+export const of = (storage: string): Shape => {
+  const found = byStorage.get(storage)
+  if (found !== undefined) return found
+  const kind = kinds.all.find((one) => one.storage === storage && one.conversion === undefined)
+  const type = kind === undefined ? undefined : types.ofKind(kind)
+  // What every object has, for kinds that the table does not describe.
+  const shape: Shape = {
+    fields: type === undefined ? { metadata: { fields: ofType("meta.ObjectMeta") } } : ofType(type.id)
+  }
+  byStorage.set(storage, shape)
+  return shape
+}
 
-const protocol = { protocol: "TCP" } as const
+const known = new Map<string, Readonly<Record<string, Shape>>>()
 
-const container: Shape = {
-  key: "name",
-  fields: {
-    ports: { key: "containerPort", keys: ["containerPort", "protocol"], keyDefaults: protocol },
-    env: {
-      key: "name",
-      fields: {
-        valueFrom: {
-          fields: { fieldRef: atomic, resourceFieldRef: atomic, secretKeyRef: atomic, configMapKeyRef: atomic }
-        }
+const ofType = (id: string): Readonly<Record<string, Shape>> => {
+  const found = known.get(id)
+  if (found !== undefined) return found
+  const made = Object.fromEntries([...types.get(id).fields].map(([name, one]) => [name, ofField(one)] as const))
+  known.set(id, made)
+  return made
+}
+
+const ofField = ({ atomic, form, patch }: types.Field): Shape => {
+  switch (form._tag) {
+    case "Scalar":
+      return {}
+    case "Map":
+      return atomic ? { atomic } : {}
+    case "Ref":
+      return around(form.type, atomic || types.get(form.type).atomic ? { atomic: true } : {})
+    case "List": {
+      const type = form.element._tag === "Ref" ? form.element.type : undefined
+      const own: Shape = {
+        key: patch?.key === "" ? undefined : patch?.key,
+        patchSet: patch?.key === "",
+        set: form.merge === "set",
+        ...(typeof form.merge === "string" ? {} : { keys: form.merge, keyDefaults: defaultsOf(type, form.merge) })
       }
-    },
-    volumeMounts: { key: "mountPath" },
-    volumeDevices: { key: "devicePath" },
-    resources: { fields: { claims: byName } }
+      return type === undefined ? own : around(type, own)
+    }
   }
 }
 
-const podSpec: Shape = {
-  fields: {
-    containers: container,
-    initContainers: container,
-    ephemeralContainers: container,
-    volumes: byName,
-    imagePullSecrets: byName,
-    hostAliases: { key: "ip" },
-    nodeSelector: atomic,
-    resourceClaims: byName,
-    schedulingGates: byName,
-    topologySpreadConstraints: { key: "topologyKey", keys: ["topologyKey", "whenUnsatisfiable"] }
-  }
+/** Late: types may contain themselves, and most are never patched. */
+const around = (type: string, own: Shape): Shape =>
+  Object.defineProperty({ ...own }, "fields", { get: () => ofType(type), enumerable: true })
+
+const defaultsOf = (type: string | undefined, keys: ReadonlyArray<string>): Readonly<Record<string, string>> => {
+  if (type === undefined) return {}
+  const { fields } = types.get(type)
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = fields.get(key)?.default
+      return value === undefined ? [] : [[key, value]]
+    })
+  )
 }
 
-const template: Shape = { fields: { metadata, spec: podSpec } }
-
-const workload: Shape = { fields: { metadata, spec: { fields: { selector: atomic, template } }, ...withStatus } }
-
-const ordinary: Shape = { fields: { metadata, ...withStatus } }
-
-const shapes: Readonly<Record<string, Shape>> = {
-  pods: {
-    fields: {
-      metadata,
-      spec: podSpec,
-      status: { fields: { conditions, podIPs: { key: "ip" }, hostIPs: { atomic: true } } }
-    }
-  },
-  nodes: {
-    fields: {
-      metadata,
-      spec: { fields: { podCIDRs: { set: true } } },
-      status: { fields: { conditions, addresses: { key: "type" } } }
-    }
-  },
-  services: {
-    fields: {
-      metadata,
-      spec: {
-        fields: {
-          ports: { key: "port", keys: ["port", "protocol"], keyDefaults: protocol },
-          selector: atomic
-        }
-      },
-      ...withStatus
-    }
-  },
-  serviceaccounts: { fields: { metadata, secrets: byName, imagePullSecrets: { atomic: true } } },
-  "apps/deployments": workload,
-  "apps/replicasets": workload,
-  "apps/statefulsets": workload,
-  "apps/daemonsets": workload,
-  "batch/jobs": workload
+export const field = (shape: Shape | undefined, name: string): Shape | undefined => {
+  const fields = shape?.fields
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
 }
-
-/** By the storage of the kind. */
-export const of = (storage: string): Shape => shapes[storage] ?? ordinary
-
-export const field = (shape: Shape | undefined, name: string): Shape | undefined =>
-  shape?.fields !== undefined && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
 
 /** Members that identify an element of a list; none when the list does not merge by members. */
-export const keysOf = (shape: Shape | undefined): ReadonlyArray<string> =>
-  shape?.keys ?? (shape?.key === undefined ? [] : [shape.key])
+export const keysOf = (shape: Shape | undefined): ReadonlyArray<string> => shape?.keys ?? []
