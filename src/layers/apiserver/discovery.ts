@@ -111,21 +111,29 @@ const resources = (kind: Kind.Kind): ReadonlyArray<object> => [
   },
   ...kind.subresources.map((name) => {
     const { group, kind: of, version: at, verbs } = subresource(kind, name)
-    const foreign = name === "scale" ? { group, version: at } : {}
+    const named = group !== kind.group || at !== kind.version ? { group, version: at } : {}
     return {
       name: `${kind.plural}/${name}`,
       singularName: "",
       namespaced: kind.namespaced,
-      ...foreign,
+      ...named,
       kind: of,
       verbs
     }
   })
 ]
 
+/** Subresources that take or give a kind of their own. */
+const foreign: Readonly<Record<string, Pick<Kind.Kind, "group" | "version" | "kind" | "verbs">>> = {
+  scale: { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
+  binding: { group: "", version: "v1", kind: "Binding", verbs: ["create"] },
+  eviction: { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
+  token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest", verbs: ["create"] }
+}
+
 const subresource = (kind: Kind.Kind, name: string) => {
-  if (name === "scale") return { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] }
-  if (name === "binding") return { group: "", version: "v1", kind: "Binding", verbs: ["create"] }
+  const other = foreign[name]
+  if (other !== undefined) return other
   const verbs = name === "finalize" ? ["update"] : ["get", "patch", "update"]
   return { group: kind.group, version: kind.version, kind: kind.kind, verbs }
 }

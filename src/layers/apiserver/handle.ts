@@ -17,6 +17,7 @@ import * as patch from "./verbs/patch.ts"
 import * as read from "./verbs/read.ts"
 import * as remove from "./verbs/remove.ts"
 import { isTrue } from "./verbs/selection.ts"
+import * as reviews from "./verbs/reviews.ts"
 import * as subresources from "./verbs/subresources.ts"
 import { watch } from "./verbs/watch.ts"
 import * as write from "./verbs/write.ts"
@@ -76,9 +77,9 @@ const viewOf = (turn: Turn, { kind, name }: Target): View =>
   })
 
 const dispatch = (turn: Turn, target: Target): ApiResponse => {
-  if (target.subresource !== "" && subresources.has(target.subresource)) {
-    return answer(...subresources.handle(turn, target, viewOf(turn, target)))
-  }
+  const subresource = subresources.handlerOf(target.subresource)
+  if (subresource !== undefined) return answer(...subresource(turn, target))
+  if (target.kind.review) return answer(201, reviews.answer(turn, target))
   return target.name === "" ? onCollection(turn, target) : onObject(turn, target)
 }
 

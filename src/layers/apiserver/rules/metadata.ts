@@ -2,7 +2,7 @@
  * What the server writes into the metadata of an object, and what of it a client can never change. Source: registry/rest
  * BeforeCreate and BeforeUpdate of the reference server.
  */
-import { arrayAt, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
+import { arrayAt, at, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Kind } from "../schema/Kind.ts"
@@ -74,21 +74,33 @@ const owned = [
   "deletionGracePeriodSeconds"
 ]
 
-/** Restores what belongs to the server, then counts the generation. `object` is changed, `existing` is not. */
-export const update = (kind: Kind, object: JsonObject, existing: JsonObject): void => {
+/**
+ * Restores what belongs to the server, then counts the generation, which the status endpoint never moves. `object` is
+ * changed, `existing` is not.
+ */
+export const update = (kind: Kind, object: JsonObject, existing: JsonObject, subresource: string): void => {
   const metadata = ensureObject(object, "metadata")
   const before = objectAt(existing, "metadata") ?? {}
   for (const key of owned) put(metadata, key, get(before, key))
   if (get(metadata, "managedFields") === undefined) put(metadata, "managedFields", get(before, "managedFields"))
   refuseNewFinalizers(kind, metadata, before)
-  const changed =
-    !equal(get(object, "spec"), get(existing, "spec")) ||
-    (kind.generation === "annotations" && !equal(get(metadata, "annotations"), get(before, "annotations")))
+  if (kind.generation === false || subresource === "status" || !counts(kind, object, existing)) return
   const generation = get(before, "generation")
-  if (kind.generation !== false && changed) {
-    metadata["generation"] = (typeof generation === "number" ? generation : 0) + 1
-  }
+  metadata["generation"] = (typeof generation === "number" ? generation : 0) + 1
 }
+
+/** Whether a change is one that the generation counts. */
+const counts = (kind: Kind, object: JsonObject, existing: JsonObject): boolean => {
+  if (kind.generation === "content") {
+    return !equal(contentOf(object), contentOf(existing))
+  }
+  if (!equal(get(object, "spec"), get(existing, "spec"))) return true
+  if (kind.generation !== "annotations") return false
+  return !equal(at(object, "metadata", "annotations"), at(existing, "metadata", "annotations"))
+}
+
+const contentOf = ({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content }: JsonObject): JsonObject =>
+  content
 
 const refuseNewFinalizers = (kind: Kind, metadata: JsonObject, before: JsonObject): void => {
   if (textAt(before, "deletionTimestamp") === "") return

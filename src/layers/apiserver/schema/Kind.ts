@@ -36,8 +36,17 @@ export interface Kind {
   readonly subresources: ReadonlyArray<string>
   /** Collection the objects live in; two kinds may share one. */
   readonly storage: string
-  /** Whether `metadata.generation` counts changes of the spec; `annotations`: of the annotations too. */
-  readonly generation: boolean | "annotations"
+  /**
+   * Whether `metadata.generation` counts changes of the spec; `annotations`: of the annotations too; `content`: of all that
+   * is neither metadata nor status, as kinds without a spec do.
+   */
+  readonly generation: boolean | "annotations" | "content"
+  /** Members of the metadata that the status endpoint cannot change; the others it can, as on the reference server. */
+  readonly statusKeeps: ReadonlyArray<string>
+  /** Nothing is stored: an object that is created is a question, and the answer comes back. */
+  readonly review: boolean
+  /** Seconds after its last write at which an object is dropped; undefined for those that stay. */
+  readonly lifetime: number | undefined
   /** Whether an update without a resource version is let through. */
   readonly unconditionalUpdate: boolean
   /** Whether PUT of an absent object creates it. */
@@ -80,6 +89,9 @@ export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>):
   subresources: [],
   storage: `${row.group === "" ? "" : `${row.group}/`}${row.plural}`,
   generation: false,
+  statusKeeps: [],
+  review: false,
+  lifetime: undefined,
   unconditionalUpdate: true,
   createOnUpdate: false,
   returnsDeleted: false,

@@ -8,10 +8,14 @@ import * as defaults from "./defaults.ts"
 import * as events from "./events.ts"
 import * as Kind from "./Kind.ts"
 import * as selectable from "./selectable.ts"
+import { reviews } from "./reviewKinds.ts"
 import { stored } from "./storedKinds.ts"
 
 const core = { group: "", version: "v1" } as const
 const apps = { group: "apps", version: "v1" } as const
+
+/** Events are forgotten an hour after their last occurrence: the default of the reference server's `--event-ttl`. */
+const eventSeconds = 3600
 
 const coreKinds: ReadonlyArray<Kind.Kind> = [
   Kind.make({
@@ -20,7 +24,8 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     plural: "pods",
     shortNames: ["po"],
     categories: ["all"],
-    subresources: ["status", "binding"],
+    subresources: ["status", "binding", "eviction", "ephemeralcontainers"],
+    statusKeeps: ["ownerReferences"],
     returnsDeleted: true,
     fields: selectable.pod,
     defaults: defaults.pod,
@@ -90,6 +95,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     kind: "ServiceAccount",
     plural: "serviceaccounts",
     shortNames: ["sa"],
+    subresources: ["token"],
     returnsDeleted: true,
     columns: columns.serviceAccount
   }),
@@ -99,6 +105,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     plural: "events",
     shortNames: ["ev"],
     storage: "events",
+    lifetime: eventSeconds,
     createOnUpdate: true,
     fields: selectable.event,
     columns: columns.event
@@ -113,6 +120,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     plural: "events",
     shortNames: ["ev"],
     storage: "events",
+    lifetime: eventSeconds,
     createOnUpdate: true,
     fields: selectable.eventsEvent,
     conversion: events.conversion,
@@ -134,6 +142,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     shortNames: ["deploy"],
     categories: ["all"],
     subresources: ["status", "scale"],
+    statusKeeps: ["labels"],
     generation: "annotations",
     defaults: defaults.deployment,
     onCreate: creation.deployment,
@@ -155,4 +164,4 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
   Kind.make({ ...apps, kind: "ControllerRevision", plural: "controllerrevisions" })
 ]
 
-export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...stored]
+export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...stored, ...reviews]

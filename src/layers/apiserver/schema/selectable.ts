@@ -38,6 +38,8 @@ export const service: Fields = {
 
 export const replicated: Fields = { "status.replicas": (object) => String(numberAt(object, "status", "replicas")) }
 
+export const job: Fields = { "status.successful": (object) => String(numberAt(object, "status", "succeeded")) }
+
 const involved = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const
 
 /** Events as stored, that is in their core/v1 form. */

@@ -3,11 +3,22 @@
  * A row moves to `kinds.ts` when it gets rules.
  */
 import * as Kind from "./Kind.ts"
+import * as selectable from "./selectable.ts"
 
 const core = { group: "", version: "v1" } as const
 const apps = { group: "apps", version: "v1", categories: ["all"] } as const
 const batch = { group: "batch", version: "v1", categories: ["all"] } as const
-const rbac = { group: "rbac.authorization.k8s.io", version: "v1", nameRule: "path" } as const
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1", nameRule: "path", createOnUpdate: true } as const
+const storage = { group: "storage.k8s.io", version: "v1", namespaced: false, returnsDeleted: true } as const
+const networking = { group: "networking.k8s.io", version: "v1" } as const
+const admission = {
+  group: "admissionregistration.k8s.io",
+  version: "v1",
+  categories: ["api-extensions"],
+  namespaced: false,
+  generation: "content",
+  unconditionalUpdate: false
+} as const
 const status: ReadonlyArray<string> = ["status"]
 
 export const stored: ReadonlyArray<Kind.Kind> = [
@@ -16,6 +27,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     kind: "PersistentVolumeClaim",
     plural: "persistentvolumeclaims",
     shortNames: ["pvc"],
+    returnsDeleted: true,
     subresources: status
   }),
   Kind.make({
@@ -23,6 +35,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     kind: "PersistentVolume",
     plural: "persistentvolumes",
     shortNames: ["pv"],
+    returnsDeleted: true,
     namespaced: false,
     subresources: status
   }),
@@ -33,10 +46,20 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     shortNames: ["rc"],
     categories: ["all"],
     subresources: ["status", "scale"],
+    returnsDeleted: true,
+    fields: selectable.replicated,
     generation: true
   }),
-  Kind.make({ ...core, kind: "ResourceQuota", plural: "resourcequotas", shortNames: ["quota"], subresources: status }),
-  Kind.make({ ...core, kind: "LimitRange", plural: "limitranges", shortNames: ["limits"] }),
+  Kind.make({ ...core, kind: "PodTemplate", plural: "podtemplates", returnsDeleted: true }),
+  Kind.make({
+    ...core,
+    kind: "ResourceQuota",
+    plural: "resourcequotas",
+    shortNames: ["quota"],
+    subresources: status,
+    returnsDeleted: true
+  }),
+  Kind.make({ ...core, kind: "LimitRange", plural: "limitranges", shortNames: ["limits"], createOnUpdate: true }),
   Kind.make({
     ...apps,
     kind: "StatefulSet",
@@ -53,7 +76,14 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: status,
     generation: true
   }),
-  Kind.make({ ...batch, kind: "Job", plural: "jobs", subresources: status, generation: true }),
+  Kind.make({
+    ...batch,
+    kind: "Job",
+    plural: "jobs",
+    subresources: status,
+    fields: selectable.job,
+    generation: true
+  }),
   Kind.make({
     ...batch,
     kind: "CronJob",
@@ -67,7 +97,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     version: "v1",
     kind: "EndpointSlice",
     plural: "endpointslices",
-    generation: true
+    generation: "content"
   }),
   Kind.make({
     group: "policy",
@@ -76,6 +106,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     plural: "poddisruptionbudgets",
     shortNames: ["pdb"],
     subresources: status,
+    unconditionalUpdate: false,
     generation: true
   }),
   Kind.make({
@@ -93,16 +124,37 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     kind: "PriorityClass",
     plural: "priorityclasses",
     shortNames: ["pc"],
-    namespaced: false
+    namespaced: false,
+    generation: "content"
+  }),
+  Kind.make({ ...storage, kind: "StorageClass", plural: "storageclasses", shortNames: ["sc"] }),
+  Kind.make({ ...storage, kind: "CSIDriver", plural: "csidrivers", unconditionalUpdate: false, generation: true }),
+  Kind.make({ ...storage, kind: "CSINode", plural: "csinodes", unconditionalUpdate: false }),
+  Kind.make({
+    ...storage,
+    kind: "VolumeAttachment",
+    plural: "volumeattachments",
+    subresources: status,
+    unconditionalUpdate: false
   }),
   Kind.make({
-    group: "storage.k8s.io",
-    version: "v1",
-    kind: "StorageClass",
-    plural: "storageclasses",
-    shortNames: ["sc"],
-    namespaced: false
+    ...networking,
+    kind: "Ingress",
+    plural: "ingresses",
+    shortNames: ["ing"],
+    subresources: status,
+    generation: true
   }),
+  Kind.make({
+    ...networking,
+    kind: "NetworkPolicy",
+    plural: "networkpolicies",
+    shortNames: ["netpol"],
+    generation: true
+  }),
+  Kind.make({ ...networking, kind: "IngressClass", plural: "ingressclasses", namespaced: false, generation: true }),
+  Kind.make({ ...admission, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" }),
+  Kind.make({ ...admission, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations" }),
   Kind.make({ ...rbac, kind: "Role", plural: "roles" }),
   Kind.make({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
   Kind.make({ ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false }),

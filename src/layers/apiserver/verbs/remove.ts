@@ -19,7 +19,7 @@ interface Removed {
 }
 
 export const remove = (turn: Turn, target: Target, view: View): string => {
-  const options = optionsOf(turn)
+  const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const removed = removeOne(turn, target.kind, read.find(turn, target), options)
   if (removed.gone && !target.kind.returnsDeleted) return JSON.stringify(success(target.kind, removed.version))
   return view.one(removed.version)
@@ -27,7 +27,7 @@ export const remove = (turn: Turn, target: Target, view: View): string => {
 
 /** Deletes what the selectors choose, each by the rules of a single deletion; answers with the list of them. */
 export const removeCollection = (turn: Turn, target: Target, view: View): string => {
-  const options = optionsOf(turn)
+  const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const collection = turn.state.collection(target.kind.storage)
   const chosen = selection.parse(target, turn.request.query)
   const versions = read.select(collection, chosen, turn.state.log.revision())
@@ -35,7 +35,12 @@ export const removeCollection = (turn: Turn, target: Target, view: View): string
   return view.list(removed, { resourceVersion: String(turn.state.log.revision()) })
 }
 
-const removeOne = (turn: Turn, kind: Kind, version: Version.Version, options: lifecycle.DeleteOptions): Removed => {
+export const removeOne = (
+  turn: Turn,
+  kind: Kind,
+  version: Version.Version,
+  options: lifecycle.DeleteOptions
+): Removed => {
   const object = Version.parse(version)
   lifecycle.refuseImmortal(kind, version.name)
   lifecycle.checkPreconditions(kind, object, options)
@@ -62,10 +67,9 @@ const success = (kind: Kind, version: Version.Version): Json => ({
   }
 })
 
-/** From the body, or from the query where there is none. */
-const optionsOf = (turn: Turn): lifecycle.DeleteOptions => {
+/** From what was sent, or from the query where that says nothing. */
+export const optionsOf = (turn: Turn, sent: JsonObject): lifecycle.DeleteOptions => {
   const query = turn.request.query
-  const sent: JsonObject = body.optional(turn.request, "DeleteOptions") ?? {}
   const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
   const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
   const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")

@@ -3,7 +3,7 @@
  * objects passed in belong to this file and are changed in place; what is stored is text.
  */
 import { arrayAt, at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
-import type { JsonObject } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as managedFields from "../patch/managedFields.ts"
 import * as Shape from "../schema/Shape.ts"
@@ -147,7 +147,7 @@ export const update = (
   const before = Version.parse(existing)
   checkPreconditions(kind, object, before, name)
   const next = merged(target, object, before)
-  metadata.update(kind, next, before)
+  metadata.update(kind, next, before, target.subresource)
   if (options.applied !== true) track(turn, target, next, before, options)
   validate.metadata(kind, next)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
@@ -200,22 +200,39 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
   if (version !== textAt(before, "metadata", "resourceVersion")) throw Refusal.modified(kind, name)
 }
 
-/** Which parts of the new state count depends on the endpoint: the status has its own, and only that. */
+/** Which parts of the new state count depends on the endpoint. */
 const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonObject): JsonObject => {
-  if (subresource === "status") {
-    const next = Version.copy(before)
-    put(next, "status", get(object, "status"))
-    // Ownership is recorded in the metadata whatever the endpoint.
-    put(ensureObject(next, "metadata"), "managedFields", at(object, "metadata", "managedFields"))
-    return next
+  switch (subresource) {
+    case "status":
+      return withStatusOf(kind, object, before)
+    case "finalize":
+      return withPart(object, before, "spec", get(object, "spec"))
+    case "ephemeralcontainers": {
+      const spec = { ...objectAt(before, "spec") }
+      put(spec, "ephemeralContainers", at(object, "spec", "ephemeralContainers"))
+      return withPart(object, before, "spec", spec)
+    }
+    default:
+      if (hasStatus(kind)) put(object, "status", get(before, "status"))
+      kind.onUpdate?.(object, before)
+      kind.defaults?.(object)
+      return object
   }
-  if (subresource === "finalize") {
-    const next = Version.copy(before)
-    put(next, "spec", get(object, "spec"))
-    return next
-  }
-  if (hasStatus(kind)) put(object, "status", get(before, "status"))
-  kind.onUpdate?.(object, before)
-  kind.defaults?.(object)
-  return object
+}
+
+/** What was there, with one member replaced. Ownership is recorded in the metadata whatever the endpoint. */
+const withPart = (object: JsonObject, before: JsonObject, part: string, value: Json | undefined): JsonObject => {
+  const next = Version.copy(before)
+  put(next, part, value)
+  put(ensureObject(next, "metadata"), "managedFields", at(object, "metadata", "managedFields"))
+  return next
+}
+
+/** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
+const withStatusOf = (kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
+  const next = withPart(object, before, "status", get(object, "status"))
+  const metadata = ensureObject(object, "metadata")
+  for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))
+  next["metadata"] = metadata
+  return next
 }
