@@ -118,10 +118,6 @@ export const invalidPatch = (message: string): Refusal =>
     causes: [{ reason: "FieldValueInvalid", message, field: "patch" }]
   })
 
-/** A failure for which the reference server has no reason, only words; some of them are the client's fault. */
-export const unexpected = (message: string): Refusal =>
-  new Refusal({ status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } })
-
 export const methodNotAllowed = (): Refusal =>
   make(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 

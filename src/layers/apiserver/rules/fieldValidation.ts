@@ -122,7 +122,8 @@ export const ofApplied =
     const name = `${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`
     const gvk = `${kind.group}/${kind.version}, Kind=${kind.kind}`
     const text = errors.length === 1 ? (errors[0] ?? "") : `errors:\n${errors.map((one) => `  ${one}`).join("\n")}`
-    throw Refusal.unexpected(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
+    // A 500 without reason in the reference server, which counts that as its bug (kubernetes issue 139253).
+    throw Refusal.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
   }
 
 const invalidPatch = (value: string, why: string): Refusal.Refusal =>
