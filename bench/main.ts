@@ -8,7 +8,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   queue: () => import("./queue.ts"),
   watch: () => import("./watch.ts"),
   sync: () => import("./sync.ts"),
-  start: () => import("./start.ts")
+  start: () => import("./start.ts"),
+  nodes: () => import("./nodes.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })

@@ -6,14 +6,17 @@
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Scope from "effect/Scope"
 import type { ApiError } from "../../kube/ApiError.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { Node } from "../../kube/resources.ts"
 import * as KeyedQueue from "../../streams/KeyedQueue.ts"
 import type { Cache } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
-import { Recorder } from "../Recorder.ts"
+import { type EventSink, Recorder } from "../Recorder.ts"
 import * as Heartbeat from "./heartbeat.ts"
 import * as Kubelet from "./kubelet.ts"
 import * as Machine from "./Machine.ts"
@@ -70,13 +73,11 @@ export class Nodes extends Context.Service<
 >()("effect-controller-manager/nodes/Nodes") {}
 
 export const layer = (options: Options = {}): Layer.Layer<Nodes, ApiError, KubeClient | Cache> =>
-  Layer.effect(Nodes, make(options)).pipe(
-    Layer.provide(options.events === false ? Recorder.layerNoop : Recorder.layerWith({}))
-  )
+  Layer.effect(Nodes, make(options))
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const client = yield* KubeClient
-  const recorder = yield* Recorder
+  const scope = yield* Effect.scope
   const kubelets = new Map<string, Kubelet.Kubelet>()
   const queue = yield* KeyedQueue.make({ name: "kubelets" })
   const beats = yield* KeyedQueue.make({ name: "heartbeats" })
@@ -87,12 +88,14 @@ const make = Effect.fnUntraced(function* (options: Options) {
     queue,
     beats,
     delays: { ...PodLife.standard, ...options.delays },
-    isBad: badImage(options.badImages ?? []),
-    events: recorder.named(Kubelet.component)
+    isBad: badImage(options.badImages ?? [])
   }
+  /** As in a cluster, each machine records its own events: whoever has much to tell does not push out the others. */
   const join = Effect.fnUntraced(function* (machine: Machine.Machine) {
     yield* Heartbeat.register(client, machine)
-    kubelets.set(machine.name, new Kubelet.Kubelet(machine))
+    const own = yield* Scope.fork(scope)
+    const events = yield* sink(client, options, { component: Kubelet.component, instance: machine.name }, own)
+    kubelets.set(machine.name, new Kubelet.Kubelet(machine, events, own))
     beats.addUnsafe(machine.name)
     Kubelet.takeOver(shared, machine.name)
     return machine
@@ -100,7 +103,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
   yield* Effect.forEach(options.machines ?? Machine.standard, join, { discard: true })
   yield* watched("kubelets", Kubelet.run(shared))
   yield* watched("heartbeats", Kubelet.runHeartbeats(shared))
-  yield* watched("scheduler", Scheduler.run({ queue: waiting, events: recorder.named(Scheduler.component) }))
+  yield* watched(
+    "scheduler",
+    Scheduler.run({ queue: waiting, events: yield* sink(client, options, { component: Scheduler.component }, scope) })
+  )
 
   const find = (name: string): Effect.Effect<Kubelet.Kubelet, UnknownMachine> =>
     Effect.suspend(() => {
@@ -120,7 +126,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       Effect.flatMap(find(name), (kubelet) => {
         kubelet.isRunning = false
         kubelets.delete(name)
-        return Effect.asVoid(client.delete(Node, { name }))
+        return Effect.andThen(Scope.close(kubelet.scope, Exit.void), Effect.asVoid(client.delete(Node, { name })))
       }),
     stop: (name) => Effect.map(find(name), (kubelet) => void (kubelet.isRunning = false)),
     start: (name) =>
@@ -136,6 +142,25 @@ const make = Effect.fnUntraced(function* (options: Options) {
       [queue, beats, waiting].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
     )
   })
+})
+
+/**
+ * Events go to the API only: the log of the process is for whoever runs in it, and this is a cluster beside it. What cannot
+ * be recorded is still logged.
+ */
+const sink = Effect.fnUntraced(function* (
+  client: KubeClient["Service"],
+  options: Options,
+  { component, instance }: { readonly component: string; readonly instance?: string },
+  scope: Scope.Scope
+) {
+  const sending = Layer.provide(Recorder.layerWith({ instance }), Layer.succeed(KubeClient, client))
+  const layer = options.events === false ? Recorder.layerNoop : sending
+  const recorder = Context.get(yield* Layer.buildWithScope(Layer.fresh(layer), scope), Recorder)
+  const { event } = recorder.named(component)
+  const quiet: EventSink["event"] = (...given) =>
+    Effect.provideService(event(...given), References.MinimumLogLevel, "Warn")
+  return quiet
 })
 
 /** Addresses are made of the number, so it must not be anybody's. */

@@ -6,6 +6,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
@@ -37,8 +38,14 @@ export class Kubelet {
   /** By uid; only of pods of which there is something to remember. */
   private readonly memories = new Map<string, PodLife.Memory>()
 
-  constructor(machine: Machine.Machine) {
+  readonly events: EventSink["event"]
+  /** Closed when the machine goes. */
+  readonly scope: Scope.Closeable
+
+  constructor(machine: Machine.Machine, events: EventSink["event"], scope: Scope.Closeable) {
     this.machine = machine
+    this.events = events
+    this.scope = scope
     this.addresses = new Addresses(machine)
   }
 
@@ -112,7 +119,6 @@ export interface Options {
   readonly pods: Informer<Pod>
   readonly delays: PodLife.Delays
   readonly isBad: (image: string) => boolean
-  readonly events: EventSink
 }
 
 /** The index of pods by the node they are on. */
@@ -145,7 +151,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     yield* carryOut(client, pod, step)
     kubelet.remember(pod, step.memory)
     for (const { fieldPath, message, reason, type } of step.notes)
-      yield* options.events.event(pod, type, reason, message, { fieldPath })
+      yield* kubelet.events(pod, type, reason, message, { fieldPath })
     return step.wake === undefined || step.wake <= now ? Reconcile.done : Reconcile.after(step.wake - now)
   })
   yield* options.pods.synced

@@ -167,7 +167,7 @@ const living = (pod: Pod, given: Given, start: number, now: number): Step => {
     ? walked.initStatuses.map((one) => stop(one, 0, now))
     : walked.initStatuses
   const status = assemble(pod, given.machine, { ...walked, initStatuses, phase, hasSandbox, address, start }, now)
-  const isNew = pod.status === undefined || signature(status) !== signature(pod.status)
+  const isNew = pod.status === undefined || isNews(status, pod.status)
   const wake = Container.earliest([...walked.wakes, due, hasSandbox ? undefined : sandbox])
   return {
     status: isNew ? status : undefined,
@@ -204,32 +204,41 @@ const assemble = (pod: Pod, machine: Machine.Machine, parts: Parts, now: number)
   containerStatuses: parts.statuses
 })
 
-/** What every server keeps of what a kubelet says: two statuses with the same signature are the same news. */
-const signature = (status: Status): string =>
-  JSON.stringify([
-    status.phase,
-    status.reason ?? "",
-    status.podIP ?? "",
-    status.startTime ?? "",
-    (status.conditions ?? [])
-      .map(({ message, reason, status, type }) => `${type} ${status} ${reason ?? ""} ${message ?? ""}`)
-      .toSorted((a, b) => (a < b ? -1 : 1)),
-    (status.initContainerStatuses ?? []).map(told),
-    (status.containerStatuses ?? []).map(told)
-  ])
+/**
+ * Whether a status says something else than the one before, in what every server keeps of it: an older server drops fields
+ * that it does not know, and what is written again and again for their sake would never come to an end.
+ */
+const isNews = (next: Status, before: Status): boolean =>
+  next.phase !== before.phase ||
+  next.podIP !== before.podIP ||
+  next.startTime !== before.startTime ||
+  !(next.conditions ?? []).every((one) => (before.conditions ?? []).some((other) => isSameCondition(one, other))) ||
+  !areSame(next.initContainerStatuses, before.initContainerStatuses) ||
+  !areSame(next.containerStatuses, before.containerStatuses)
 
-const told = ({ image, name, ready, restartCount, started, state }: Container.Status) => [
-  name,
-  image,
-  ready,
-  started === true,
-  restartCount,
-  state?.waiting?.reason ?? "",
-  state?.waiting?.message ?? "",
-  state?.running?.startedAt ?? "",
-  state?.terminated?.exitCode ?? "",
-  state?.terminated?.finishedAt ?? ""
-]
+const isSameCondition = (a: Conditions.Condition, b: Conditions.Condition): boolean =>
+  a.type === b.type &&
+  a.status === b.status &&
+  (a.reason ?? "") === (b.reason ?? "") &&
+  (a.message ?? "") === (b.message ?? "")
+
+const areSame = (a: Status["containerStatuses"] = [], b: Status["containerStatuses"] = []): boolean =>
+  a.length === b.length &&
+  a.every((one) => {
+    const other = b.find(({ name }) => name === one.name)
+    return other !== undefined && (one === other || isSameContainer(one, other))
+  })
+
+const isSameContainer = (a: Container.Status, b: Container.Status): boolean =>
+  a.image === b.image &&
+  a.ready === b.ready &&
+  (a.started === true) === (b.started === true) &&
+  a.restartCount === b.restartCount &&
+  a.state?.waiting?.reason === b.state?.waiting?.reason &&
+  a.state?.waiting?.message === b.state?.waiting?.message &&
+  a.state?.running?.startedAt === b.state?.running?.startedAt &&
+  a.state?.terminated?.exitCode === b.state?.terminated?.exitCode &&
+  a.state?.terminated?.finishedAt === b.state?.terminated?.finishedAt
 
 const stop = (status: Container.Status, exitCode: number, now: number): Container.Status =>
   status.state?.running === undefined ? status : Container.ended(status, exitCode, now)

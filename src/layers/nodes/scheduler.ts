@@ -26,7 +26,7 @@ export const component = "default-scheduler"
 
 export interface Options {
   readonly queue: KeyedQueue
-  readonly events: EventSink
+  readonly events: EventSink["event"]
 }
 
 /** Runs until interrupted. */
@@ -78,7 +78,7 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
     board.assume(pod, placement.name)
     yield* Effect.onError(bind(client, pod, placement.name), () => Effect.sync(() => board.forget(key)))
     const message = `Successfully assigned ${key} to ${placement.name}`
-    return yield* events.normal(pod, "Scheduled", message, { action: "Binding" })
+    return yield* events(pod, "Normal", "Scheduled", message, { action: "Binding" })
   })
 
   yield* nodes.synced
@@ -144,7 +144,7 @@ const bind = (client: KubeClient["Service"], pod: Pod, node: string) => {
 
 const unschedulable = Effect.fnUntraced(function* (
   client: KubeClient["Service"],
-  events: EventSink,
+  events: EventSink["event"],
   pod: Pod,
   message: string
 ) {
@@ -168,5 +168,5 @@ const unschedulable = Effect.fnUntraced(function* (
       status: { conditions: [...before.filter(({ type }) => type !== "PodScheduled"), condition] }
     })
   )
-  yield* events.warning(pod, "FailedScheduling", message, { action: "Scheduling" })
+  yield* events(pod, "Warning", "FailedScheduling", message, { action: "Scheduling" })
 })

@@ -416,7 +416,7 @@ const mutants = [
   },
   {
     title: "writes what is no news",
-    find: "signature(status) !== signature(pod.status)",
+    find: "isNews(status, pod.status)",
     replace: "true"
   }
 ]
