@@ -7,7 +7,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { Node, Pod } from "../../kube/resources.ts"
@@ -23,6 +22,7 @@ import { nodeOf } from "./placement/Board.ts"
 import * as NodeRules from "./placement/nodeRules.ts"
 import * as Conditions from "./pod/conditions.ts"
 import * as PodLife from "./podLife.ts"
+import * as Trouble from "./trouble.ts"
 
 export const component = "kubelet"
 
@@ -156,7 +156,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   })
   yield* options.pods.synced
   yield* options.nodes.synced
-  return yield* Reconcile.run(options.queue, { concurrency: 4, reconcile: (key) => forgiving(reconcile(key)) })
+  return yield* Reconcile.run(options.queue, { concurrency: 4, reconcile: (key) => Trouble.tell(reconcile(key)) })
 })
 
 const follow = ({ kubelets, queue }: Options, { _tag, object }: Delta<Pod>): void => {
@@ -199,14 +199,6 @@ const carryOut = (client: KubeClient["Service"], pod: Pod, step: PodLife.Step) =
     client.patch(Pod, target, Patch.merge({ metadata: { uid, resourceVersion }, status: step.status }))
   )
 }
-
-/** The pod is gone or has changed meanwhile: its next delta, which is on its way, asks again. */
-const forgiving = (effect: Effect.Effect<Reconcile.Outcome, ApiError.ApiError>) =>
-  Effect.catchIf(
-    effect,
-    (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
-    () => Effect.succeed(Reconcile.done)
-  )
 
 /** Keeps the machines' leases fresh until interrupted. A failure is logged, and the next round tries again. */
 export const runHeartbeats = Effect.fnUntraced(function* ({ beats, kubelets, nodes }: Options) {

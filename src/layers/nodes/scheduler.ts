@@ -6,7 +6,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { Node, Pod } from "../../kube/resources.ts"
@@ -21,6 +20,7 @@ import * as Machine from "./Machine.ts"
 import * as Placement from "./placement.ts"
 import * as Board from "./placement/Board.ts"
 import * as PodRules from "./placement/podRules.ts"
+import * as Trouble from "./trouble.ts"
 
 export const component = "default-scheduler"
 
@@ -83,7 +83,7 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
 
   yield* nodes.synced
   yield* pods.synced
-  return yield* Reconcile.run(queue, { concurrency: 1, reconcile: (key) => forgiving(schedule(key)) })
+  return yield* Reconcile.run(queue, { concurrency: 1, reconcile: (key) => Trouble.tell(schedule(key)) })
 })
 
 /** Queues treat what is below zero as unhurried; pods of such a priority are that. */
@@ -116,15 +116,6 @@ const facts = ({ metadata, spec, status }: Node): string =>
     status?.allocatable,
     status?.conditions?.find(({ type }) => type === "Ready")?.status
   ])
-
-/** Somebody else was faster, or the pod is gone: what we will hear of it decides. */
-const forgiving = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
-  effect.pipe(
-    Effect.catchIf(
-      (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
-      () => Effect.void
-    )
-  )
 
 const bind = (client: KubeClient["Service"], pod: Pod, node: string) => {
   const { name, namespace, uid } = pod.metadata
