@@ -25,9 +25,9 @@ export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape 
     else mergeMember(out, key, value, Shape.field(shape, key))
   }
   for (const key of Object.keys(patch)) {
-    if (key.startsWith(orderPrefix)) {
-      reorder(out, target, key.slice(orderPrefix.length), get(patch, key), shape)
-    }
+    if (key.startsWith(orderPrefix)) reorder(out, target, key.slice(orderPrefix.length), get(patch, key), shape)
+    // Without a directive the patch's own order counts: what it adds comes first.
+    else if (get(patch, orderPrefix + key) === undefined) reorder(out, target, key, get(patch, key), shape)
   }
   return out
 }
@@ -132,7 +132,9 @@ const reorder = (
 ): void => {
   const list = get(out, key)
   if (!Array.isArray(list) || !Array.isArray(order)) return
-  const mergeKey = Shape.field(shape, key)?.key
+  const field = Shape.field(shape, key)
+  if (field?.key === undefined && field?.patchSet !== true) return
+  const mergeKey = field.key
   const idOf = (element: Json): Json =>
     mergeKey !== undefined && isObject(element) ? (get(element, mergeKey) ?? null) : element
   const before = get(target, key)

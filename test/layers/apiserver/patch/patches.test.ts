@@ -195,7 +195,7 @@ describe("strategic merge patch", () => {
   const apply = (target: JsonObject, patch: JsonObject) => strategicPatch.apply(frozen(target), frozen(patch), shape)
   const containers = (...list: ReadonlyArray<JsonObject>): JsonObject => ({ spec: { containers: [...list] } })
 
-  it("merges lists by key, keeps their order and appends what is new", () => {
+  it("merges lists by key, in the order of the patch where it says one", () => {
     assert.deepStrictEqual(
       apply(
         containers({ name: "a", image: "1", env: [{ name: "X", value: "1" }] }, { name: "b", image: "1" }),
@@ -211,9 +211,9 @@ describe("strategic merge patch", () => {
         )
       ),
       containers(
-        { name: "a", image: "1", env: [{ name: "X" }, { name: "Y", value: "2" }] },
-        { name: "b", image: "1" },
-        { name: "c", image: "3" }
+        { name: "c", image: "3" },
+        { name: "a", image: "1", env: [{ name: "Y", value: "2" }, { name: "X" }] },
+        { name: "b", image: "1" }
       )
     )
   })
