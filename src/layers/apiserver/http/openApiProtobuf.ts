@@ -18,15 +18,19 @@ const returned: Readonly<Record<Dialect, string>> = {
   v3: "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 }
 
+/** End of the entity tags of this form. */
+const suffix = '-protobuf"'
+
 /** An API that can answer with protobuf where the given one has OpenAPI documents in JSON. */
 export const withProtobuf = (api: Api): Api => ({
   handle: (request) => {
     const dialect = wanted(request)
     if (dialect === undefined) return api.handle(request)
     const headers: Record<string, string> = { ...request.headers, accept: "application/json" }
-    // Each form has a tag of its own.
+    // Each form has a tag of its own: that of the JSON says nothing here.
     const tag = headers["if-none-match"]
-    if (tag !== undefined) headers["if-none-match"] = tag.replace(/-protobuf"$/, '"')
+    delete headers["if-none-match"]
+    if (tag?.endsWith(suffix) === true) headers["if-none-match"] = `${tag.slice(0, -suffix.length)}"`
     const inJson = { ...request, headers }
     return Effect.flatMap(api.handle(inJson), (answer) => encoded(answer, dialect))
   }
@@ -46,7 +50,7 @@ const wanted = ({ headers, path }: ApiRequest): Dialect | undefined => {
 const encoded = (answer: ApiResponse, dialect: Dialect): Effect.Effect<ApiResponse> => {
   if (answer._tag !== "Answer") return Effect.succeed(answer)
   const tag = answer.headers?.["etag"]
-  const headers = tag === undefined ? {} : { headers: { ...answer.headers, etag: tag.replace(/"$/, '-protobuf"') } }
+  const headers = tag === undefined ? {} : { headers: { ...answer.headers, etag: tag.replace(/"$/, suffix) } }
   if (answer.status !== 200) return Effect.succeed({ ...answer, ...headers })
   return Effect.promise(async (): Promise<Answer> => {
     const [{ BinaryWriter }, messages] = await Promise.all([

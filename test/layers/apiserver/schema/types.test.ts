@@ -52,7 +52,11 @@ describe("the type table", () => {
 
   it("has sets only of scalars, and defaults only of texts", () => {
     const fields = [...all.values()].flatMap((type) =>
-      [...type.fields].map(([name, field]) => ({ ...field, name: `${type.id}.${name}` }))
+      [...type.fields].map(([name, field]) => ({
+        name: `${type.id}.${name}`,
+        form: field.form,
+        default: field.default
+      }))
     )
     const odd = fields.filter(
       ({ default: value, form }) =>
