@@ -44,7 +44,17 @@ export const real: Backend = {
 }
 
 /** Parts of the API that the embedded server is still to learn. */
-const notYet: ReadonlyArray<Part> = ["applyRemoval", "managedFields", "fieldValidation", "validation", "defaults"]
+const notYet: ReadonlyArray<Part> = [
+  "applyRemoval",
+  "managedFields",
+  "fieldValidation",
+  "validation",
+  "defaults",
+  "options",
+  "eviction",
+  "admission",
+  "quota"
+]
 
 /** The embedded server, on its own. */
 const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Context.get(context, ApiServer)))

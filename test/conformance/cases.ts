@@ -1,6 +1,7 @@
 /** All cases, under the headings of the rules they check. */
 import type { Case } from "./Case.ts"
 import { admission } from "./cases/admission.ts"
+import { badRequests } from "./cases/badRequests.ts"
 import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
@@ -21,7 +22,7 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Deletion: deletion,
   Admission: admission,
   Views: views,
-  Errors: errors,
+  Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,
   Security: security
 }

@@ -1,10 +1,12 @@
 /** Deletion: grace, finalizers, propagation, collections. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type * as ApiError from "../../../src/kube/ApiError.ts"
+import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
+import { done, invalid, merge, refused } from "../answers.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
+import { at, deployment, matching, podOf } from "../objects.ts"
 
 const names = (list: KubeList<KubeObject>): ReadonlyArray<string> => list.items.map((item) => item.metadata.name)
 
@@ -21,6 +23,17 @@ const letters = Effect.fnUntraced(function* ({ client, namespace }: Subject, cou
 const mine = "letter"
 
 const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effect.flip(call), (e) => e.reason._tag)
+
+const deleteOptions = (options: object) => ({ apiVersion: "v1", kind: "DeleteOptions", ...options })
+
+const bind = (name: string, node: string) => ({
+  apiVersion: "v1",
+  kind: "Binding",
+  metadata: { name },
+  target: { kind: "Node", name: node }
+})
+
+const gone = { code: 404, reason: "NotFound" } as const
 
 export const deletion: ReadonlyArray<Case> = [
   {
@@ -71,6 +84,275 @@ export const deletion: ReadonlyArray<Case> = [
       assert.isDefined(held.metadata.deletionTimestamp)
       yield* client.update(ConfigMap, { ...held, metadata: { ...held.metadata, finalizers: [] } })
       assert.strictEqual(yield* reason(client.get(ConfigMap, target)), "NotFound")
+    })
+  },
+  {
+    title: "a bound pod is given its grace; its time may be shortened, never extended; 0 ends it",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      done(yield* ask("POST", pods, podOf("a")))
+      done(yield* ask("POST", `${pods}/a/binding`, bind("a", "n")), 201)
+      const seconds = (body: any) => body.metadata.deletionGracePeriodSeconds
+      assert.strictEqual(seconds(done(yield* ask("DELETE", `${pods}/a`))), 30)
+      const later = done(yield* ask("DELETE", `${pods}/a`, deleteOptions({ gracePeriodSeconds: 60 })))
+      assert.strictEqual(seconds(later), 30)
+      const sooner = done(yield* ask("DELETE", `${pods}/a`, deleteOptions({ gracePeriodSeconds: 5 })))
+      assert.strictEqual(seconds(sooner), 5)
+      assert.isBelow(Date.parse(sooner.metadata.deletionTimestamp), Date.parse(later.metadata.deletionTimestamp))
+      done(yield* ask("DELETE", `${pods}/a?gracePeriodSeconds=0`))
+      refused(yield* ask("GET", `${pods}/a`), gone)
+    })
+  },
+  {
+    title: "a pod that was never bound goes at once, and the answer is the pod",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      done(yield* ask("POST", pods, podOf("a")))
+      assert.strictEqual(done(yield* ask("DELETE", `${pods}/a`)).kind, "Pod")
+      refused(yield* ask("GET", `${pods}/a`), gone)
+    })
+  },
+  {
+    title: "terminationGracePeriodSeconds of the pod is its grace",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      done(yield* ask("POST", pods, podOf("a", { terminationGracePeriodSeconds: 7 })))
+      done(yield* ask("POST", `${pods}/a/binding`, bind("a", "n")))
+      const marked = done(yield* ask("DELETE", `${pods}/a`))
+      assert.strictEqual(marked.metadata.deletionGracePeriodSeconds, 7)
+    })
+  },
+  {
+    title: "a deleted object that is held counts a generation and refuses new finalizers",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const path = `${deployments}/a`
+      const made = { ...deployment("a"), metadata: { name: "a", finalizers: ["test.example/hold"] } }
+      assert.strictEqual(done(yield* ask("POST", deployments, made)).metadata.generation, 1)
+      const { metadata } = done(yield* ask("DELETE", path), 200)
+      assert.deepStrictEqual([metadata.generation, metadata.deletionGracePeriodSeconds], [2, 0])
+      const more = { metadata: { finalizers: ["test.example/hold", "test.example/new"] } }
+      invalid(yield* ask("PATCH", path, more, merge), 'Deployment.apps "a"', [
+        "metadata.finalizers",
+        "FieldValueForbidden",
+        'no new finalizers can be added if the object is being deleted, found new finalizers []string{"test.example/new"}'
+      ])
+      done(yield* ask("PATCH", path, { spec: { replicas: 3 } }, merge))
+      const last = done(yield* ask("PATCH", path, { metadata: { finalizers: null } }, merge))
+      assert.isDefined(last.metadata.deletionTimestamp)
+      refused(yield* ask("GET", path), gone)
+    })
+  },
+  {
+    title: "a second deletion of a held object changes nothing",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", configMaps, { metadata: { name: "a", finalizers: ["test.example/hold"] } }))
+      const first = done(yield* ask("DELETE", `${configMaps}/a`))
+      const second = done(yield* ask("DELETE", `${configMaps}/a`))
+      assert.deepStrictEqual(second.metadata, first.metadata)
+    })
+  },
+  {
+    title: "propagation policies are finalizers for the garbage collector: Foreground and Orphan wait for it",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      for (const [policy, finalizer] of [
+        ["Foreground", "foregroundDeletion"],
+        ["Orphan", "orphan"]
+      ] as const) {
+        const path = `${deployments}/${policy.toLowerCase()}`
+        done(yield* ask("POST", deployments, deployment(policy.toLowerCase())))
+        const marked = done(yield* ask("DELETE", path, deleteOptions({ propagationPolicy: policy })))
+        assert.strictEqual(marked.kind, "Deployment")
+        assert.deepStrictEqual(marked.metadata.finalizers, [finalizer])
+        assert.isDefined(marked.metadata.deletionTimestamp)
+        done(yield* ask("PATCH", path, { metadata: { finalizers: null } }, merge))
+        refused(yield* ask("GET", path), gone)
+      }
+    })
+  },
+  {
+    title: "Background deletes at once; it is what a deletion without a policy means",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      for (const query of ["?propagationPolicy=Background", ""]) {
+        done(yield* ask("POST", deployments, deployment("a")))
+        const answer = done(yield* ask("DELETE", `${deployments}/a${query}`))
+        assert.deepStrictEqual([answer.kind, answer.status], ["Status", "Success"])
+        refused(yield* ask("GET", `${deployments}/a`), gone)
+      }
+    })
+  },
+  {
+    title: "orphanDependents, the older word, still means Orphan",
+    since: 20,
+    needs: "options",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", configMaps, configMap("a")))
+      const marked = done(yield* ask("DELETE", `${configMaps}/a`, deleteOptions({ orphanDependents: true })))
+      assert.deepStrictEqual(marked.metadata.finalizers, ["orphan"])
+    })
+  },
+  {
+    title: "a later policy replaces the earlier one's finalizer",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", configMaps, configMap("a")))
+      done(yield* ask("DELETE", `${configMaps}/a?propagationPolicy=Orphan`))
+      const again = done(yield* ask("DELETE", `${configMaps}/a?propagationPolicy=Foreground`))
+      assert.deepStrictEqual(again.metadata.finalizers, ["foregroundDeletion"])
+    })
+  },
+  {
+    title: "the answer to a deletion names what it deleted",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const { metadata } = done(yield* ask("POST", deployments, deployment("a")))
+      const { details, status } = done(yield* ask("DELETE", `${deployments}/a`), 200)
+      assert.deepStrictEqual(
+        { status, details },
+        { status: "Success", details: { name: "a", group: "apps", kind: "deployments", uid: metadata.uid } }
+      )
+    })
+  },
+  {
+    title: "a namespace waits in Terminating for its finalizer, which only its finalize endpoint removes",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const name = `${namespace}-dying`
+      const path = `/api/v1/namespaces/${name}`
+      const made = done(yield* ask("POST", "/api/v1/namespaces", { metadata: { name } }))
+      assert.deepStrictEqual([made.spec.finalizers, made.status.phase], [["kubernetes"], "Active"])
+      const marked = done(yield* ask("DELETE", path))
+      assert.isDefined(marked.metadata.deletionTimestamp)
+      assert.deepStrictEqual([marked.spec.finalizers, marked.status.phase], [["kubernetes"], "Terminating"])
+      const kept = done(yield* ask("PATCH", path, { spec: { finalizers: [] } }, merge))
+      assert.deepStrictEqual(kept.spec.finalizers, ["kubernetes"])
+      done(yield* ask("DELETE", path))
+      const { spec: _, ...rest } = made
+      const finalized = done(yield* ask("PUT", `${path}/finalize`, { ...rest, metadata: { name }, spec: {} }))
+      assert.deepStrictEqual(finalized.spec.finalizers ?? [], [])
+      refused(yield* ask("GET", path), gone)
+    })
+  },
+  {
+    title: "the server deletes no dependents and no contents of a namespace by itself",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps, deployments, replicaSets } = at(namespace)
+      const { metadata } = done(yield* ask("POST", deployments, deployment("a")))
+      const ownerReferences = [{ apiVersion: "apps/v1", kind: "Deployment", name: "a", uid: metadata.uid }]
+      const owned = { metadata: { name: "a", ownerReferences }, spec: matching }
+      done(yield* ask("POST", replicaSets, owned))
+      done(yield* ask("DELETE", `${deployments}/a`))
+      done(yield* ask("GET", `${replicaSets}/a`))
+      done(yield* ask("POST", configMaps, configMap("a")))
+      done(yield* ask("DELETE", `/api/v1/namespaces/${namespace}`))
+      done(yield* ask("GET", `${configMaps}/a`))
+    })
+  },
+  {
+    title: "the namespaces every cluster needs cannot be deleted",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask }) {
+      for (const name of ["default", "kube-system", "kube-public"]) {
+        refused(yield* ask("DELETE", `/api/v1/namespaces/${name}`), {
+          code: 403,
+          reason: "Forbidden",
+          message: `namespaces "${name}" is forbidden: this namespace may not be deleted`
+        })
+      }
+    })
+  },
+  {
+    title: "deletecollection by field selector, with a policy, and as a dry run",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      for (const name of ["a", "b", "c"]) done(yield* ask("POST", configMaps, configMap(name, {}, { mine: "yes" })))
+      const left = function* () {
+        const list = done(yield* ask("GET", `${configMaps}?labelSelector=mine`))
+        return list.items.map((item: any) => [item.metadata.name, item.metadata.finalizers])
+      }
+      done(yield* ask("DELETE", `${configMaps}?fieldSelector=metadata.name%3Da&dryRun=All`))
+      assert.strictEqual((yield* left()).length, 3)
+      done(yield* ask("DELETE", `${configMaps}?fieldSelector=metadata.name%3Da`))
+      done(yield* ask("DELETE", `${configMaps}?fieldSelector=metadata.name%3Db&propagationPolicy=Foreground`))
+      assert.deepStrictEqual(yield* left(), [
+        ["b", ["foregroundDeletion"]],
+        ["c", undefined]
+      ])
+    })
+  },
+  {
+    title: "an eviction deletes a pod; of a pod that is not there it is NotFound",
+    since: 20,
+    needs: "eviction",
+    run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
+      const { pods } = at(namespace)
+      const apiVersion = minor < 22 ? "policy/v1beta1" : "policy/v1"
+      const eviction = (name: string) => ({ apiVersion, kind: "Eviction", metadata: { name } })
+      done(yield* ask("POST", pods, podOf("a")))
+      const dry = { ...eviction("a"), deleteOptions: deleteOptions({ dryRun: ["All"] }) }
+      done(yield* ask("POST", `${pods}/a/eviction`, dry), 201)
+      done(yield* ask("GET", `${pods}/a`))
+      const answer = done(yield* ask("POST", `${pods}/a/eviction`, eviction("a")), 201)
+      assert.deepStrictEqual([answer.kind, answer.status], ["Status", "Success"])
+      refused(yield* ask("GET", `${pods}/a`), gone)
+      refused(yield* ask("POST", `${pods}/a/eviction`, eviction("a")), gone)
+    })
+  },
+  {
+    title: "an eviction that a disruption budget does not allow is TooManyRequests",
+    since: 22,
+    rule: "policy/v1 Eviction, from 1.22; the budget is counted by its controller",
+    needs: "eviction",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+      done(yield* ask("POST", pods, podOf("a", {}, { labels: { app: "a" } })))
+      done(yield* ask("POST", `${pods}/a/binding`, bind("a", "n")))
+      const ready = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }
+      done(yield* ask("PATCH", `${pods}/a/status`, { status: ready }, merge))
+      const spec = { minAvailable: 1, selector: { matchLabels: { app: "a" } } }
+      done(
+        yield* ask("POST", budgets, {
+          apiVersion: "policy/v1",
+          kind: "PodDisruptionBudget",
+          metadata: { name: "b" },
+          spec
+        })
+      )
+      const counted = {
+        observedGeneration: 1,
+        disruptionsAllowed: 0,
+        currentHealthy: 1,
+        desiredHealthy: 1,
+        expectedPods: 1
+      }
+      done(yield* ask("PATCH", `${budgets}/b/status`, { status: counted }, merge))
+      const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } }
+      refused(yield* ask("POST", `${pods}/a/eviction`, eviction), {
+        code: 429,
+        reason: "TooManyRequests",
+        message: "Cannot evict pod as it would violate the pod's disruption budget."
+      })
+      done(yield* ask("PATCH", `${budgets}/b/status`, { status: { disruptionsAllowed: 1 } }, merge))
+      done(yield* ask("POST", `${pods}/a/eviction`, eviction), 201)
+      assert.isDefined(done(yield* ask("GET", `${pods}/a`)).metadata.deletionTimestamp)
+      const { status } = done(yield* ask("GET", `${budgets}/b`))
+      assert.strictEqual(status.disruptionsAllowed, 0)
     })
   }
 ]

@@ -5,12 +5,26 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import type { Transport } from "../../../src/layers/Transport.ts"
+import { done, merge, refused } from "../answers.ts"
 import { type Case, configMap } from "../Case.ts"
+import { at, deployment } from "../objects.ts"
 
 /** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
 /** A real server puts objects of its own (a root CA) into namespaces. */
 const raw = (transport: Transport["Service"], path: string, accept?: string) =>
   transport.send({ method: "GET", path, accept, context: { verb: "raw", path } })
+
+const notAllowed = {
+  code: 405,
+  reason: "MethodNotAllowed",
+  message: "the server does not allow this method on the requested resource"
+} as const
+
+const nowhere = {
+  code: 404,
+  reason: "NotFound",
+  message: "the server could not find the requested resource"
+} as const
 
 export const errors: ReadonlyArray<Case> = [
   {
@@ -43,6 +57,140 @@ export const errors: ReadonlyArray<Case> = [
       for (const path of ["/nowhere", "/apis/none.example", "/api/v1/nonsense", "/api/v2/pods"]) {
         assert.strictEqual((yield* Effect.flip(raw(transport, path))).reason._tag, "NotFound", path)
       }
+    })
+  },
+  {
+    title: "404: the words and details of an object that is not there",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps, deployments } = at(namespace)
+      refused(yield* ask("GET", `${configMaps}/none`), {
+        code: 404,
+        reason: "NotFound",
+        message: 'configmaps "none" not found',
+        details: { name: "none", kind: "configmaps" }
+      })
+      refused(yield* ask("DELETE", `${deployments}/none`), {
+        code: 404,
+        reason: "NotFound",
+        message: 'deployments.apps "none" not found',
+        details: { name: "none", group: "apps", kind: "deployments" }
+      })
+    })
+  },
+  {
+    title: "404: a kind, a version and a subresource that are not served",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      for (const path of [
+        "/apis/apps/v2/deployments",
+        `/api/v1/namespaces/${namespace}/nodes`,
+        `${at(namespace).configMaps}/a/status`
+      ]) {
+        refused(yield* ask("GET", path), nowhere)
+      }
+    })
+  },
+  {
+    title: "409 AlreadyExists and 409 Conflict tell themselves apart",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const made = done(yield* ask("POST", deployments, deployment("a")), 201)
+      refused(yield* ask("POST", deployments, deployment("a")), {
+        code: 409,
+        reason: "AlreadyExists",
+        message: 'deployments.apps "a" already exists',
+        details: { name: "a", group: "apps", kind: "deployments" }
+      })
+      done(yield* ask("PATCH", `${deployments}/a`, { spec: { replicas: 2 } }, merge))
+      refused(yield* ask("PUT", `${deployments}/a`, made), {
+        code: 409,
+        reason: "Conflict",
+        message:
+          'Operation cannot be fulfilled on deployments.apps "a": the object has been modified; please apply your changes to the latest version and try again',
+        details: { name: "a", group: "apps", kind: "deployments" }
+      })
+    })
+  },
+  {
+    title: "409: preconditions of a deletion say what they compared",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const { metadata } = done(yield* ask("POST", configMaps, configMap("a")))
+      const options = (preconditions: object) => ({ apiVersion: "v1", kind: "DeleteOptions", preconditions })
+      refused(yield* ask("DELETE", `${configMaps}/a`, options({ uid: "other" })), {
+        code: 409,
+        reason: "Conflict",
+        message: new RegExp(
+          `the UID in the precondition \\(other\\) does not match the UID in record \\(${metadata.uid}\\)\\. The object might have been deleted and then recreated$`
+        )
+      })
+      refused(yield* ask("DELETE", `${configMaps}/a`, options({ resourceVersion: "1" })), {
+        code: 409,
+        reason: "Conflict",
+        message: new RegExp(
+          `the ResourceVersion in the precondition \\(1\\) does not match the ResourceVersion in record \\(${metadata.resourceVersion}\\)\\. The object might have been modified$`
+        )
+      })
+    })
+  },
+  {
+    title: "405: verbs that a collection or an object does not have",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", configMaps, configMap("a")))
+      refused(yield* ask("PUT", configMaps, configMap("a")), notAllowed)
+      refused(yield* ask("PATCH", configMaps, {}, merge), notAllowed)
+      refused(yield* ask("POST", `${configMaps}/a`, configMap("a")), notAllowed)
+      refused(yield* ask("DELETE", "/api/v1/configmaps"), notAllowed)
+      refused(yield* ask("DELETE", "/api/v1/namespaces"), notAllowed)
+    })
+  },
+  {
+    title: "406: a form that the server cannot give",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      for (const accept of ["text/html", "application/json;as=Bogus;g=meta.k8s.io;v=v1"]) {
+        refused(yield* ask("GET", configMaps, undefined, { accept }), { code: 406, reason: "NotAcceptable" })
+      }
+      const several = "text/html, application/json;q=0.9"
+      done(yield* ask("GET", configMaps, undefined, { accept: several }))
+    })
+  },
+  {
+    title: "415: a body in a form that nobody knows",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      for (const contentType of ["text/plain", "application/xml"]) {
+        refused(yield* ask("POST", configMaps, configMap("a"), { contentType }), {
+          code: 415,
+          reason: "UnsupportedMediaType",
+          message: /^the body of the request was in an unknown format - accepted media types include: application\/json/
+        })
+      }
+    })
+  },
+  {
+    title: "a refusal has no metadata of an object, and its code is the answer's",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { body } = yield* ask("GET", `${at(namespace).pods}/none`)
+      assert.deepStrictEqual(Object.keys(body).sort(), [
+        "apiVersion",
+        "code",
+        "details",
+        "kind",
+        "message",
+        "metadata",
+        "reason",
+        "status"
+      ])
+      assert.deepStrictEqual(body.metadata, {})
     })
   }
 ]

@@ -126,9 +126,11 @@ class Watcher {
   /** Asked for a revision that was compacted before the watch began. */
   private readonly late: boolean
   private bookmark = false
+  private view: View
 
   constructor(plan: Plan, history: History, log: RevisionLog) {
     this.plan = plan
+    this.view = plan.view
     this.history = history
     this.log = log
     this.position = plan.revision
@@ -179,7 +181,7 @@ class Watcher {
   private takeInitial(): Array<string> {
     const versions = this.plan.initial.slice(this.delivered, this.delivered + chunkSize)
     this.delivered += versions.length
-    return versions.map((version) => line("ADDED", this.plan.view.one(version)))
+    return versions.map((version) => line("ADDED", this.form().one(version)))
   }
 
   private takeChanges(lines: Array<string>): void {
@@ -206,15 +208,22 @@ class Watcher {
 
   /** An object that starts or stops matching is added to, or deleted from, what this watcher sees. */
   private deliver(change: Change, lines: Array<string>): void {
-    const { selection, view } = this.plan
+    const { selection } = this.plan
     const before = change.previous !== undefined && matches(selection, change.previous)
     if (change.type === "DELETED") {
-      if (before) lines.push(shared(change, view, "DELETED", change.next))
+      if (before) lines.push(shared(change, this.form(), "DELETED", change.next))
       return
     }
     const after = matches(selection, change.next)
-    if (after) lines.push(shared(change, view, before ? "MODIFIED" : "ADDED", change.next))
-    else if (before) lines.push(shared(change, view, "LEFT", change.previous))
+    if (after) lines.push(shared(change, this.form(), before ? "MODIFIED" : "ADDED", change.next))
+    else if (before) lines.push(shared(change, this.form(), "LEFT", change.previous))
+  }
+
+  /** The form of the event at hand. */
+  private form(): View {
+    const { view } = this
+    if (view.next !== undefined) this.view = view.next
+    return view
   }
 
   private bookmarkLine(revision: number, initialEnd: boolean): string {

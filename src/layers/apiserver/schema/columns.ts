@@ -1,22 +1,22 @@
 /**
- * Columns of kubectl's tables, by kind. Source: printers of the reference server (pkg/printers/internalversion). A kind
- * without columns of its own shows Name and Age.
+ * Columns of kubectl's tables, by kind. Source: printers of the reference server (pkg/printers/internalversion). A cell's type is
+ * not always its column's: some columns of type string hold numbers there. A kind without columns shows Name and Age.
  */
 import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { podStatus } from "./podStatus.ts"
 import type { Column } from "./Kind.ts"
 
-type Cell = Column["cell"]
+export type Cell = Column["cell"]
 
-const text = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "string", cell, priority })
-const integer = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "integer", cell, priority })
+export const text = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "string", cell, priority })
+export const integer = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "integer", cell, priority })
 
-const orNone = (value: string): string => (value === "" ? "<none>" : value)
+export const orNone = (value: string): string => (value === "" ? "<none>" : value)
 const orUnknown = (value: string): string => (value === "" ? "<unknown>" : value)
-const number = (value: Json | undefined): number => (typeof value === "number" ? value : 0)
+export const number = (value: Json | undefined): number => (typeof value === "number" ? value : 0)
 const size = (value: Json | undefined): number => (isObject(value) ? Object.keys(value).length : 0)
-const path =
+export const path =
   (...keys: ReadonlyArray<string>): Cell =>
   (object) =>
     textAt(object, ...keys)
@@ -49,7 +49,7 @@ export const humanDuration = (millis: number): string => {
   return years < 8 ? two(years, "y", days % 365, "d") : `${years}y`
 }
 
-const since = (timestamp: string, now: number): string => {
+export const since = (timestamp: string, now: number): string => {
   const millis = Date.parse(timestamp)
   return Number.isNaN(millis) ? "<unknown>" : humanDuration(now - millis)
 }
@@ -64,7 +64,7 @@ const templateContainers = (object: JsonObject): Array<Json> =>
   arrayAt(object, "spec", "template", "spec", "containers")
 const join = (list: Array<Json>, key: string): string => list.map((element) => textAt(element, key)).join(",")
 
-const labelSelector = (value: Json | undefined): string => {
+export const labelSelector = (value: Json | undefined): string => {
   const labels = objectAt(value, "matchLabels") ?? {}
   const pairs = Object.keys(labels)
     .sort()
@@ -138,7 +138,7 @@ export const namespace: ReadonlyArray<Column> = [name, text("Status", path("stat
 
 export const configMap: ReadonlyArray<Column> = [
   name,
-  text("Data", (object) => String(size(at(object, "data")) + size(at(object, "binaryData")))),
+  text("Data", (object) => size(at(object, "data")) + size(at(object, "binaryData"))),
   age
 ]
 
@@ -187,7 +187,7 @@ export const endpoints: ReadonlyArray<Column> = [
 
 export const serviceAccount: ReadonlyArray<Column> = [
   name,
-  text("Secrets", (object) => String(arrayAt(object, "secrets").length)),
+  text("Secrets", (object) => arrayAt(object, "secrets").length),
   age
 ]
 
@@ -216,11 +216,19 @@ export const event: ReadonlyArray<Column> = [
   ),
   text("Message", (object) => textAt(object, "message").trim()),
   text("First Seen", (object, now) => since(textAt(object, "firstTimestamp") || textAt(object, "eventTime"), now), 1),
-  text("Count", (object) => String(number(at(object, "series", "count")) || number(at(object, "count")) || 1), 1),
+  text("Count", (object) => number(at(object, "series", "count")) || number(at(object, "count")) || 1, 1),
   { ...name, priority: 1 }
 ]
 
 export const lease: ReadonlyArray<Column> = [name, text("Holder", path("spec", "holderIdentity")), age]
+
+/** What `-o wide` adds to kinds with a pod template. */
+export const templateWide: ReadonlyArray<Column> = [
+  text("Containers", (object) => join(templateContainers(object), "name"), 1),
+  text("Images", (object) => join(templateContainers(object), "image"), 1)
+]
+
+export const selectorWide: Column = text("Selector", (object) => labelSelector(at(object, "spec", "selector")), 1)
 
 export const deployment: ReadonlyArray<Column> = [
   name,
@@ -228,12 +236,11 @@ export const deployment: ReadonlyArray<Column> = [
     "Ready",
     (object) => `${number(at(object, "status", "readyReplicas"))}/${number(at(object, "spec", "replicas"))}`
   ),
-  text("Up-to-date", (object) => String(number(at(object, "status", "updatedReplicas")))),
-  text("Available", (object) => String(number(at(object, "status", "availableReplicas")))),
+  text("Up-to-date", (object) => number(at(object, "status", "updatedReplicas"))),
+  text("Available", (object) => number(at(object, "status", "availableReplicas"))),
   age,
-  text("Containers", (object) => join(templateContainers(object), "name"), 1),
-  text("Images", (object) => join(templateContainers(object), "image"), 1),
-  text("Selector", (object) => labelSelector(at(object, "spec", "selector")), 1)
+  ...templateWide,
+  selectorWide
 ]
 
 export const replicaSet: ReadonlyArray<Column> = [
@@ -242,7 +249,6 @@ export const replicaSet: ReadonlyArray<Column> = [
   integer("Current", (object) => number(at(object, "status", "replicas"))),
   integer("Ready", (object) => number(at(object, "status", "readyReplicas"))),
   age,
-  text("Containers", (object) => join(templateContainers(object), "name"), 1),
-  text("Images", (object) => join(templateContainers(object), "image"), 1),
-  text("Selector", (object) => labelSelector(at(object, "spec", "selector")), 1)
+  ...templateWide,
+  selectorWide
 ]

@@ -3,6 +3,7 @@
  * A row moves to `kinds.ts` when it gets rules.
  */
 import * as Kind from "./Kind.ts"
+import * as columns from "./storedColumns.ts"
 import * as selectable from "./selectable.ts"
 
 const core = { group: "", version: "v1" } as const
@@ -25,6 +26,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...core,
     kind: "PersistentVolumeClaim",
+    columns: columns.persistentVolumeClaim,
     plural: "persistentvolumeclaims",
     shortNames: ["pvc"],
     returnsDeleted: true,
@@ -33,6 +35,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...core,
     kind: "PersistentVolume",
+    columns: columns.persistentVolume,
     plural: "persistentvolumes",
     shortNames: ["pv"],
     returnsDeleted: true,
@@ -42,6 +45,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...core,
     kind: "ReplicationController",
+    columns: columns.replicationController,
     plural: "replicationcontrollers",
     shortNames: ["rc"],
     categories: ["all"],
@@ -63,6 +67,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...apps,
     kind: "StatefulSet",
+    columns: columns.statefulSet,
     plural: "statefulsets",
     shortNames: ["sts"],
     subresources: ["status", "scale"],
@@ -71,6 +76,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...apps,
     kind: "DaemonSet",
+    columns: columns.daemonSet,
     plural: "daemonsets",
     shortNames: ["ds"],
     subresources: status,
@@ -79,6 +85,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...batch,
     kind: "Job",
+    columns: columns.job,
     plural: "jobs",
     subresources: status,
     fields: selectable.job,
@@ -87,6 +94,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...batch,
     kind: "CronJob",
+    columns: columns.cronJob,
     plural: "cronjobs",
     shortNames: ["cj"],
     subresources: status,
@@ -103,6 +111,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     group: "policy",
     version: "v1",
     kind: "PodDisruptionBudget",
+    columns: columns.disruptionBudget,
     plural: "poddisruptionbudgets",
     shortNames: ["pdb"],
     subresources: status,
@@ -127,7 +136,13 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     namespaced: false,
     generation: "content"
   }),
-  Kind.make({ ...storage, kind: "StorageClass", plural: "storageclasses", shortNames: ["sc"] }),
+  Kind.make({
+    ...storage,
+    kind: "StorageClass",
+    columns: columns.storageClass,
+    plural: "storageclasses",
+    shortNames: ["sc"]
+  }),
   Kind.make({ ...storage, kind: "CSIDriver", plural: "csidrivers", unconditionalUpdate: false, generation: true }),
   Kind.make({ ...storage, kind: "CSINode", plural: "csinodes", unconditionalUpdate: false }),
   Kind.make({

@@ -2,7 +2,6 @@
  * A view is the form in which stored versions leave the server: the objects of a group and version, their metadata only,
  * or a table. Views turn texts into texts; those that are pure functions of a version remember their result on it.
  */
-import { at, put } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Kind from "../schema/Kind.ts"
 import * as Version from "../mvcc/Version.ts"
@@ -19,6 +18,8 @@ export interface View {
   readonly one: (version: Version.Version) => string
   /** The version as if it had been written at another revision. */
   readonly oneAt: (version: Version.Version, revision: number) => string
+  /** The form of what follows the first event of a watch; the same where this is left out. */
+  readonly next?: View
   readonly list: (versions: ReadonlyArray<Version.Version>, metadata: ListMeta) => string
   readonly bookmark: (metadata: { readonly resourceVersion: string; readonly annotations?: JsonObject }) => string
 }
@@ -29,15 +30,6 @@ export const head = (kind: Pick<Kind.Kind, "group" | "version" | "kind">): strin
 /** Joins an opening such as `{"kind":"Pod"` with the members of an object's text. */
 export const join = (opening: string, text: string): string =>
   text === "{}" ? `${opening}}` : `${opening},${text.slice(1)}`
-
-export const atRevision = (version: Version.Version, revision: number): Version.Version => {
-  const object = Version.parse(version)
-  const metadata = at(object, "metadata")
-  if (typeof metadata === "object" && metadata !== null && !Array.isArray(metadata)) {
-    put(metadata, "resourceVersion", String(revision))
-  }
-  return { ...version, revision, text: JSON.stringify(object), views: undefined }
-}
 
 export const memoised =
   (id: string, make: (version: Version.Version) => string) =>
@@ -59,11 +51,11 @@ export const plain = (kind: Kind.Kind): View => {
   const body =
     conversion === undefined
       ? (version: Version.Version) => version.text
-      : memoised(id, (version) => JSON.stringify(conversion.fromStored(Version.parse(version))))
+      : memoised(id, (version) => JSON.stringify(conversion.fromStored(Version.parseWhole(version))))
   return {
     id,
     one: (version) => join(opening, body(version)),
-    oneAt: (version, revision) => join(opening, body(atRevision(version, revision))),
+    oneAt: (version, revision) => join(opening, body(Version.atRevision(version, revision))),
     list: (versions, metadata) =>
       `${listOpening},"metadata":${JSON.stringify(metadata)},"items":[${versions.map(body).join(",")}]}`,
     bookmark: (metadata) => `${opening},"metadata":${JSON.stringify(metadata)}}`
@@ -72,7 +64,7 @@ export const plain = (kind: Kind.Kind): View => {
 
 /** A copy of an object in the form the kind serves. The copy belongs to the caller. */
 export const served = (kind: Kind.Kind, version: Version.Version): JsonObject => {
-  const object = Version.parse(version)
+  const object = Version.parseWhole(version)
   const converted: JsonObject = kind.conversion === undefined ? object : kind.conversion.fromStored(object)
   const out: Record<string, Json> = { kind: kind.kind, apiVersion: Kind.apiVersion(kind) }
   return Object.assign(out, converted)

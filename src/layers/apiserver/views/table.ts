@@ -1,10 +1,8 @@
 /** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
-import { objectAt } from "../json.ts"
-import type { JsonObject } from "../json.ts"
 import { generic } from "../schema/columns.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as Version from "../mvcc/Version.ts"
-import { atRevision, head, join } from "./View.ts"
+import { head, join } from "./View.ts"
 import type { View } from "./View.ts"
 
 /** What each row carries of its object: `includeObject` of the query. */
@@ -25,30 +23,41 @@ export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, n
   const row = (one: Version.Version): string => {
     const object = Version.parse(one)
     const cells = JSON.stringify(columns.map((column) => column.cell(object, now)))
-    const carried = include === "None" ? "" : `,"object":${carry(kind, include, version, one, object)}`
-    return `{"cells":${cells}${carried}}`
+    const carried = include === "None" ? "null" : carry(kind, include, version, one)
+    return `{"cells":${cells},"object":${carried}}`
   }
-  const render = (rows: ReadonlyArray<Version.Version>, metadata: object): string =>
-    `${opening},"metadata":${JSON.stringify(metadata)},"columnDefinitions":${definitions},"rows":[${rows.map(row).join(",")}]}`
-  const one = (single: Version.Version): string => render([single], { resourceVersion: String(single.revision) })
-  return {
-    id: `table ${kind.group} ${version} ${include}`,
-    one,
-    oneAt: (single, revision) => one(atRevision(single, revision)),
-    list: render,
+  const render =
+    (columns: string) =>
+    (rows: ReadonlyArray<Version.Version>, metadata: object): string =>
+      `${opening},"metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[${rows.map(row).join(",")}]}`
+  const form = (columns: string) => {
+    const list = render(columns)
+    const one = (single: Version.Version): string => list([single], { resourceVersion: String(single.revision) })
+    return {
+      list,
+      one,
+      oneAt: (single: Version.Version, revision: number) => one(Version.atRevision(single, revision))
+    }
+  }
+  const id = `table ${kind.group} ${version} ${include}`
+  const rest: Omit<View, "next"> = {
+    id: `${id} rest`,
+    ...form("[]"),
     bookmark: (metadata) => {
       const object = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}}`
       const meta = JSON.stringify({ resourceVersion: metadata.resourceVersion })
       return `${opening},"metadata":${meta},"columnDefinitions":[],"rows":[{"cells":[],"object":${object}}]}`
     }
   }
+  // Only the first event of a watch says what the columns are.
+  return { ...rest, id, ...form(definitions), next: rest }
 }
 
-const carry = (kind: Kind, include: Include, version: string, one: Version.Version, object: JsonObject): string => {
+const carry = (kind: Kind, include: Include, version: string, one: Version.Version): string => {
   if (include === "Metadata") {
-    const metadata = JSON.stringify(objectAt(object, "metadata") ?? {})
-    return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${metadata}}`
+    return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${one.metadata}}`
   }
-  const text = kind.conversion === undefined ? one.text : JSON.stringify(kind.conversion.fromStored(object))
+  const text =
+    kind.conversion === undefined ? one.text : JSON.stringify(kind.conversion.fromStored(Version.parseWhole(one)))
   return join(head(kind), text)
 }
