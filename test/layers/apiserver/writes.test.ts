@@ -25,8 +25,13 @@ const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 const deployments = "/apis/apps/v1/namespaces/default/deployments"
 const deployment = (name: string, spec: object = {}) => ({
   metadata: { name },
-  spec: { selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } } }, ...spec }
+  spec: {
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+    ...spec
+  }
 })
+const { spec: podSpec } = pod("any")
 
 describe("create", () => {
   it.effect("fills in uid, time in seconds, version and namespace; the status is the server's", () =>
@@ -47,9 +52,9 @@ describe("create", () => {
 
   it.effect("generates names, and draws again when one is taken", () =>
     Effect.gen(function* () {
-      const made = yield* post(pods, { metadata: { generateName: "web-" } })
+      const made = yield* post(pods, { metadata: { generateName: "web-" }, spec: podSpec })
       assert.match(made.metadata.name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/)
-      const long = yield* post(pods, { metadata: { generateName: "x".repeat(70) } })
+      const long = yield* post(pods, { metadata: { generateName: "x".repeat(70) }, spec: podSpec })
       same(long.metadata.name.length, 63)
     }).pipe(Effect.provide(layer()))
   )
@@ -57,7 +62,7 @@ describe("create", () => {
   it.effect("is the same for the same seed and clock", () =>
     Effect.gen(function* () {
       const run = Effect.gen(function* () {
-        yield* post(pods, { metadata: { generateName: "web-" } })
+        yield* post(pods, { metadata: { generateName: "web-" }, spec: podSpec })
         return yield* get(pods)
       }).pipe(Effect.provide(layer()), Random.withSeed("seed"))
       same(yield* run, yield* run)
@@ -90,7 +95,7 @@ describe("create", () => {
 
   it.effect("refuses invalid metadata with the field's path", () =>
     Effect.gen(function* () {
-      const unnamed = yield* refused(post(pods, { metadata: {} }))
+      const unnamed = yield* refused(post(pods, { metadata: {}, spec: podSpec }))
       same(
         [unnamed.status, unnamed.message],
         [422, 'Pod "" is invalid: metadata.name: Required value: name or generateName is required']
@@ -144,7 +149,7 @@ describe("create", () => {
       for (const body of ["", "[]", "null", "1", '"x"']) same((yield* raw(body))[0], 400)
       same((yield* raw('{"metadata":[]}'))[0], 400)
       same((yield* raw("{}", "text/plain"))[0], 415)
-      same((yield* raw('{"metadata":{"name":"ok"}}', "application/json; charset=utf-8"))[0], 201)
+      same((yield* raw(JSON.stringify(pod("ok")), "application/json; charset=utf-8"))[0], 201)
     }).pipe(Effect.provide(layer()))
   )
 

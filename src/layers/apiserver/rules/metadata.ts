@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as Turn from "../Turn.ts"
-import { forbiddenValue } from "./validate.ts"
+import { forbidden } from "./validation/field.ts"
 
 /** Order of the keys in what is stored; whatever else is there follows. */
 const order: ReadonlyArray<string> = [
@@ -23,14 +23,13 @@ const order: ReadonlyArray<string> = [
   "labels",
   "annotations",
   "ownerReferences",
-  "finalizers",
-  "managedFields"
+  "finalizers"
 ]
 
 const isEmpty = (value: Json | undefined): boolean =>
   Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
 
-/** The object as it is stored: no kind, metadata first and in order, empty collections in it left out. */
+/** The object as it is stored: no kind, no managedFields, metadata first and in order, empty collections in it left out. */
 export const canonical = (object: JsonObject, revision: string): JsonObject => {
   const metadata = objectAt(object, "metadata") ?? {}
   metadata["resourceVersion"] = revision
@@ -82,7 +81,6 @@ export const update = (kind: Kind, object: JsonObject, existing: JsonObject, sub
   const metadata = ensureObject(object, "metadata")
   const before = objectAt(existing, "metadata") ?? {}
   for (const key of owned) put(metadata, key, get(before, key))
-  if (get(metadata, "managedFields") === undefined) put(metadata, "managedFields", get(before, "managedFields"))
   refuseNewFinalizers(kind, metadata, before)
   if (kind.generation === false || subresource === "status" || !counts(kind, object, existing)) return
   const generation = get(before, "generation")
@@ -109,7 +107,7 @@ const refuseNewFinalizers = (kind: Kind, metadata: JsonObject, before: JsonObjec
   if (added.length === 0) return
   const found = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`
   throw Refusal.invalid(kind, textAt(before, "name"), [
-    forbiddenValue(
+    forbidden(
       "metadata.finalizers",
       `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`
     )

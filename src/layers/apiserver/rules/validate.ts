@@ -1,122 +1,100 @@
 /**
- * Validation of metadata, before anything is stored. First cut: what every kind shares; validation of specs belongs in
- * files of its own beside this one. Source: apimachinery api/validation.
+ * Validation, before anything is stored: the metadata that every kind shares here, the rest by kind in `validation/`. All that
+ * is wrong is told at once, metadata first. Source: apimachinery api/validation.
  */
 import { arrayAt, at, get, isObject, objectAt, textAt } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
+import type { JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
-import type { FieldError } from "../Refusal.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as names from "./names.ts"
+import { invalid, pushAll, required, tooLong } from "./validation/field.ts"
+import type { Errors } from "./validation/field.ts"
+import { rulesOf } from "./validation/table.ts"
 
-export const required = (field: string, detail = ""): FieldError => ({
-  field,
-  reason: "FieldValueRequired",
-  message: detail === "" ? "Required value" : `Required value: ${detail}`
-})
-
-export const invalidValue = (field: string, value: Json, detail: string): FieldError => ({
-  field,
-  reason: "FieldValueInvalid",
-  message: `Invalid value: ${JSON.stringify(value)}: ${detail}`
-})
-
-export const forbiddenValue = (field: string, detail: string): FieldError => ({
-  field,
-  reason: "FieldValueForbidden",
-  message: `Forbidden: ${detail}`
-})
+export { forbidden as forbiddenValue, invalid as invalidValue, required } from "./validation/field.ts"
 
 /** Limit of all annotations together, keys included, in bytes. */
 const annotationBytes = 262_144
 
-/** Refuses an object whose metadata a real server would not store. */
-export const metadata = (kind: Kind, object: JsonObject): void => {
-  const meta = objectAt(object, "metadata") ?? {}
-  const errors = [
-    ...name(kind, meta),
-    ...stringMap(meta, "labels"),
-    ...stringMap(meta, "annotations"),
-    ...owners(meta),
-    ...finalizers(meta)
-  ]
-  if (errors.length > 0) throw Refusal.invalid(kind, textAt(meta, "name"), errors)
+/** Refuses an object that a real server would not store; `before` is the state it is to replace, if there is one. */
+export const object = (kind: Kind, object: JsonObject, before?: JsonObject): void => {
+  const errors = ofMetadata(kind, object)
+  const rules = rulesOf(kind)
+  rules.check?.(errors, object)
+  if (before !== undefined) rules.change?.(errors, object, before)
+  if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
 }
 
-const name = (kind: Kind, meta: JsonObject): ReadonlyArray<FieldError> => {
-  const text = textAt(meta, "name")
-  const generate = textAt(meta, "generateName")
-  const errors: Array<FieldError> = []
-  if (generate !== "") {
-    for (const detail of names.objectName(kind, generate, true)) {
-      errors.push(invalidValue("metadata.generateName", generate, detail))
-    }
-  }
-  if (text === "") return [...errors, required("metadata.name", "name or generateName is required")]
-  for (const detail of names.objectName(kind, text)) errors.push(invalidValue("metadata.name", text, detail))
+/** The same for writes that leave the spec alone: the metadata only. */
+export const metadata = (kind: Kind, object: JsonObject): void => {
+  const errors = ofMetadata(kind, object)
+  if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
+}
+
+const ofMetadata = (kind: Kind, object: JsonObject): Errors => {
+  const meta = objectAt(object, "metadata") ?? {}
+  const errors: Errors = []
+  name(errors, kind, meta)
+  stringMap(errors, meta, "labels")
+  stringMap(errors, meta, "annotations")
+  owners(errors, meta)
+  finalizers(errors, meta)
   return errors
 }
 
-const stringMap = (meta: JsonObject, which: "labels" | "annotations"): ReadonlyArray<FieldError> => {
+const name = (errors: Errors, kind: Kind, meta: JsonObject): void => {
+  const text = textAt(meta, "name")
+  const generate = textAt(meta, "generateName")
+  if (generate !== "") {
+    pushAll(errors, "metadata.generateName", generate, names.objectName(kind, generate, true))
+  }
+  if (text === "") errors.push(required("metadata.name", "name or generateName is required"))
+  else pushAll(errors, "metadata.name", text, names.objectName(kind, text))
+}
+
+const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotations"): void => {
   const map = get(meta, which)
-  if (map === undefined) return []
+  if (map === undefined) return
   const field = `metadata.${which}`
   if (!isObject(map)) throw Refusal.badRequest(`json: cannot unmarshal value into Go struct field ObjectMeta.${field}`)
-  const errors: Array<FieldError> = []
   let bytes = 0
-  for (const [key, value] of Object.entries(map)) {
+  for (const key of Object.keys(map)) {
+    const value = map[key]
     if (typeof value !== "string") {
       throw Refusal.badRequest(
         `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.${field} of type string`
       )
     }
     bytes += key.length + value.length
-    const checked = which === "annotations" ? key.toLowerCase() : key
-    for (const detail of names.qualified(checked)) errors.push(invalidValue(field, key, detail))
-    if (which === "labels") for (const detail of names.label(value)) errors.push(invalidValue(field, value, detail))
+    pushAll(errors, field, key, names.qualified(which === "annotations" ? key.toLowerCase() : key))
+    if (which === "labels") pushAll(errors, field, value, names.label(value))
   }
-  if (which === "annotations" && bytes > annotationBytes) {
-    errors.push({
-      field,
-      reason: "FieldValueTooLong",
-      message: `Too long: may not be more than ${annotationBytes} bytes`
-    })
-  }
-  return errors
+  if (which === "annotations" && bytes > annotationBytes) errors.push(tooLong(field, annotationBytes))
 }
 
-const owners = (meta: JsonObject): ReadonlyArray<FieldError> => {
-  const errors: Array<FieldError> = []
+const owners = (errors: Errors, meta: JsonObject): void => {
   let controllers = 0
   for (const [index, owner] of arrayAt(meta, "ownerReferences").entries()) {
     for (const key of ["apiVersion", "kind", "name", "uid"]) {
       if (textAt(owner, key) === "") {
-        errors.push(invalidValue(`metadata.ownerReferences[${index}].${key}`, "", `${key} must not be empty`))
+        errors.push(invalid(`metadata.ownerReferences[${index}].${key}`, "", `${key} must not be empty`))
       }
     }
     if (at(owner, "controller") === true) controllers++
   }
   if (controllers > 1) {
-    errors.push(
-      invalidValue(
-        "metadata.ownerReferences",
-        arrayAt(meta, "ownerReferences"),
-        "Only one reference can have Controller set to true"
-      )
-    )
+    const detail = "Only one reference can have Controller set to true"
+    errors.push(invalid("metadata.ownerReferences", arrayAt(meta, "ownerReferences"), detail))
   }
-  return errors
 }
 
-const finalizers = (meta: JsonObject): ReadonlyArray<FieldError> => {
+const finalizers = (errors: Errors, meta: JsonObject): void => {
   const list = arrayAt(meta, "finalizers")
-  const errors = list.flatMap((one) =>
-    names
-      .qualified(typeof one === "string" ? one : "")
-      .map((detail) => invalidValue("metadata.finalizers", one, detail))
-  )
-  if (list.includes("orphan") && list.includes("foregroundDeletion")) {
-    errors.push(invalidValue("metadata.finalizers", list, "finalizer orphan and foregroundDeletion cannot be both set"))
+  for (const one of list) {
+    pushAll(errors, "metadata.finalizers", one, names.qualified(typeof one === "string" ? one : ""))
   }
-  return errors
+  if (list.includes("orphan") && list.includes("foregroundDeletion")) {
+    const detail = "finalizer orphan and foregroundDeletion cannot be both set"
+    errors.push(invalid("metadata.finalizers", list, detail))
+  }
 }

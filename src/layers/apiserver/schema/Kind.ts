@@ -3,6 +3,8 @@
  * name. Rows that are mere defaults are filled in by `make`.
  */
 import type { JsonObject } from "../json.ts"
+import { onCreateOf } from "./creation.ts"
+import { defaultsOf } from "./defaults/table.ts"
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch"
 
@@ -97,8 +99,8 @@ export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>):
   returnsDeleted: false,
   nameRule: "subdomain",
   fields: {},
-  defaults: undefined,
-  onCreate: undefined,
+  defaults: defaultsOf(row),
+  onCreate: onCreateOf(row),
   onUpdate: undefined,
   conversion: undefined,
   columns: undefined,

@@ -5,6 +5,7 @@
 import * as Base64 from "effect/encoding/Base64"
 import { arrayAt, at, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import { jobSelector } from "./defaults/workloads.ts"
 
 /** A pod starts Pending, whatever status was sent. */
 export const pod = (object: JsonObject): void => {
@@ -65,3 +66,27 @@ export const foldStringData = (object: JsonObject): void => {
   const data = ensureObject(object, "data")
   for (const [key, value] of Object.entries(plain)) if (typeof value === "string") set(data, key, Base64.encode(value))
 }
+
+const job = (object: JsonObject): void => {
+  object["status"] = {}
+  jobSelector(object)
+}
+
+const empty = (object: JsonObject): void => {
+  object["status"] = {}
+}
+
+const table: ReadonlyMap<string, (object: JsonObject) => void> = new Map(
+  Object.entries({
+    ReplicationController: replicaSet,
+    "apps/StatefulSet": replicaSet,
+    "apps/DaemonSet": empty,
+    "batch/Job": job,
+    "batch/CronJob": empty,
+    "policy/PodDisruptionBudget": empty
+  })
+)
+
+/** What is done to objects of a kind as they are created, for kinds that have no row of their own to say so. */
+export const onCreateOf = (kind: { readonly group: string; readonly kind: string }) =>
+  table.get(kind.group === "" ? kind.kind : `${kind.group}/${kind.kind}`)

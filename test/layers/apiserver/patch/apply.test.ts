@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
-import { configMap, configMaps, get, layer, patch, pods, post, put, refused, same } from "../client.ts"
+import { configMap, configMaps, get, layer, patch, pod, pods, post, put, refused, same } from "../client.ts"
 
 const at = `${configMaps}/a`
 const config = (data: object, metadata: object = {}) => ({
@@ -91,29 +91,36 @@ describe("apply", () => {
 
   it.effect("merges lists by key and removes elements", () =>
     Effect.gen(function* () {
-      const path = `${pods}/p`
-      const pod = (...containers: ReadonlyArray<object>) => ({
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: { name: "p" },
-        spec: { containers }
+      const path = "/apis/apps/v1/namespaces/default/deployments/d"
+      const labels = { app: "d" }
+      const deployment = (...containers: ReadonlyArray<object>) => ({
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "d" },
+        spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } }
       })
-      yield* apply("one", pod({ name: "a", image: "1" }, { name: "b", image: "1" }), {}, path)
-      yield* apply("two", pod({ name: "a", env: [{ name: "X", value: "1" }] }), {}, path)
-      const less = yield* apply("one", pod({ name: "b", image: "2" }), {}, path)
-      same(less.spec.containers, [
-        { name: "a", env: [{ name: "X", value: "1" }] },
-        { name: "b", image: "2" }
-      ])
-      const error = yield* refused(apply("two", pod({ name: "b", image: "3" }), {}, path))
-      same(error.message, 'Apply failed with 1 conflict: conflict with "one": .spec.containers[name="b"].image')
+      yield* apply("one", deployment({ name: "a", image: "1", args: ["x"] }, { name: "b", image: "1" }), {}, path)
+      yield* apply("two", deployment({ name: "a", image: "1", env: [{ name: "X", value: "1" }] }), {}, path)
+      const less = yield* apply("one", deployment({ name: "b", image: "2" }), {}, path)
+      same(
+        less.spec.template.spec.containers.map(({ name, image, args, env }: any) => ({ name, image, args, env })),
+        [
+          { name: "a", image: "1", args: undefined, env: [{ name: "X", value: "1" }] },
+          { name: "b", image: "2", args: undefined, env: undefined }
+        ]
+      )
+      const error = yield* refused(apply("two", deployment({ name: "b", image: "3" }), {}, path))
+      same(
+        error.message,
+        'Apply failed with 1 conflict: conflict with "one": .spec.template.spec.containers[name="b"].image'
+      )
     }).pipe(Effect.provide(layer()))
   )
 
   it.effect("to the status owns and changes the status only", () =>
     Effect.gen(function* () {
       const path = `${pods}/p`
-      yield* post(pods, { metadata: { name: "p" } })
+      yield* post(pods, pod("p"))
       const body = {
         apiVersion: "v1",
         kind: "Pod",

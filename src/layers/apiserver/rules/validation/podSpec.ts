@@ -1,0 +1,210 @@
+/**
+ * The spec of a pod, in a pod or in the template of a workload. Source: core validation of the reference server, in its
+ * order. Affinity is checked as far as a scheduler depends on it.
+ */
+import { arrayAt, at, get, isObject, numberAt, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import * as names from "../names.ts"
+import { containers } from "./containers.ts"
+import { duplicate, forbidden, invalid, notSupported, pushAll, required } from "./field.ts"
+import type { Errors } from "./field.ts"
+import * as formats from "./formats.ts"
+import { volumes } from "./volumes.ts"
+
+const restartPolicies = ["Always", "OnFailure", "Never"]
+const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]
+
+export const podSpec = (errors: Errors, field: string, spec: JsonObject): void => {
+  const known = volumes(errors, `${field}.volumes`, arrayAt(spec, "volumes"))
+  const main = arrayAt(spec, "containers")
+  containers(errors, `${field}.containers`, main, known)
+  initContainers(errors, `${field}.initContainers`, arrayAt(spec, "initContainers"), main, known)
+  choice(errors, `${field}.restartPolicy`, textAt(spec, "restartPolicy"), restartPolicies)
+  choice(errors, `${field}.dnsPolicy`, textAt(spec, "dnsPolicy"), dnsPolicies)
+  formats.labels(errors, `${field}.nodeSelector`, get(spec, "nodeSelector"))
+  hostNetwork(errors, field, spec, main)
+  affinity(errors, `${field}.affinity`, get(spec, "affinity"))
+  spread(errors, `${field}.topologySpreadConstraints`, arrayAt(spec, "topologySpreadConstraints"))
+  name(errors, `${field}.serviceAccountName`, textAt(spec, "serviceAccountName"), formats.dnsSubdomain)
+  name(errors, `${field}.nodeName`, textAt(spec, "nodeName"), formats.dnsSubdomain)
+  deadline(errors, `${field}.activeDeadlineSeconds`, get(spec, "activeDeadlineSeconds"))
+  name(errors, `${field}.hostname`, textAt(spec, "hostname"), formats.dnsLabel)
+  name(errors, `${field}.subdomain`, textAt(spec, "subdomain"), formats.dnsLabel)
+  tolerations(errors, `${field}.tolerations`, arrayAt(spec, "tolerations"))
+  name(errors, `${field}.priorityClassName`, textAt(spec, "priorityClassName"), formats.dnsSubdomain)
+  name(errors, `${field}.runtimeClassName`, textAt(spec, "runtimeClassName"), formats.dnsSubdomain)
+}
+
+const choice = (errors: Errors, field: string, value: string, supported: ReadonlyArray<string>): void => {
+  if (value === "") errors.push(required(field))
+  else if (!supported.includes(value)) errors.push(notSupported(field, value, supported))
+}
+
+const name = (errors: Errors, field: string, value: string, check: (text: string) => ReadonlyArray<string>): void => {
+  if (value !== "") pushAll(errors, field, value, check(value))
+}
+
+const deadline = (errors: Errors, field: string, value: Json | undefined): void => {
+  if (typeof value === "number" && (value < 1 || value > 2_147_483_647)) {
+    errors.push(invalid(field, value, "must be between 1 and 2147483647, inclusive"))
+  }
+}
+
+/** Init containers share the names of the others and run to their end: nothing probes them. */
+const initContainers = (
+  errors: Errors,
+  field: string,
+  list: ReadonlyArray<Json>,
+  main: ReadonlyArray<Json>,
+  known: ReadonlySet<string>
+): void => {
+  if (list.length === 0) return
+  containers(errors, field, list, known, true)
+  const taken = new Set(main.map((one) => textAt(one, "name")))
+  for (const [index, one] of list.entries()) {
+    const path = `${field}[${index}]`
+    const own = textAt(one, "name")
+    if (own !== "" && taken.has(own)) errors.push(duplicate(`${path}.name`, own))
+    // A container that restarts on its own beside the others is a sidecar, and may be probed.
+    if (textAt(one, "restartPolicy") === "Always") continue
+    for (const key of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"]) {
+      const value = at(one, key)
+      if (isObject(value))
+        errors.push(forbidden(`${path}.${key}`, "may not be set for init containers without restartPolicy=Always"))
+    }
+  }
+}
+
+/** On the host's network a container's port is the host's. */
+const hostNetwork = (errors: Errors, field: string, spec: JsonObject, main: ReadonlyArray<Json>): void => {
+  if (get(spec, "hostNetwork") !== true) return
+  for (const [index, one] of main.entries()) {
+    for (const [position, port] of arrayAt(one, "ports").entries()) {
+      if (numberAt(port, "hostPort") !== numberAt(port, "containerPort")) {
+        errors.push(
+          invalid(
+            `${field}.containers[${index}].ports[${position}].containerPort`,
+            numberAt(port, "containerPort"),
+            "must match `hostPort` when `hostNetwork` is true"
+          )
+        )
+      }
+    }
+  }
+}
+
+const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"]
+
+const tolerations = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
+  for (const [index, one] of list.entries()) {
+    const path = `${field}[${index}]`
+    const key = textAt(one, "key")
+    const operator = textAt(one, "operator")
+    const effect = textAt(one, "effect")
+    if (key !== "") pushAll(errors, `${path}.key`, key, names.qualified(key))
+    if (key === "" && operator !== "Exists") {
+      errors.push(
+        invalid(
+          `${path}.operator`,
+          operator,
+          'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        )
+      )
+    }
+    if (at(one, "tolerationSeconds") !== undefined && effect !== "NoExecute") {
+      errors.push(invalid(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+    }
+    const value = textAt(one, "value")
+    if (operator === "Equal" || operator === "") {
+      const wrong = names.label(value)
+      if (wrong.length > 0) errors.push(invalid(`${path}.operator`, value, wrong.join(";")))
+    } else if (operator === "Exists") {
+      if (value !== "") {
+        errors.push(
+          invalid(`${path}.operator`, printedToleration(one), "value must be empty when `operator` is 'Exists'")
+        )
+      }
+    } else errors.push(notSupported(`${path}.operator`, operator, ["Equal", "Exists"]))
+    if (effect !== "" && !effects.includes(effect)) errors.push(notSupported(`${path}.effect`, effect, effects))
+  }
+}
+
+const printedToleration = (one: Json): string => textAt(one, "value")
+
+const spread = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
+  for (const [index, one] of list.entries()) {
+    const path = `${field}[${index}]`
+    const skew = numberAt(one, "maxSkew")
+    if (skew <= 0) errors.push(invalid(`${path}.maxSkew`, skew, "must be greater than zero"))
+    if (textAt(one, "topologyKey") === "") errors.push(required(`${path}.topologyKey`, "can not be empty"))
+    const when = textAt(one, "whenUnsatisfiable")
+    const supported = ["DoNotSchedule", "ScheduleAnyway"]
+    if (!supported.includes(when)) errors.push(notSupported(`${path}.whenUnsatisfiable`, when, supported))
+  }
+}
+
+const must = "requiredDuringSchedulingIgnoredDuringExecution"
+const should = "preferredDuringSchedulingIgnoredDuringExecution"
+
+const affinity = (errors: Errors, field: string, value: Json | undefined): void => {
+  if (!isObject(value)) return
+  nodeAffinity(errors, `${field}.nodeAffinity`, get(value, "nodeAffinity"))
+  for (const kind of ["podAffinity", "podAntiAffinity"]) {
+    const own = get(value, kind)
+    for (const [index, term] of arrayAt(own, must).entries()) {
+      podTerm(errors, `${field}.${kind}.${must}[${index}]`, term)
+    }
+    for (const [index, one] of arrayAt(own, should).entries()) {
+      const path = `${field}.${kind}.${should}[${index}]`
+      weight(errors, path, one)
+      podTerm(errors, `${path}.podAffinityTerm`, at(one, "podAffinityTerm"))
+    }
+  }
+}
+
+const weight = (errors: Errors, path: string, one: Json): void => {
+  const value = numberAt(one, "weight")
+  if (value < 1 || value > 100) errors.push(invalid(`${path}.weight`, value, "must be in the range 1-100"))
+}
+
+const podTerm = (errors: Errors, path: string, term: Json | undefined): void => {
+  formats.labelSelector(errors, `${path}.labelSelector`, at(term, "labelSelector"))
+  const key = textAt(term, "topologyKey")
+  if (key === "") errors.push(required(`${path}.topologyKey`, "can not be empty"))
+  pushAll(errors, `${path}.topologyKey`, key, names.qualified(key))
+}
+
+const nodeAffinity = (errors: Errors, field: string, value: Json | undefined): void => {
+  const hard = at(value, must)
+  if (isObject(hard)) {
+    const terms = arrayAt(hard, "nodeSelectorTerms")
+    const path = `${field}.${must}.nodeSelectorTerms`
+    if (terms.length === 0) errors.push(required(path, "must have at least one node selector term"))
+    for (const [index, term] of terms.entries()) nodeTerm(errors, `${path}[${index}]`, term)
+  }
+  for (const [index, one] of arrayAt(value, should).entries()) {
+    const path = `${field}.${should}[${index}]`
+    const given = numberAt(one, "weight")
+    if (given <= 0 || given > 100) errors.push(invalid(`${path}.weight`, given, "must be in the range 1-100"))
+    nodeTerm(errors, `${path}.preference`, at(one, "preference"))
+  }
+}
+
+const nodeTerm = (errors: Errors, path: string, term: Json | undefined): void => {
+  for (const [index, one] of arrayAt(term, "matchExpressions").entries()) {
+    const own = `${path}.matchExpressions[${index}]`
+    const values = arrayAt(one, "values").length
+    const operator = textAt(one, "operator")
+    if ((operator === "In" || operator === "NotIn") && values === 0) {
+      errors.push(required(`${own}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+    } else if ((operator === "Exists" || operator === "DoesNotExist") && values > 0) {
+      errors.push(forbidden(`${own}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
+    } else if ((operator === "Gt" || operator === "Lt") && values !== 1) {
+      errors.push(required(`${own}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"))
+    } else if (!["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"].includes(operator)) {
+      errors.push(invalid(`${own}.operator`, operator, "not a valid selector operator"))
+    }
+    const key = textAt(one, "key")
+    pushAll(errors, `${own}.key`, key, names.qualified(key))
+  }
+}

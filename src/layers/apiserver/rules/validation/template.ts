@@ -1,0 +1,56 @@
+/** Pod templates, and how they go together with the selector of the workload they are in. */
+import { arrayAt, at, get, isObject, objectAt, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import { forbidden, invalid, labelSelector, notSupported, required, stringMap } from "./field.ts"
+import type { Errors } from "./field.ts"
+import * as formats from "./formats.ts"
+import { podSpec } from "./podSpec.ts"
+
+const nothing: JsonObject = {}
+
+export const specOf = (object: JsonObject): JsonObject => objectAt(object, "spec") ?? nothing
+
+/** Labels, annotations and the spec of a template. The paths of the first two leave out `metadata`, as the original does. */
+export const template = (errors: Errors, field: string, value: Json | undefined): void => {
+  formats.labels(errors, `${field}.labels`, at(value, "metadata", "labels"))
+  formats.annotations(errors, `${field}.annotations`, at(value, "metadata", "annotations"))
+  podSpec(errors, `${field}.spec`, objectAt(value, "spec") ?? nothing)
+}
+
+export const mismatch = (errors: Errors, field: string, value: Json | undefined): void => {
+  const labels = at(value, "metadata", "labels")
+  errors.push(invalid(`${field}.metadata.labels`, stringMap(labels), "`selector` does not match template `labels`"))
+}
+
+/** Workloads that keep pods running: nothing that ends by itself. */
+export const running = (errors: Errors, field: string, value: Json | undefined, owner: string): void => {
+  const policy = textAt(value, "spec", "restartPolicy")
+  if (policy !== "Always") errors.push(notSupported(`${field}.spec.restartPolicy`, policy, ["Always"]))
+  if (at(value, "spec", "activeDeadlineSeconds") !== undefined) {
+    errors.push(forbidden(`${field}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${owner} is not Supported`))
+  }
+}
+
+/** The template of a ReplicaSet or Deployment, with its selector. */
+export const selected = (errors: Errors, spec: JsonObject): void => {
+  const selector = get(spec, "selector")
+  const value = get(spec, "template")
+  const matches = formats.selects(selector, at(value, "metadata", "labels"))
+  if (matches === undefined) {
+    errors.push(invalid("spec.selector", labelSelector(selector), "invalid label selector"))
+    return
+  }
+  if (value === undefined) {
+    errors.push(required("spec.template"))
+    return
+  }
+  if (!matches) mismatch(errors, "spec.template", value)
+  template(errors, "spec.template", value)
+  running(errors, "spec.template", value, "ReplicaSet")
+}
+
+/** Whether two lists of containers differ in nothing but images. */
+export const names = (value: Json | undefined, list: string): ReadonlyArray<string> =>
+  arrayAt(value, list).map((one) => textAt(one, "name"))
+
+export const isSet = (value: Json | undefined): value is JsonObject => isObject(value)

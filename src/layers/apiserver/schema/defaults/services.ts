@@ -1,0 +1,46 @@
+/** Defaults of services and of the lists of addresses behind them. Source: core/v1 and discovery/v1 defaults of the reference server. */
+import { ensureObject, get, isObject, numberAt, set, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import { absent, empty, objects, specOf } from "./fill.ts"
+
+export const service = (object: JsonObject): void => {
+  const spec = specOf(object)
+  empty(spec, { sessionAffinity: "None", type: "ClusterIP" })
+  if (spec["sessionAffinity"] === "ClientIP") {
+    const config = ensureObject(ensureObject(spec, "sessionAffinityConfig"), "clientIP")
+    absent(config, { timeoutSeconds: 10_800 })
+  }
+  for (const port of objects(spec, "ports")) {
+    empty(port, { protocol: "TCP" })
+    const target = get(port, "targetPort")
+    if (target === undefined || target === 0 || target === "") set(port, "targetPort", numberAt(port, "port"))
+  }
+  const type = textAt(spec, "type")
+  if (type === "NodePort" || type === "LoadBalancer") empty(spec, { externalTrafficPolicy: "Cluster" })
+  if (type === "LoadBalancer") absent(spec, { allocateLoadBalancerNodePorts: true })
+  if (type !== "ExternalName") empty(spec, { internalTrafficPolicy: "Cluster" })
+}
+
+export const endpoints = (object: JsonObject): void => {
+  for (const subset of objects(object, "subsets")) {
+    for (const port of objects(subset, "ports")) empty(port, { protocol: "TCP" })
+  }
+}
+
+export const endpointSlice = (object: JsonObject): void => {
+  for (const port of objects(object, "ports")) {
+    absent(port, { name: "" })
+    empty(port, { protocol: "TCP" })
+  }
+}
+
+const rbac = "rbac.authorization.k8s.io"
+
+/** Who a binding is for, and what it gives. */
+export const binding = (object: JsonObject): void => {
+  const role: Json | undefined = get(object, "roleRef")
+  if (isObject(role)) empty(role, { apiGroup: rbac })
+  for (const subject of objects(object, "subjects")) {
+    if (textAt(subject, "kind") !== "ServiceAccount") empty(subject, { apiGroup: rbac })
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Which defaults a kind has: filled in on every write of the whole object, so that what an update leaves out comes back.
+ * Stored forms, in place, before validation. A kind that is not here has none.
+ */
+import { objectAt, set } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import { empty, quantities } from "./fill.ts"
+import * as pods from "./pods.ts"
+import * as services from "./services.ts"
+import * as storage from "./storage.ts"
+import * as workloads from "./workloads.ts"
+
+type Defaults = (object: JsonObject) => void
+
+export const secret: Defaults = (object) => empty(object, { type: "Opaque" })
+
+const node: Defaults = (object) => {
+  const status = objectAt(object, "status")
+  const capacity = objectAt(status, "capacity")
+  if (status === undefined || capacity === undefined) return
+  quantities(capacity)
+  const allocatable = objectAt(status, "allocatable")
+  if (allocatable === undefined) set(status, "allocatable", { ...capacity })
+  else quantities(allocatable)
+}
+
+const priorityClass: Defaults = (object) => empty(object, { preemptionPolicy: "PreemptLowerPriority" })
+
+const autoscaler: Defaults = (object) => {
+  const spec = objectAt(object, "spec")
+  if (spec !== undefined && spec["minReplicas"] === undefined) spec["minReplicas"] = 1
+}
+
+const podTemplate: Defaults = (object) => pods.template(object)
+
+const table: ReadonlyMap<string, Defaults> = new Map(
+  Object.entries({
+    Pod: pods.pod,
+    PodTemplate: podTemplate,
+    Node: node,
+    Secret: secret,
+    Service: services.service,
+    Endpoints: services.endpoints,
+    ReplicationController: workloads.replicationController,
+    PersistentVolume: storage.volume,
+    PersistentVolumeClaim: storage.claim,
+    ResourceQuota: storage.quota,
+    LimitRange: storage.limitRange,
+    "apps/Deployment": workloads.deployment,
+    "apps/ReplicaSet": workloads.replicaSet,
+    "apps/StatefulSet": workloads.statefulSet,
+    "apps/DaemonSet": workloads.daemonSet,
+    "autoscaling/HorizontalPodAutoscaler": autoscaler,
+    "batch/Job": workloads.job,
+    "batch/CronJob": workloads.cronJob,
+    "discovery.k8s.io/EndpointSlice": services.endpointSlice,
+    "rbac.authorization.k8s.io/RoleBinding": services.binding,
+    "rbac.authorization.k8s.io/ClusterRoleBinding": services.binding,
+    "scheduling.k8s.io/PriorityClass": priorityClass,
+    "storage.k8s.io/StorageClass": storage.storageClass
+  } satisfies Record<string, Defaults>)
+)
+
+export const defaultsOf = (kind: { readonly group: string; readonly kind: string }): Defaults | undefined =>
+  table.get(kind.group === "" ? kind.kind : `${kind.group}/${kind.kind}`)

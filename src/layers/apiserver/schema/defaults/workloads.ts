@@ -1,0 +1,107 @@
+/**
+ * Defaults of what makes pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob. Source:
+ * apps/v1, batch/v1 and core/v1 defaults of the reference server.
+ */
+import { clone, ensureObject, get, isObject, objectAt, textAt } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import { absent, empty, objects, specOf } from "./fill.ts"
+import { template } from "./pods.ts"
+import { claim } from "./storage.ts"
+
+export const deployment = (object: JsonObject): void => {
+  const spec = specOf(object)
+  absent(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 })
+  const strategy = ensureObject(spec, "strategy")
+  empty(strategy, { type: "RollingUpdate" })
+  if (strategy["type"] === "RollingUpdate") {
+    absent(ensureObject(strategy, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" })
+  }
+  template(spec)
+}
+
+export const replicaSet = (object: JsonObject): void => {
+  const spec = specOf(object)
+  absent(spec, { replicas: 1 })
+  template(spec)
+}
+
+export const statefulSet = (object: JsonObject): void => {
+  const spec = specOf(object)
+  empty(spec, { podManagementPolicy: "OrderedReady" })
+  absent(spec, { replicas: 1, revisionHistoryLimit: 10 })
+  const strategy = ensureObject(spec, "updateStrategy")
+  empty(strategy, { type: "RollingUpdate" })
+  if (strategy["type"] === "RollingUpdate") absent(ensureObject(strategy, "rollingUpdate"), { partition: 0 })
+  empty(ensureObject(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" })
+  for (const one of objects(spec, "volumeClaimTemplates")) claim(one)
+  template(spec)
+}
+
+export const daemonSet = (object: JsonObject): void => {
+  const spec = specOf(object)
+  absent(spec, { revisionHistoryLimit: 10 })
+  const strategy = ensureObject(spec, "updateStrategy")
+  empty(strategy, { type: "RollingUpdate" })
+  if (strategy["type"] === "RollingUpdate") {
+    absent(ensureObject(strategy, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 })
+  }
+  template(spec)
+}
+
+const labelsOf = (template: JsonObject | undefined): JsonObject | undefined => objectAt(template, "metadata", "labels")
+
+/** A job or controller without labels of its own is labelled as its pods are. */
+const inheritLabels = (object: JsonObject, spec: JsonObject): void => {
+  const labels = labelsOf(objectAt(spec, "template"))
+  const metadata = ensureObject(object, "metadata")
+  const own = get(metadata, "labels")
+  if (labels !== undefined && Object.keys(isObject(own) ? own : {}).length === 0) metadata["labels"] = clone(labels)
+}
+
+export const replicationController = (object: JsonObject): void => {
+  const spec = specOf(object)
+  const labels = labelsOf(objectAt(spec, "template"))
+  const selector = objectAt(spec, "selector")
+  if (labels !== undefined && Object.keys(selector ?? {}).length === 0) spec["selector"] = clone(labels)
+  inheritLabels(object, spec)
+  absent(spec, { replicas: 1 })
+  template(spec)
+}
+
+export const job = (object: JsonObject): void => {
+  const spec = specOf(object)
+  if (get(spec, "completions") === undefined && get(spec, "parallelism") === undefined) spec["completions"] = 1
+  absent(spec, {
+    parallelism: 1,
+    backoffLimit: get(spec, "backoffLimitPerIndex") === undefined ? 6 : 2_147_483_647,
+    suspend: false,
+    completionMode: "NonIndexed",
+    manualSelector: false,
+    podReplacementPolicy: get(spec, "podFailurePolicy") === undefined ? "TerminatingOrFailed" : "Failed"
+  })
+  inheritLabels(object, spec)
+  template(spec)
+}
+
+export const cronJob = (object: JsonObject): void => {
+  const spec = specOf(object)
+  empty(spec, { concurrencyPolicy: "Allow" })
+  absent(spec, { suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 })
+  const made = objectAt(spec, "jobTemplate", "spec")
+  if (made !== undefined) template(made)
+}
+
+const uidLabels = ["controller-uid", "batch.kubernetes.io/controller-uid"] as const
+const nameLabels = ["job-name", "batch.kubernetes.io/job-name"] as const
+
+/** A job selects its pods by its own uid, unless somebody asked to say how. Source: the job strategy of the registry. */
+export const jobSelector = (object: JsonObject): void => {
+  const spec = specOf(object)
+  const pods = get(spec, "template")
+  if (get(spec, "manualSelector") === true || !isObject(pods)) return
+  const labels = ensureObject(ensureObject(pods, "metadata"), "labels")
+  for (const key of nameLabels) absent(labels, { [key]: textAt(object, "metadata", "name") })
+  for (const key of uidLabels) absent(labels, { [key]: textAt(object, "metadata", "uid") })
+  const selector = ensureObject(ensureObject(spec, "selector"), "matchLabels")
+  if (get(selector, uidLabels[0]) === undefined) absent(selector, { [uidLabels[1]]: textAt(object, "metadata", "uid") })
+}
