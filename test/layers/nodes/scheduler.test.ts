@@ -113,16 +113,9 @@ it.effect("places pods like a DaemonSet's by the name of the node, tainted or co
 
 it.effect("puts the more important pod first", () =>
   Effect.gen(function* () {
-    const client = yield* KubeClient
     const all = yield* Nodes.Nodes
-    for (const [name, priority] of [
-      ["low", 1],
-      ["high", 1000]
-    ] as const)
-      yield* client.create(Pod, {
-        metadata: { name, namespace: "default" },
-        spec: asking("3", { priority })
-      } as never)
+    yield* create("low", asking("3", { priority: 1 }))
+    yield* create("high", asking("3", { priority: 1000 }))
     yield* settle
     yield* all.add("one")
     yield* settle
