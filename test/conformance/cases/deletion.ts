@@ -1,7 +1,7 @@
 /** Deletion: grace, finalizers, propagation, collections. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../../src/kube/ApiError.ts"
+import type * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import { done, invalid, merge, refused } from "../answers.ts"

@@ -217,7 +217,7 @@ describe("forms", () => {
       same(table.rows[0].cells.slice(0, 7), ["a", "0/1", "Pending", "0", "0s", "<none>", "n1"])
       same(table.rows[0].object.kind, "PartialObjectMetadata")
       same((yield* get(pods, { includeObject: "Object" }, accept)).rows[0].object.spec.nodeName, "n1")
-      same((yield* get(pods, { includeObject: "None" }, accept)).rows[0].object, undefined)
+      same((yield* get(pods, { includeObject: "None" }, accept)).rows[0].object, null)
       same(
         (yield* get("/apis/apps/v1/controllerrevisions", {}, accept)).columnDefinitions.map((one: any) => one.name),
         ["Name", "Age"]

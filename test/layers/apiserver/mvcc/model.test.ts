@@ -245,7 +245,7 @@ describe("faults that the laws find", () => {
     )
   watcher(
     "an object that leaves a selector is not deleted",
-    `else if (before) lines.push(shared(change, view, "LEFT", change.previous))`,
+    `else if (before) lines.push(shared(change, this.form(), "LEFT", change.previous))`,
     ""
   )
   watcher("an object that enters a selector is modified", `before ? "MODIFIED" : "ADDED"`, `"MODIFIED"`)
