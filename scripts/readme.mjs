@@ -41,7 +41,7 @@ const normal = (text) =>
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
     .replace(/\/\S*\/embedded-cluster-\w+\//g, "/embedded-cluster/")
     .replace(/\/\S*\/\.kube\/config/g, "HOME/.kube/config")
-    .replace(/\(x\d+ over AGE\)|\(x\d+ over \w+\)/g, "")
+    .replace(/\(x\d+ over \w+\)/g, "")
     .replace(/(?<=\s)(\d+[smhd])+(?=\s)/g, "AGE")
     .replace(/pod count is \d+$/gm, "pod count is N")
     .replace(/-{3,}/g, "---")
