@@ -136,7 +136,7 @@ const shell = (command, env) =>
  * The order of lines is not compared: two pipes carry what a program says, and events of one second come in any order. Nor is
  * how often one comes: the first count may be made before all pods are there.
  */
-const sorted = (text) => [...new Set(normal(text).split("\n"))].sort().join("\n")
+const sorted = (text) => [...new Set(normal(text).split("\n"))].map(String).sort().join("\n")
 
 const differ = (command, shown, printed) =>
   new Error(`"${command}" no longer prints what the README shows.\n--- shown\n${shown}\n--- printed\n${printed}`)
