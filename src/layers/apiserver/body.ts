@@ -36,12 +36,13 @@ const unrecognized = (kind: string, text: string): Refusal.Refusal => {
 }
 
 /** A JSON object of any kind: delete options, bindings. Undefined when there is no body. */
-export const optional = (request: ApiRequest, kind: string): JsonObject | undefined => {
+export const optional = (request: ApiRequest, kind: string, decode?: Decode): JsonObject | undefined => {
   if (request.body === "") return undefined
   if (!acceptedTypes.includes(contentType(request))) throw Refusal.unsupportedMediaType(acceptedTypes)
   const value = parseJson(request.body)
   if (!isObject(value)) throw unrecognized(kind, request.body)
   dropNulls(value)
+  decode?.(value)
   return value
 }
 

@@ -59,8 +59,13 @@ const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
   (findings?.unknown ?? []).map((path) => `unknown field ${JSON.stringify(path)}`)
 
 /** The body of a create or an update. */
-export const ofBody =
-  (turn: Turn, kind: Kind, type: types.Type | undefined = types.ofKind(kind)): Decode =>
+export const ofBody = (turn: Turn, kind: Kind): Decode => bodyAs(turn, types.ofKind(kind))
+
+/** The body of a subresource that takes a type of its own: `autoscaling.Scale`. */
+export const ofBodyAs = (turn: Turn, type: string): Decode => bodyAs(turn, types.get(type))
+
+const bodyAs =
+  (turn: Turn, type: types.Type | undefined): Decode =>
   (object) => {
     const directive = directiveOf(turn)
     if (type === undefined) return
@@ -79,10 +84,14 @@ export const ofBody =
   }
 
 /** The result of a JSON or merge patch. */
-export const ofPatched =
-  (turn: Turn, kind: Kind): Decode =>
+export const ofPatched = (turn: Turn, kind: Kind): Decode => patchedAs(turn, types.ofKind(kind))
+
+/** The same for a subresource with a type of its own. */
+export const ofPatchedAs = (turn: Turn, type: string): Decode => patchedAs(turn, types.get(type))
+
+const patchedAs =
+  (turn: Turn, type: types.Type | undefined): Decode =>
   (object) => {
-    const type = types.ofKind(kind)
     const directive = directiveOf(turn)
     if (type === undefined) return
     const text = JSON.stringify(object)

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import * as fieldValidation from "../rules/fieldValidation.ts"
 import { required } from "../rules/validate.ts"
 import * as Turn from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
@@ -15,7 +16,7 @@ export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, stat
 
 export const bind = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
-  const sent = body.optional(turn.request, "Binding") ?? {}
+  const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
   const named = textAt(sent, "metadata", "name")
   if (named !== "" && named !== target.name) {
     throw Refusal.badRequest("name in URL does not match name in Binding object")

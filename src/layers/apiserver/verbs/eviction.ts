@@ -9,6 +9,7 @@ import type { JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import * as fieldValidation from "../rules/fieldValidation.ts"
 import * as lifecycle from "../rules/lifecycle.ts"
 import * as kinds from "../schema/kinds.ts"
 import * as Turn from "../Turn.ts"
@@ -25,7 +26,7 @@ const maxDisrupted = 2000
 
 export const evict = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
-  const sent = body.optional(turn.request, "Eviction") ?? {}
+  const sent = body.optional(turn.request, "Eviction", fieldValidation.ofBodyAs(turn, "policy.Eviction")) ?? {}
   checkObject(target, sent)
   const options = remove.optionsOf(turn, objectAt(sent, "deleteOptions") ?? {})
   const found = read.find(turn, target)

@@ -4,19 +4,21 @@
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
-import { at, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
+import { at, clone, dropNulls, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as jsonPatch from "../patch/jsonPatch.ts"
 import * as mergePatch from "../patch/mergePatch.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import * as fieldValidation from "../rules/fieldValidation.ts"
 import { invalidValue } from "../rules/validate.ts"
 import type { Turn } from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
 
+const scaleType = "autoscaling.Scale"
 const scaleGroup = { group: "autoscaling", kind: "Scale" }
 
 export const scale = (turn: Turn, target: Target): readonly [number, string] => {
@@ -25,7 +27,10 @@ export const scale = (turn: Turn, target: Target): readonly [number, string] => 
   const method = turn.request.method
   if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(object))]
   if (method !== "PUT" && method !== "PATCH") throw Refusal.methodNotAllowed()
-  const wanted = method === "PUT" ? body.optional(turn.request, "Scale") : patched(turn, scaleOf(object))
+  const wanted =
+    method === "PUT"
+      ? body.optional(turn.request, "Scale", fieldValidation.ofBodyAs(turn, scaleType))
+      : patched(turn, scaleOf(object))
   if (!isObject(wanted)) throw Refusal.badRequest("the object provided is unrecognized (must be of type Scale)")
   const given = textAt(wanted, "metadata", "name")
   if (given !== "" && given !== target.name) {
@@ -69,9 +74,15 @@ const plain = (labels: JsonObject): Record<string, string> =>
 const patched = (turn: Turn, current: JsonObject): Json => {
   const sent = body.parseJson(turn.request.body)
   if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
-  return body.contentType(turn.request) === "application/json-patch+json"
-    ? jsonPatch.apply(current, sent)
-    : mergePatch.apply(current, sent)
+  const result =
+    body.contentType(turn.request) === "application/json-patch+json"
+      ? jsonPatch.apply(current, sent)
+      : mergePatch.apply(current, sent)
+  if (!isObject(result)) return result
+  const own = clone(result)
+  dropNulls(own)
+  fieldValidation.ofPatchedAs(turn, scaleType)(own)
+  return own
 }
 
 const replicasOf = (wanted: JsonObject, name: string): number => {

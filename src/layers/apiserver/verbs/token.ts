@@ -9,6 +9,7 @@ import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { FieldError } from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import * as fieldValidation from "../rules/fieldValidation.ts"
 import { invalidValue } from "../rules/validate.ts"
 import * as kinds from "../schema/kinds.ts"
 import * as Turn from "../Turn.ts"
@@ -42,7 +43,8 @@ const maxSeconds = 2 ** 32
 
 export const requestToken = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
-  const sent = body.optional(turn.request, "TokenRequest") ?? {}
+  const sent =
+    body.optional(turn.request, "TokenRequest", fieldValidation.ofBodyAs(turn, "authentication.TokenRequest")) ?? {}
   const account = Version.parse(read.find(turn, target))
   const seconds = secondsOf(sent)
   const asked = arrayAt(sent, "spec", "audiences").map(String)

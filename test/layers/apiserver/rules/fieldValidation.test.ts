@@ -234,6 +234,36 @@ describe("a value of a wrong type", () => {
   )
 })
 
+describe("subresources with types of their own", () => {
+  it.effect("are read the same way", () =>
+    Effect.gen(function* () {
+      yield* post(deployments, deployment({ replicas: 1 }))
+      const scale = `${deployments}/d/scale`
+      const wrong = yield* refused(put(scale, { metadata: { name: "d" }, spec: { replicas: "x" } }))
+      same(
+        [wrong.status, wrong.message],
+        [
+          400,
+          'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal string into Go struct field ScaleSpec.spec.replicas of type int32'
+        ]
+      )
+      const typo = yield* refused(put(scale, { spec: { replicsa: 2 } }, { fieldValidation: "Strict" }))
+      same(typo.message.endsWith('strict decoding error: unknown field "spec.replicsa"'), true)
+      const patched = yield* refused(patch(scale, "merge", { spec: { replicas: "x" } }))
+      same([patched.status, patched.error.reason._tag], [422, "Invalid"])
+      same((yield* patch(scale, "merge", { spec: { replicas: 3 } })).spec.replicas, 3)
+      const binding = yield* refused(post("/api/v1/namespaces/default/pods/x/binding", { target: { name: 5 } }))
+      same(
+        [binding.status, binding.message],
+        [
+          400,
+          'Binding in version "v1" cannot be handled as a Binding: json: cannot unmarshal number into Go struct field ObjectReference.target.name of type string'
+        ]
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
 describe("besides", () => {
   it.effect("a quantity may be a number, and is stored as text", () =>
     Effect.gen(function* () {
