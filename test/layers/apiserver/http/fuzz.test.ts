@@ -28,6 +28,9 @@ const orAny = (texts: ReadonlyArray<string>, shape: (text: string) => string) =>
 
 const escaped = (text: string): string => encodeURIComponent(Buffer.from(text).toString())
 
+/** What a client library lets through as a header's value. */
+const printable = (text: string): string => text.replaceAll(/[^ -~]/g, "?")
+
 const segments = "api apis v1 apps namespaces default pods nodes events a status .. %2e %00 %zz % %ff healthz version"
 const words = "__proto__ constructor openapi binding configmaps leases coordination.k8s.io events.k8s.io"
 const request = Arbitrary.all({
@@ -70,9 +73,25 @@ const request = Arbitrary.all({
     "application/json-patch+json",
     "application/strategic-merge-patch+json",
     "application/apply-patch+yaml",
+    "application/vnd.kubernetes.protobuf",
     "text/plain",
     ";;"
-  )
+  ),
+  accept: orAny(
+    [
+      "*/*",
+      "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+      "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+      "application/json;as=Table;v=v9;g=meta.k8s.io",
+      "application/json;as=;v=;g=",
+      "application/vnd.kubernetes.protobuf",
+      "application/yaml",
+      ";q=,,;;=",
+      "text/html;q=9"
+    ],
+    printable
+  ),
+  encoding: orAny(["gzip", "gzip;q=0", "br", "identity;q=0, *;q=0", ";;q"], printable)
 })
 
 /** A failure is a Status, and none of them is the server's fault. */
@@ -88,16 +107,23 @@ it.live(
   () =>
     Effect.gen(function* () {
       const { agent, server } = yield* stand
+      let asks = 0
       const property = (batch: ReadonlyArray<typeof request extends Arbitrary.Arbitrary<infer A> ? A : never>) =>
         Effect.as(
           Effect.forEach(
             batch,
-            ({ body, contentType, method, path, query }) =>
+            ({ accept, body, contentType, encoding, method, path, query }) =>
               Effect.gen(function* () {
+                asks++
                 const asked: Call = {
                   method,
                   path: `/${path.join("/")}${query.length === 0 ? "" : `?${query.join("&")}`}`,
-                  headers: { "content-type": contentType, "content-length": String(Buffer.byteLength(body)) },
+                  headers: {
+                    accept,
+                    "accept-encoding": encoding,
+                    "content-type": contentType,
+                    "content-length": String(Buffer.byteLength(body))
+                  },
                   body,
                   agent
                 }
@@ -112,6 +138,7 @@ it.live(
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
       assert.strictEqual((yield* call(server, { path: "/readyz" })).text, "ok")
       assert.isUndefined(Object.getOwnPropertyDescriptor(Object.prototype, "x"))
+      if (runs(1) > 1) process.stderr.write(`asked ${asks} random requests\n`)
     }),
   runs(20_000)
 )
