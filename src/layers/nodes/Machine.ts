@@ -92,7 +92,8 @@ export const registration = (machine: Machine) => ({
   }
 })
 
-const amounts = (machine: Machine) => ({
+/** What the machine has and may give away: quantities. */
+export const amounts = (machine: Machine): Readonly<Record<string, string>> => ({
   cpu: machine.cpu,
   memory: machine.memory,
   pods: String(machine.pods),

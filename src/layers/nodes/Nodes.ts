@@ -135,7 +135,12 @@ const make = Effect.fnUntraced(function* (options: Options) {
         beats.addUnsafe(name)
         Kubelet.takeOver(shared, name)
       }),
-    slow: (name, factor) => Effect.map(find(name), (kubelet) => void (kubelet.slowness = Math.max(0, factor))),
+    slow: (name, factor) =>
+      Effect.map(find(name), (kubelet) => {
+        kubelet.slowness = Math.max(0, factor)
+        // What was to take longer may be over now.
+        Kubelet.takeOver(shared, name)
+      }),
     cordon: (name) => setUnschedulable(name, true),
     uncordon: (name) => setUnschedulable(name, null),
     outstanding: Effect.sync(() =>

@@ -17,10 +17,10 @@ import { Cache, type Informer } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { EventSink } from "../Recorder.ts"
 import * as Heartbeat from "./heartbeat.ts"
-import * as Machine from "./Machine.ts"
+import { Ledger } from "./Ledger.ts"
+import type * as Machine from "./Machine.ts"
 import { nodeOf } from "./placement/Board.ts"
 import * as NodeRules from "./placement/nodeRules.ts"
-import * as Conditions from "./pod/conditions.ts"
 import * as PodLife from "./podLife.ts"
 import * as Trouble from "./trouble.ts"
 
@@ -34,7 +34,7 @@ export class Kubelet {
   slowness = 1
   /** Heartbeats since the start. */
   rounds = 0
-  readonly addresses: Addresses
+  readonly ledger: Ledger
   /** By uid; only of pods of which there is something to remember. */
   private readonly memories = new Map<string, PodLife.Memory>()
 
@@ -46,7 +46,7 @@ export class Kubelet {
     this.machine = machine
     this.events = events
     this.scope = scope
-    this.addresses = new Addresses(machine)
+    this.ledger = new Ledger(machine)
   }
 
   memory(pod: Pod): PodLife.Memory {
@@ -61,50 +61,13 @@ export class Kubelet {
 
   forget(pod: Pod): void {
     this.memories.delete(pod.metadata.uid ?? "")
-    this.addresses.release(pod)
+    this.ledger.release(pod)
   }
 
   restart(): void {
     this.memories.clear()
     this.rounds = 0
     this.isRunning = true
-  }
-}
-
-/** The addresses of a machine's pods, by uid: those the API knows, and those we are about to report. */
-class Addresses {
-  private readonly byUid = new Map<string, string>()
-  private readonly used = new Set<string>()
-  private readonly machine: Machine.Machine
-
-  constructor(machine: Machine.Machine) {
-    this.machine = machine
-  }
-
-  /** A pod that has ended needs its address no more, though its status still tells it. */
-  observe(pod: Pod): void {
-    const { podIP, phase } = pod.status ?? {}
-    if (Conditions.isTerminal(phase)) this.release(pod)
-    else if (podIP !== undefined && pod.spec?.hostNetwork !== true) this.hold(pod.metadata.uid ?? "", podIP)
-  }
-
-  take(pod: Pod): string | undefined {
-    const uid = pod.metadata.uid ?? ""
-    const address = this.byUid.get(uid) ?? Machine.podAddress(this.machine, this.used)
-    if (address !== undefined) this.hold(uid, address)
-    return address
-  }
-
-  release(pod: Pod): void {
-    const address = this.byUid.get(pod.metadata.uid ?? "")
-    if (address === undefined) return
-    this.byUid.delete(pod.metadata.uid ?? "")
-    this.used.delete(address)
-  }
-
-  private hold(uid: string, address: string): void {
-    this.byUid.set(uid, address)
-    this.used.add(address)
   }
 }
 
@@ -132,9 +95,13 @@ export const informers = Effect.gen(function* () {
   return { pods, nodes }
 })
 
-/** Asks for every pod of a machine, as its kubelet does when it starts. */
-export const takeOver = ({ pods, queue }: Options, name: string): void =>
-  queue.addAllUnsafe(pods.store.keysByIndex(byNode.name, name))
+/** Looks at every pod of a machine, as its kubelet does when it starts. */
+export const takeOver = ({ kubelets, pods, queue }: Options, name: string): void => {
+  for (const pod of pods.store.byIndex(byNode.name, name)) {
+    kubelets.get(name)?.ledger.observe(pod)
+    queue.addUnsafe(Key.of(pod))
+  }
+}
 
 /** Runs the pods until interrupted. */
 export const run = Effect.fnUntraced(function* (options: Options) {
@@ -163,7 +130,7 @@ const follow = ({ kubelets, queue }: Options, { _tag, object }: Delta<Pod>): voi
   const kubelet = kubelets.get(nodeOf(object) ?? "")
   if (kubelet === undefined) return
   if (_tag === "Deleted") return kubelet.forget(object)
-  kubelet.addresses.observe(object)
+  kubelet.ledger.observe(object)
   if (kubelet.isRunning) queue.addUnsafe(Key.of(object))
 }
 
@@ -173,18 +140,27 @@ const givenTo = ({ delays, isBad, nodes }: Options, kubelet: Kubelet, pod: Pod):
     machine,
     delays: slowness === 1 ? delays : { start: delays.start * slowness, stop: delays.stop * slowness },
     memory: kubelet.memory(pod),
-    address: () => kubelet.addresses.take(pod),
+    address: () => kubelet.ledger.address(pod),
     isBad,
-    refusal: (pod) => refusal(pod, nodes.store.get(Key.make("", machine.name)))
+    refusal: (pod) => refusal(pod, kubelet, nodes.store.get(Key.make("", machine.name)))
   }
 }
 
-/** A pod may be put on a node past the scheduler; its kubelet has the last word. Source: kubelet lifecycle/predicate.go. */
-const refusal = (pod: Pod, node: Node | undefined): PodLife.Refusal | undefined => {
-  if (node === undefined) return undefined
-  const no = (reason: string) => ({ reason, message: `Pod was rejected: Predicate ${reason} failed` })
-  if (!NodeRules.isWanted(pod, node)) return no("NodeAffinity")
-  return NodeRules.untolerated(pod, node, ["NoExecute"]) === undefined ? undefined : no("TaintToleration")
+/**
+ * A pod may be put on a node past the scheduler; its kubelet has the last word. One that is let in counts from now on. Source:
+ * kubelet lifecycle/predicate.go.
+ */
+const refusal = (pod: Pod, { ledger }: Kubelet, node: Node | undefined): PodLife.Refusal | undefined => {
+  const predicate = (name: string) => ({ reason: name, message: `Pod was rejected: Predicate ${name} failed` })
+  if (node !== undefined && !NodeRules.isWanted(pod, node)) return predicate("NodeAffinity")
+  if (node !== undefined && NodeRules.untolerated(pod, node, ["NoExecute"]) !== undefined)
+    return predicate("TaintToleration")
+  const short = ledger.shortage(pod)
+  if (short === undefined) {
+    ledger.admit(pod)
+    return undefined
+  }
+  return { reason: `OutOf${short}`, message: `Pod was rejected: Node didn't have enough resource: ${short}` }
 }
 
 const carryOut = (client: KubeClient["Service"], pod: Pod, step: PodLife.Step) => {

@@ -163,6 +163,19 @@ it.effect("runs what is put on it past the scheduler, unless its selector or a t
     assert.deepStrictEqual([yield* wordOf("direct"), (yield* get("direct")).spec?.nodeName], ["Running", "tainted"])
     assert.deepInclude((yield* get("foreign")).status, { phase: "Failed", reason: "NodeAffinity" })
     assert.deepInclude((yield* get("evicted")).status, { phase: "Failed", reason: "TaintToleration" })
+    const asking = (cpu: string) => ({
+      nodeName: "tainted",
+      containers: [{ name: "main", image: "i", resources: { requests: { cpu } } }]
+    })
+    for (const name of ["first", "second"]) yield* create(name, asking("3"))
+    yield* pass("2 seconds")
+    assert.strictEqual(yield* wordOf("first"), "Running")
+    assert.deepInclude((yield* get("second")).status, { phase: "Failed", reason: "OutOfcpu" })
+    yield* remove("first")
+    yield* pass("2 seconds")
+    yield* create("third", asking("3"))
+    yield* pass("2 seconds")
+    assert.strictEqual(yield* wordOf("third"), "Running")
   }).pipe(
     Effect.provide(
       nodes({
