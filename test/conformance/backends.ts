@@ -45,9 +45,6 @@ export const real: Backend = {
 
 /** Parts of the API that the embedded server is still to learn. */
 const notYet: ReadonlyArray<Part> = [
-  "applyRemoval",
-  "managedFields",
-  "fieldValidation",
   "validation",
   "defaults",
   "options",

@@ -135,7 +135,7 @@ export const expired = (message: string): Refusal => make(410, "Expired", messag
 
 /** The version asked for lies ahead of the log. */
 export const tooLargeResourceVersion = (asked: number, current: number): Refusal =>
-  make(504, "Timeout", `Too large resource version: ${asked}, current: ${current}`, {
+  make(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1
   })

@@ -113,7 +113,7 @@ describe("list", () => {
   it.effect("the future, nonsense and contradictions are refused", () =>
     Effect.gen(function* () {
       const future = yield* refused(get(pods, { resourceVersion: "99" }))
-      same([future.status, future.message], [504, "Too large resource version: 99, current: 4"])
+      same([future.status, future.message], [504, "Timeout: Too large resource version: 99, current: 4"])
       same(future.error.details?.causes?.[0]?.reason, "ResourceVersionTooLarge")
       same((yield* refused(get(pods, { resourceVersion: "x" }))).status, 422)
       same((yield* refused(get(pods, { resourceVersionMatch: "Exact" }))).status, 422)

@@ -43,7 +43,7 @@ describe("create", () => {
       }
       const made = yield* post(pods, sent)
       assert.match(made.metadata.uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-      const { uid: _, ...rest } = made.metadata
+      const { uid: _, managedFields: _fields, ...rest } = made.metadata
       same(rest, { name: "a", namespace: "default", resourceVersion: "5", creationTimestamp: "1970-01-01T00:01:30Z" })
       same([made.kind, made.apiVersion, made.status], ["Pod", "v1", { phase: "Pending", qosClass: "BestEffort" }])
       same(yield* get(`${pods}/a`), made)
@@ -241,7 +241,9 @@ describe("update", () => {
         }
       }
       const updated = yield* put(`${configMaps}/a`, sent)
-      same({ ...updated.metadata, resourceVersion: "" }, { ...made.metadata, labels: { a: "b" }, resourceVersion: "" })
+      const { managedFields: _made, ...before } = made.metadata
+      const { managedFields: _updated, ...after } = updated.metadata
+      same({ ...after, resourceVersion: "" }, { ...before, labels: { a: "b" }, resourceVersion: "" })
       same(
         (yield* refused(put(`${configMaps}/a`, configMap("b")))).message,
         "the name of the object (b) does not match the name on the URL (a)"

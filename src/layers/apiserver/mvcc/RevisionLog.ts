@@ -55,6 +55,8 @@ const forgotten: Change = {
     name: "",
     revision: 0,
     text: "",
+    metadata: "",
+    owners: [],
     labels: undefined,
     fields: undefined,
     views: undefined

@@ -4,8 +4,9 @@
  * read and no watcher has to parse. Immutable, apart from the memo of other forms of the text.
  */
 import * as Selector from "../../../kube/Selector.ts"
-import { isObject, objectAt, textAt } from "../json.ts"
+import { isObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import * as managedFields from "../patch/managedFields.ts"
 import type { Kind } from "../schema/Kind.ts"
 
 export interface Version {
@@ -14,8 +15,12 @@ export interface Version {
   readonly namespace: string
   readonly name: string
   readonly revision: number
-  /** The stored form without apiVersion and kind, which are the endpoint's to say. */
+  /** The stored form without apiVersion and kind, which are the endpoint's to say; `managedFields` in place. */
   readonly text: string
+  /** The metadata alone, in the same form. */
+  readonly metadata: string
+  /** Who owns its fields: what `managedFields` is made of. */
+  readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
   /** Selectable fields that are not empty. */
   readonly fields: Readonly<Record<string, string>> | undefined
@@ -25,20 +30,71 @@ export interface Version {
 
 export const keyOf = (namespace: string, name: string): string => (namespace === "" ? name : `${namespace}/${name}`)
 
-/** Takes the object as it is to be stored, with its resource version already in place. */
-export const make = (kinds: ReadonlyArray<Kind>, object: JsonObject, revision: number): Version => {
-  const namespace = textAt(object, "metadata", "namespace")
-  const name = textAt(object, "metadata", "name")
-  return {
-    key: keyOf(namespace, name),
-    namespace,
-    name,
-    revision,
-    text: JSON.stringify(object),
-    labels: objectAt(object, "metadata", "labels") as Record<string, string> | undefined,
-    fields: fieldsOf(kinds, object),
-    views: undefined
+/** The texts are kept without the ownership, which many objects share, and joined with it when they are read. */
+class Stored implements Version {
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly revision: number
+  readonly owners: managedFields.Owners
+  readonly labels: Readonly<Record<string, string>> | undefined
+  readonly fields: Readonly<Record<string, string>> | undefined
+  views: Map<string, string> | undefined = undefined
+  /** The whole object, metadata first, without managedFields. */
+  readonly bare: string
+  /** Where the metadata ends in `bare`: the index of its closing brace. */
+  private readonly end: number
+
+  constructor(
+    kinds: ReadonlyArray<Kind>,
+    { metadata, ...rest }: JsonObject,
+    revision: number,
+    owners: managedFields.Owners
+  ) {
+    this.namespace = textAt(metadata, "namespace")
+    this.name = textAt(metadata, "name")
+    this.key = keyOf(this.namespace, this.name)
+    this.revision = revision
+    this.owners = owners
+    this.labels = objectAt(metadata, "labels") as Record<string, string> | undefined
+    this.fields = fieldsOf(kinds, rest)
+    const head = `${opening}${JSON.stringify(metadata)}`
+    const tail = JSON.stringify(rest)
+    this.bare = tail === "{}" ? `${head}}` : `${head},${tail.slice(1)}`
+    this.end = head.length - 1
   }
+
+  get text(): string {
+    const { bare, end, owners } = this
+    return owners.length === 0 ? bare : `${bare.slice(0, end)}${this.ownership()}${bare.slice(end)}`
+  }
+
+  get metadata(): string {
+    const { bare, end, owners } = this
+    if (owners.length === 0) return bare.slice(opening.length, end + 1)
+    return `${bare.slice(opening.length, end)}${this.ownership()}}`
+  }
+
+  private ownership(): string {
+    return `,"managedFields":${managedFields.textOf(this.owners)}`
+  }
+}
+
+const opening = '{"metadata":'
+
+/** Takes the object as it is to be stored: resource version in place, metadata first, without managedFields. */
+export const make = (
+  kinds: ReadonlyArray<Kind>,
+  object: JsonObject,
+  revision: number,
+  owners: managedFields.Owners = managedFields.none
+): Version => new Stored(kinds, object, revision, owners)
+
+/** The version as if it had been written at another revision. */
+export const atRevision = (version: Version, revision: number): Version => {
+  const object = parse(version)
+  put(objectAt(object, "metadata") ?? {}, "resourceVersion", String(revision))
+  return make([], object, revision, version.owners)
 }
 
 const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string, string> | undefined => {
@@ -52,9 +108,14 @@ const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string
   return out
 }
 
-/** A copy that the caller owns. */
-export const parse = (version: Version): JsonObject => {
-  const object: unknown = JSON.parse(version.text)
+/** A copy that the caller owns, without managedFields: what a write starts from. */
+export const parse = (version: Version): JsonObject => parsed(version instanceof Stored ? version.bare : version.text)
+
+/** A copy that the caller owns, as clients see it. */
+export const parseWhole = (version: Version): JsonObject => parsed(version.text)
+
+const parsed = (text: string): JsonObject => {
+  const object: unknown = JSON.parse(text)
   return isObject(object) ? object : {}
 }
 

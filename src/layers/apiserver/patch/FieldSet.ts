@@ -1,123 +1,65 @@
 /**
  * Sets of fields in their wire form, `fieldsV1`: a tree whose keys are `f:member`, `k:{…}` for an element of a list by its
- * key members, `v:…` for an element of a set, and `.` for the place itself. An empty tree below a key is a leaf. All
- * operations are pure. Source: structured-merge-diff, fieldpath.
+ * key members and `v:…` for an element of a set. A node is in the set itself when it is empty or has the key `.`; otherwise
+ * only what is below it is. The empty tree as a whole is the empty set. All operations are pure and share structure.
+ * Source: structured-merge-diff, fieldpath.
  */
-import { equal, get, isObject, set } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
-import * as Shape from "../schema/Shape.ts"
+import { get, isObject, set } from "../json.ts"
+import type { JsonObject } from "../json.ts"
 
 export type FieldSet = JsonObject
 
-export const isEmpty = (fields: FieldSet): boolean => Object.keys(fields).length === 0
+export const empty: FieldSet = Object.freeze({})
 
-const child = (fields: FieldSet, key: string): FieldSet | undefined => {
+/** A node that is in its set, with nothing below it. */
+export const leaf: FieldSet = empty
+
+export const isEmpty = (fields: FieldSet): boolean => {
+  for (const _ in fields) return false
+  return true
+}
+
+export const child = (fields: FieldSet, key: string): FieldSet | undefined => {
   const found = get(fields, key)
   return isObject(found) ? found : undefined
 }
 
-/** Key of an element by its key members, defaults filled in; undefined when one is missing. */
-export const elementKey = (element: Json, shape: Shape.Shape): string | undefined => {
-  if (!isObject(element)) return undefined
-  const members: JsonObject = {}
-  for (const name of [...Shape.keysOf(shape)].sort()) {
-    const value = get(element, name) ?? shape.keyDefaults?.[name]
-    if (value === undefined) return undefined
-    set(members, name, value)
-  }
-  return `k:${JSON.stringify(members)}`
+/** Whether a node is itself in the set. */
+export const isMember = (node: FieldSet): boolean => isEmpty(node) || Object.hasOwn(node, ".")
+
+/** The node without its own mark: what is below it. */
+const below = (node: FieldSet): FieldSet => {
+  if (!Object.hasOwn(node, ".")) return node
+  const { ".": _itself, ...rest } = node
+  return rest
 }
 
-export const isAssociative = (shape: Shape.Shape | undefined): shape is Shape.Shape => Shape.keysOf(shape).length > 0
-
-const elementShape = (shape: Shape.Shape): Shape.Shape => (shape.fields === undefined ? {} : { fields: shape.fields })
-
-/** Every leaf of a value. */
-export const of = (value: Json, shape: Shape.Shape | undefined): FieldSet => {
-  const out: FieldSet = {}
-  if (shape?.atomic === true) return out
-  if (isObject(value)) {
-    for (const key of Object.keys(value)) set(out, `f:${key}`, of(value[key] ?? null, Shape.field(shape, key)))
-  } else if (Array.isArray(value)) {
-    for (const element of value) {
-      if (shape?.set === true) set(out, `v:${JSON.stringify(element)}`, {})
-      else if (isAssociative(shape)) {
-        const key = elementKey(element, shape)
-        if (key !== undefined) set(out, key, { ".": {}, ...of(element, elementShape(shape)) })
-      }
-    }
-  }
-  return out
-}
-
-/** Leaves of `after` that are new or different from `before`. */
-export const changed = (
-  before: Json | undefined,
-  after: Json,
-  shape: Shape.Shape | undefined
-): FieldSet | undefined => {
-  if (before === undefined) return of(after, shape)
-  if (equal(before, after)) return undefined
-  if (shape?.atomic === true) return {}
-  if (isObject(before) && isObject(after)) {
-    const out: FieldSet = {}
-    for (const key of Object.keys(after)) {
-      const part = changed(get(before, key), after[key] ?? null, Shape.field(shape, key))
-      if (part !== undefined) set(out, `f:${key}`, part)
-    }
-    return isEmpty(out) ? undefined : out
-  }
-  if (Array.isArray(before) && Array.isArray(after) && (shape?.set === true || isAssociative(shape))) {
-    const out = changedElements(before, after, shape)
-    return isEmpty(out) ? undefined : out
-  }
-  return of(after, shape)
-}
-
-const changedElements = (before: Array<Json>, after: Array<Json>, shape: Shape.Shape): FieldSet => {
-  const out: FieldSet = {}
-  for (const element of after) {
-    if (shape.set === true) {
-      if (!before.includes(element)) set(out, `v:${JSON.stringify(element)}`, {})
-      continue
-    }
-    const key = elementKey(element, shape)
-    if (key === undefined) continue
-    const old = before.find((one) => elementKey(one, shape) === key)
-    if (old === undefined) set(out, key, { ".": {}, ...of(element, elementShape(shape)) })
-    else {
-      const part = changed(old, element, elementShape(shape))
-      if (part !== undefined) set(out, key, part)
-    }
-  }
-  return out
-}
+/** A node from its own mark and what is below; undefined when there is neither. */
+const node = (member: boolean, children: FieldSet): FieldSet | undefined =>
+  isEmpty(children) ? (member ? leaf : undefined) : member ? { ".": leaf, ...children } : children
 
 export const union = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = { ...a }
   for (const key of Object.keys(b)) {
     const left = child(a, key)
-    const right = child(b, key) ?? {}
-    set(out, key, left === undefined ? right : union(left, right))
+    const right = child(b, key) ?? leaf
+    if (left === undefined) set(out, key, right)
+    else if (left !== right) {
+      set(out, key, node(isMember(left) || isMember(right), union(below(left), below(right))) ?? leaf)
+    }
   }
   return out
 }
 
-const isLeaf = isEmpty
-
-/** What is in both. A leaf on one side stands for everything below it on the other. */
+/** What is in both. */
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(a)) {
     const left = child(a, key)
     const right = child(b, key)
     if (left === undefined || right === undefined) continue
-    if (isLeaf(left)) set(out, key, right)
-    else if (isLeaf(right)) set(out, key, left)
-    else {
-      const part = intersection(left, right)
-      if (!isEmpty(part)) set(out, key, part)
-    }
+    const part = node(isMember(left) && isMember(right), intersection(below(left), below(right)))
+    if (part !== undefined) set(out, key, part)
   }
   return out
 }
@@ -126,41 +68,48 @@ export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
 export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(a)) {
-    const left = child(a, key) ?? {}
+    const left = child(a, key) ?? leaf
     const right = child(b, key)
     if (right === undefined) set(out, key, left)
-    else if (!isLeaf(left) && !isLeaf(right)) {
-      const part = difference(left, right)
-      if (!isEmpty(part)) set(out, key, part)
+    else {
+      const part = node(isMember(left) && !isMember(right), difference(below(left), below(right)))
+      if (part !== undefined) set(out, key, part)
     }
   }
   return out
 }
 
-/**
- * What of `a` may be taken away when others own `b`: as `difference`, but an element of a list of which the others own any
- * part keeps its place.
- */
-export const orphans = (a: FieldSet, b: FieldSet): FieldSet => {
-  const out: FieldSet = {}
-  for (const key of Object.keys(a)) {
-    const left = child(a, key) ?? {}
+/** Whether `b` is a part of `a`; the usual case of an update, told without making anything. */
+export const contains = (a: FieldSet, b: FieldSet): boolean => {
+  for (const key of Object.keys(b)) {
+    const left = child(a, key)
     const right = child(b, key)
-    if (right === undefined) set(out, key, left)
-    else if (!isLeaf(left) && !isLeaf(right)) {
-      const { ".": _place, ...part } = orphans(left, right)
-      if (!isEmpty(part)) set(out, key, part)
-    }
+    if (left === undefined || right === undefined) return false
+    if (left === right) continue
+    if (isMember(right) && !isMember(left)) return false
+    if (!isEmpty(right) && !contains(left, right)) return false
   }
-  return out
+  return true
 }
 
-/** The leaves as the server prints them: `.spec.containers[name="a"].image`. */
+/** Whether anything is in both. */
+export const overlaps = (a: FieldSet, b: FieldSet): boolean => {
+  for (const key of Object.keys(b)) {
+    const left = child(a, key)
+    const right = child(b, key)
+    if (left === undefined || right === undefined) continue
+    if (isMember(left) && isMember(right)) return true
+    if (overlaps(left, right)) return true
+  }
+  return false
+}
+
+/** The members as the server prints them: `.spec.containers[name="a"].image`. */
 export const paths = (fields: FieldSet, prefix = ""): ReadonlyArray<string> =>
   Object.keys(fields).flatMap((key) => {
-    const below = child(fields, key) ?? {}
+    const under = child(fields, key) ?? leaf
     const path = prefix + segment(key)
-    return isLeaf(below) ? [path] : paths(below, path)
+    return isEmpty(under) ? [path] : paths(under, path)
   })
 
 const segment = (key: string): string => {
@@ -168,41 +117,19 @@ const segment = (key: string): string => {
   const text = key.slice(2)
   if (key.startsWith("f:")) return `.${text}`
   if (key.startsWith("v:")) return `[=${text}]`
-  const members: unknown = JSON.parse(text)
-  if (!isObject(members)) return `[${text}]`
+  const members = elementMembers(text)
+  if (members === undefined) return `[${text}]`
   return `[${Object.keys(members)
     .map((name) => `${name}=${JSON.stringify(members[name])}`)
     .join(",")}]`
 }
 
-/** The value without the fields of a set. Places that become empty by it go too, elements of lists included. */
-export const without = (value: Json, fields: FieldSet, shape: Shape.Shape | undefined): Json | undefined => {
-  if (isLeaf(fields)) return undefined
-  if (isObject(value)) {
-    const out: JsonObject = {}
-    for (const key of Object.keys(value)) {
-      const below = child(fields, `f:${key}`)
-      const kept = below === undefined ? value[key] : without(value[key] ?? null, below, Shape.field(shape, key))
-      if (kept !== undefined) set(out, key, kept)
-    }
-    return Object.keys(out).length === 0 && Object.keys(value).length > 0 ? undefined : out
+/** The key of an element may come from a client, who may have sent anything. */
+const elementMembers = (text: string): JsonObject | undefined => {
+  try {
+    const members: unknown = JSON.parse(text)
+    return isObject(members) ? members : undefined
+  } catch {
+    return undefined // printed as it is
   }
-  if (!Array.isArray(value) || shape === undefined) return value
-  const kept = value.flatMap((element) => {
-    const key = shape.set === true ? `v:${JSON.stringify(element)}` : elementKey(element, shape)
-    const below = key === undefined ? undefined : child(fields, key)
-    if (below === undefined) return [element]
-    // An element goes when the place itself is no longer owned; otherwise only some of its members do.
-    if (isLeaf(below) || Object.hasOwn(below, ".")) return []
-    const rest = without(element, withoutKeys(below, shape), elementShape(shape))
-    return rest === undefined ? [] : [rest]
-  })
-  return kept.length === 0 && value.length > 0 ? undefined : kept
-}
-
-/** The members that identify an element stay as long as the element does. */
-const withoutKeys = (fields: FieldSet, shape: Shape.Shape): FieldSet => {
-  const out = { ...fields }
-  for (const key of Shape.keysOf(shape)) delete out[`f:${key}`]
-  return isEmpty(out) ? { "f:": {} } : out
 }

@@ -1,11 +1,11 @@
 /**
- * Who owns which field: the entries of `metadata.managedFields`, and how they change with each write. As long as nobody
- * has applied to an object, nothing is recorded; the first apply credits what was there to `before-first-apply`.
- * Source: apimachinery util/managedfields.
+ * Who owns which field: the entries of `metadata.managedFields`, and how they change with each write. An object is stored
+ * without them; they are kept beside it, their field sets shared between objects of the same form, and become text again
+ * when the object is read. Source: apimachinery util/managedfields.
  */
-import { arrayAt, ensureObject, equal, isObject, objectAt, textAt } from "../json.ts"
+import { get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import type { Shape } from "../schema/Shape.ts"
+import type { Difference } from "./fields.ts"
 import * as FieldSet from "./FieldSet.ts"
 
 export interface Manager {
@@ -15,91 +15,154 @@ export interface Manager {
   readonly subresource: string
 }
 
+/** A field set with its text; equal ones are mostly the same object. */
+export interface Fields {
+  readonly text: string
+  readonly tree: FieldSet.FieldSet
+}
+
 export interface Entry extends Manager {
+  /** Timestamp; empty where a client sent none. */
   readonly time: string
-  readonly fields: FieldSet.FieldSet
+  readonly fields: Fields
 }
 
-export const read = (object: JsonObject): ReadonlyArray<Entry> =>
-  arrayAt(object, "metadata", "managedFields").flatMap((entry) =>
-    isObject(entry)
-      ? [
-          {
-            manager: textAt(entry, "manager"),
-            operation: textAt(entry, "operation") === "Apply" ? ("Apply" as const) : ("Update" as const),
-            apiVersion: textAt(entry, "apiVersion"),
-            subresource: textAt(entry, "subresource"),
-            time: textAt(entry, "time"),
-            fields: objectAt(entry, "fieldsV1") ?? {}
-          }
-        ]
-      : []
-  )
+export type Owners = ReadonlyArray<Entry>
 
-export const write = (object: JsonObject, entries: ReadonlyArray<Entry>): void => {
-  const owning = entries.filter((entry) => !FieldSet.isEmpty(entry.fields))
-  ensureObject(object, "metadata")["managedFields"] = owning.map(toJson)
+export const none: Owners = []
+
+/**
+ * Field sets by their text. Objects made by one program have the same few forms, so that a hundred thousand of them share
+ * their sets; when there are too many forms the table starts anew and sharing with it.
+ */
+const shared = new Map<string, Fields>()
+const maxShared = 4096
+
+const share = (tree: FieldSet.FieldSet): Fields => {
+  const text = JSON.stringify(tree)
+  const found = shared.get(text)
+  if (found !== undefined) return found
+  if (shared.size >= maxShared) shared.clear()
+  const created = { text, tree }
+  shared.set(text, created)
+  return created
 }
 
-const toJson = (entry: Entry): Json => ({
-  manager: entry.manager,
-  operation: entry.operation,
-  apiVersion: entry.apiVersion,
-  time: entry.time,
-  fieldsType: "FieldsV1",
-  fieldsV1: entry.fields,
-  ...(entry.subresource === "" ? {} : { subresource: entry.subresource })
-})
+/** The value of `metadata.managedFields`, as text. */
+export const textOf = (owners: Owners): string => `[${owners.map(entryText).join(",")}]`
 
-/** The entry with other fields. */
-export const owning = (entry: Entry, fields: FieldSet.FieldSet): Entry => ({ ...entry, fields })
+const entryText = ({ apiVersion, fields, manager, operation, subresource, time }: Entry): string => {
+  const when = time === "" ? "" : `,"time":${quoted(time)}`
+  const where = subresource === "" ? "" : `,"subresource":${quoted(subresource)}`
+  return `{"manager":${quoted(manager)},"operation":"${operation}","apiVersion":${quoted(apiVersion)}${when},"fieldsType":"FieldsV1","fieldsV1":${fields.text}${where}}`
+}
 
+/** Names that need no escapes, which are nearly all, are quoted as they are. */
+const quoted = (text: string): string => (/^[\w ./:-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
+
+/** What a client sent as managedFields: nothing, the wish to reset them, or entries of its own. */
+export const sent = (object: JsonObject): "nothing" | "reset" | Owners => {
+  const value = objectAt(object, "metadata")
+  const list = value === undefined ? undefined : get(value, "managedFields")
+  if (!Array.isArray(list)) return "nothing"
+  if (list.length === 0 || (list.length === 1 && isObject(list[0]) && FieldSet.isEmpty(list[0]))) return "reset"
+  const entries = list.map(decode)
+  return entries.every((entry) => entry !== undefined) ? entries : "nothing"
+}
+
+const decode = (entry: Json): Entry | undefined => {
+  const operation = textAt(entry, "operation")
+  const apiVersion = textAt(entry, "apiVersion")
+  const tree = objectAt(entry, "fieldsV1")
+  if ((operation !== "Apply" && operation !== "Update") || apiVersion === "") return undefined
+  if (textAt(entry, "fieldsType") !== "FieldsV1") return undefined
+  return {
+    manager: textAt(entry, "manager"),
+    operation,
+    apiVersion,
+    subresource: textAt(entry, "subresource"),
+    time: textAt(entry, "time"),
+    fields: share(tree ?? {})
+  }
+}
+
+/** Entries are told apart by these; appliers of another version of the API are the same. */
 export const same = (a: Manager, b: Manager): boolean =>
-  a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === "Apply" || a.apiVersion === b.apiVersion)
 
-/** Fields of metadata that belong to the server, and what identifies the object: nobody owns them. */
-const unowned: ReadonlyArray<string> = [
-  "name",
-  "namespace",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "managedFields",
-  "selfLink"
-]
+export const equalOwners = (a: Owners, b: Owners): boolean =>
+  a === b ||
+  (a.length === b.length &&
+    a.every((one, index) => {
+      const other = b[index]
+      return other !== undefined && same(one, other) && one.time === other.time && one.fields === other.fields
+    }))
 
-/** The object as far as it can be owned. */
-export const ownable = (object: JsonObject): JsonObject => {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
-  const kept = isObject(metadata) ? { ...metadata } : {}
-  for (const key of unowned) delete kept[key]
-  return Object.keys(kept).length === 0 ? rest : { metadata: kept, ...rest }
+/** The entry with other fields; undefined when it owns nothing any more. */
+export const owning = (entry: Entry, tree: FieldSet.FieldSet): Entry | undefined =>
+  FieldSet.isEmpty(tree) ? undefined : { ...entry, fields: share(tree) }
+
+/** A new entry; undefined when it owns nothing. */
+export const entry = (manager: Manager, time: string, tree: FieldSet.FieldSet): Entry | undefined =>
+  FieldSet.isEmpty(tree) ? undefined : { ...manager, time, fields: share(tree) }
+
+/** Entries as they are stored: appliers first, then by time, the oldest updates merged when there are too many. */
+export const settled = (entries: ReadonlyArray<Entry | undefined>): Owners => {
+  const kept = entries.filter((one) => one !== undefined)
+  if (kept.length < 2) return kept
+  return cap(kept.toSorted(order))
 }
 
-/** Adjusts the entries to an ordinary write: what it changed is the writer's now, what it removed is nobody's. */
-export const trackUpdate = (
-  next: JsonObject,
-  before: JsonObject,
-  writer: Manager,
-  time: string,
-  shape: Shape
-): void => {
-  const entries = read(next)
-  if (entries.length === 0) return
-  const old = ownable(before)
-  const now = ownable(next)
-  const changed = FieldSet.changed(old, now, shape) ?? {}
-  const removed = FieldSet.difference(FieldSet.of(old, shape), FieldSet.of(now, shape))
-  if (FieldSet.isEmpty(changed) && FieldSet.isEmpty(removed)) return
-  const gone = FieldSet.union(changed, removed)
-  const others = entries
-    .filter((entry) => !same(entry, writer))
-    .map((entry) => owning(entry, FieldSet.difference(entry.fields, gone)))
-  const own = entries.find((entry) => same(entry, writer))
-  const fields = FieldSet.difference(FieldSet.union(own?.fields ?? {}, changed), removed)
-  const unchanged = own !== undefined && equal(own.fields, fields)
-  write(next, [...others, { ...writer, time: unchanged ? own.time : time, fields }])
+const order = (a: Entry, b: Entry): number =>
+  compareText(a.operation, b.operation) ||
+  compareText(a.time, b.time) ||
+  compareText(a.manager, b.manager) ||
+  compareText(a.apiVersion, b.apiVersion) ||
+  compareText(a.subresource, b.subresource)
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** More updaters than this are not told apart: the oldest become one. */
+const maxUpdaters = 10
+const ancient = "ancient-changes"
+
+const cap = (entries: ReadonlyArray<Entry>): Owners => {
+  const updates = entries.filter(({ operation }) => operation === "Update")
+  const first = updates[0]
+  if (updates.length <= maxUpdaters || first === undefined) return entries
+  const old = updates.slice(0, updates.length - maxUpdaters + 1)
+  const tree = old.reduce((fields, one) => FieldSet.union(fields, one.fields.tree), FieldSet.empty)
+  const merged = { ...first, manager: ancient, subresource: "", time: old.at(-1)?.time ?? "", fields: share(tree) }
+  return entries.flatMap((one) => (one === first ? [merged] : old.includes(one) ? [] : [one]))
 }
+
+/** The owners after an ordinary write: what it changed is the writer's now, what it removed is nobody's. */
+export const updated = (owners: Owners, difference: Difference, writer: Manager, time: string): Owners => {
+  const { changed, removed } = difference
+  const own = owners.find((one) => same(one, writer))
+  const others = owners.flatMap((one) => (one === own ? [] : [without(one, changed, removed)]))
+  if (own === undefined) return settled([...others, entry(writer, time, changed)])
+  const left = lessen(own.fields.tree, removed)
+  const fields = left === own.fields.tree && FieldSet.contains(left, changed) ? left : FieldSet.union(left, changed)
+  if (fields === own.fields.tree) {
+    const moved = FieldSet.isEmpty(changed) || own.time === time ? own : { ...own, time }
+    return settled([...others, moved])
+  }
+  return settled([...others, entry(writer, time, fields)])
+}
+
+/** Takes fields from a set, which stays the same object when it has none of them. */
+const lessen = (fields: FieldSet.FieldSet, taken: FieldSet.FieldSet): FieldSet.FieldSet =>
+  FieldSet.overlaps(fields, taken) ? FieldSet.difference(fields, taken) : fields
+
+export const without = (one: Entry, changed: FieldSet.FieldSet, removed: FieldSet.FieldSet): Entry | undefined => {
+  const left = lessen(lessen(one.fields.tree, changed), removed)
+  return left === one.fields.tree ? one : owning(one, left)
+}
+
+/** The owner of a new object: whoever made it owns all that can be owned. */
+export const created = (tree: FieldSet.FieldSet, writer: Manager, time: string): Owners =>
+  settled([entry(writer, time, tree)])

@@ -51,7 +51,7 @@ const checkTarget = (target: Target, sent: JsonObject): void => {
 }
 
 const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string): void => {
-  const refuse = (why: string) => Refusal.conflict(kind, name, why)
+  const refuse = (why: string) => Refusal.conflict({ ...kind, plural: `${kind.plural}/binding` }, name, why)
   const own = textAt(pod, "metadata", "uid")
   if (uid !== "" && uid !== own) {
     throw refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)

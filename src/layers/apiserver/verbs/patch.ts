@@ -66,16 +66,16 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
   if (subresource === "") write.checkIdentity(target, config)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)
-  const live = existing === undefined ? undefined : Version.parse(existing)
-  const next = applyPatch.apply(live, config, {
+  const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
+  const { object, owners } = applyPatch.apply(live, config, {
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
     force: isTrue(query.get("force")),
     time: Turn.timestamp(turn.now),
     shape: Shape.of(kind.storage)
   })
-  const settled = { ...options, applied: true }
-  if (existing === undefined) return { version: write.createNamed(turn, target, next, settled), created: true }
-  return { version: write.update(turn, target, next, existing, settled), created: false }
+  const settled = { ...options, owners }
+  if (existing === undefined) return { version: write.createNamed(turn, target, object, settled), created: true }
+  return { version: write.update(turn, target, object, existing, settled), created: false }
 }
 
 /** An apply owns only what its endpoint can change. */

@@ -2,9 +2,11 @@
  * create and update, the two ways in which objects enter the store; every kind of patch ends here as an update. The
  * objects passed in belong to this file and are changed in place; what is stored is text.
  */
-import { arrayAt, at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
+import { at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
+import type { Collection } from "../mvcc/Collection.ts"
+import * as fields from "../patch/fields.ts"
 import * as managedFields from "../patch/managedFields.ts"
 import * as Shape from "../schema/Shape.ts"
 import * as kinds from "../schema/kinds.ts"
@@ -22,8 +24,8 @@ export interface WriteOptions {
   readonly dryRun: boolean
   /** Name that ownership of the changed fields is recorded under. */
   readonly manager: string
-  /** Ownership has been settled already, by an apply. */
-  readonly applied?: boolean
+  /** Who owns what afterwards, where an apply has settled it already. */
+  readonly owners?: managedFields.Owners
 }
 
 /** The options in the query; the manager defaults to the name of the client's program, as the reference server does. */
@@ -58,13 +60,13 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
   if (generated) drawAgain(turn, target, object)
   kind.defaults?.(object)
   kind.onCreate?.(object)
-  validate.metadata(kind, object)
+  validate.object(kind, object)
   const name = textAt(object, "metadata", "name")
   lifecycle.admitNamespace(turn, target, name)
   if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
     throw Refusal.alreadyExists(kind, name)
   }
-  return save(turn, kind, object, options.dryRun)
+  return save(turn, kind, object, options.owners ?? madeBy(turn, target, object, options), options.dryRun)
 }
 
 /** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
@@ -101,7 +103,13 @@ const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void =
 }
 
 /** Stores an object that has passed every rule; a dry run makes the version and forgets it. */
-const save = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
+const save = (
+  turn: Turn.Turn,
+  kind: Kind,
+  object: JsonObject,
+  owners: managedFields.Owners,
+  dryRun: boolean
+): Version.Version => {
   const collection = turn.state.collection(kind.storage)
   const revision = collection.upcoming()
   const stored = metadata.canonical(object, String(revision))
@@ -109,9 +117,9 @@ const save = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean):
     // A dry run has no revision of its own: it shows that of the object it would replace, or none.
     const key = Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name"))
     put(objectAt(stored, "metadata") ?? {}, "resourceVersion", collection.get(key)?.revision.toString())
-    return Version.make(kindsOf(kind.storage), stored, revision)
+    return Version.make(kindsOf(kind.storage), stored, revision, owners)
   }
-  const version = Version.make(kindsOf(kind.storage), stored, revision)
+  const version = Version.make(kindsOf(kind.storage), stored, revision, owners)
   collection.store(version)
   return version
 }
@@ -120,14 +128,22 @@ const save = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean):
 export const erase = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
   const collection = turn.state.collection(kind.storage)
   const revision = collection.upcoming()
-  const last = Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision)
+  const owners = ownersOf(collection, object)
+  const last = Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners)
   if (!dryRun) collection.remove(last)
   return last
 }
 
-/** Writes a changed object over a stored one without the rules of updates; for deletions and bindings. */
+/**
+ * Writes a changed object over a stored one without the rules of updates, and without a new owner: for what the server does
+ * by itself in deletions and bindings.
+ */
 export const overwrite = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version =>
-  save(turn, kind, object, dryRun)
+  save(turn, kind, object, ownersOf(turn.state.collection(kind.storage), object), dryRun)
+
+const ownersOf = (collection: Collection, object: JsonObject): managedFields.Owners =>
+  collection.get(Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name")))?.owners ??
+  managedFields.none
 
 export interface Updated {
   readonly version: Version.Version
@@ -146,25 +162,52 @@ export const update = (
   checkIdentity(target, object)
   const before = Version.parse(existing)
   checkPreconditions(kind, object, before, name)
+  const claimed = managedFields.sent(object)
   const next = merged(target, object, before)
   metadata.update(kind, next, before, target.subresource)
-  if (options.applied !== true) track(turn, target, next, before, options)
-  validate.metadata(kind, next)
+  if (target.subresource === "") validate.object(kind, next, before)
+  else validate.metadata(kind, next)
+  const difference = fields.between(before, next, Shape.of(kind.storage))
+  const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
   const settled = metadata.canonical(next, String(existing.revision))
-  if (equal(settled, before)) return existing
-  return save(turn, kind, settled, options.dryRun)
+  if (managedFields.equalOwners(owners, existing.owners) && difference === undefined && equal(settled, before)) {
+    return existing
+  }
+  return save(turn, kind, settled, owners, options.dryRun)
 }
 
-const track = (turn: Turn.Turn, target: Target, next: JsonObject, before: JsonObject, options: WriteOptions): void => {
-  if (arrayAt(next, "metadata", "managedFields").length === 0) return
-  const writer = {
-    manager: options.manager,
-    operation: "Update",
-    apiVersion: apiVersion(target.kind),
-    subresource: target.subresource
-  } as const
-  managedFields.trackUpdate(next, before, writer, Turn.timestamp(turn.now), Shape.of(target.kind.storage))
+const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
+  manager,
+  operation: "Update",
+  apiVersion: apiVersion(kind),
+  subresource
+})
+
+/** Members of a new object that are the server's doing, whoever made it. */
+const serversOwn = (kind: Kind): ReadonlyArray<string> =>
+  kind.kind === "Namespace" ? ["spec", "status"] : hasStatus(kind) ? ["status"] : []
+
+const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners => {
+  const tree = fields.all(object, Shape.of(target.kind.storage), serversOwn(target.kind))
+  return managedFields.created(tree, writerOf(target, options), Turn.timestamp(turn.now))
+}
+
+/**
+ * Clients may edit the record itself, though not through subresources. An object of which nothing is recorded stays so: an
+ * apply will credit what it finds to one manager.
+ */
+const ownersAfter = (
+  turn: Turn.Turn,
+  target: Target,
+  live: managedFields.Owners,
+  claimed: ReturnType<typeof managedFields.sent>,
+  difference: fields.Difference | undefined,
+  options: WriteOptions
+): managedFields.Owners => {
+  const base = target.subresource !== "" || claimed === "nothing" ? live : claimed === "reset" ? [] : claimed
+  if (base.length === 0 || difference === undefined) return managedFields.equalOwners(base, live) ? live : base
+  return managedFields.updated(base, difference, writerOf(target, options), Turn.timestamp(turn.now))
 }
 
 /** The object must be the one the path names, before anybody asks whether it exists. */
@@ -206,11 +249,11 @@ const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonO
     case "status":
       return withStatusOf(kind, object, before)
     case "finalize":
-      return withPart(object, before, "spec", get(object, "spec"))
+      return withPart(before, "spec", get(object, "spec"))
     case "ephemeralcontainers": {
       const spec = { ...objectAt(before, "spec") }
       put(spec, "ephemeralContainers", at(object, "spec", "ephemeralContainers"))
-      return withPart(object, before, "spec", spec)
+      return withPart(before, "spec", spec)
     }
     default:
       if (hasStatus(kind)) put(object, "status", get(before, "status"))
@@ -220,17 +263,16 @@ const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonO
   }
 }
 
-/** What was there, with one member replaced. Ownership is recorded in the metadata whatever the endpoint. */
-const withPart = (object: JsonObject, before: JsonObject, part: string, value: Json | undefined): JsonObject => {
+/** What was there, with one member replaced. */
+const withPart = (before: JsonObject, part: string, value: Json | undefined): JsonObject => {
   const next = Version.copy(before)
   put(next, part, value)
-  put(ensureObject(next, "metadata"), "managedFields", at(object, "metadata", "managedFields"))
   return next
 }
 
 /** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
 const withStatusOf = (kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
-  const next = withPart(object, before, "status", get(object, "status"))
+  const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")
   for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))
   next["metadata"] = metadata
