@@ -1,0 +1,151 @@
+/**
+ * Where other people's clients are tried: the embedded server behind HTTPS with three simulated nodes, in this process, and ways
+ * to run commands against it. Every test has a namespace of its own, so all of them can run at the same time. What a controller
+ * would do, a test does with `client`.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Namespace } from "../../src/kube/resources.ts"
+import { Cache } from "../../src/layers/Cache.ts"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+
+export interface Exited {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Started {
+  /** The first match in what it has printed or will print; fails when it ends without. */
+  readonly prints: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
+  readonly exit: Effect.Effect<Exited>
+  readonly stop: Effect.Effect<Exited>
+}
+
+export interface Options {
+  /** Standard input. */
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export class Stand extends Context.Service<
+  Stand,
+  {
+    readonly client: KubeClient["Service"]
+    readonly server: string
+    /** Starts a command that finds the server in KUBECONFIG; it is killed with the scope. */
+    readonly start: (
+      command: string,
+      args: ReadonlyArray<string>,
+      options?: Options
+    ) => Effect.Effect<Started, never, Scope.Scope>
+    /** A namespace that nobody else uses. */
+    readonly namespace: (name: string) => Effect.Effect<string>
+  }
+>()("test/clients/Stand") {
+  static readonly layer: Layer.Layer<Stand> = Layer.effect(
+    Stand,
+    Effect.gen(function* () {
+      const { endpoint, kubeconfig } = yield* EmbeddedCluster
+      const client = yield* KubeClient
+      const home = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp(join(tmpdir(), "clients-"))),
+        (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+      )
+      const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
+      return Stand.of({
+        client,
+        server: endpoint.server,
+        start: (command, args, options = {}) =>
+          Effect.acquireRelease(
+            Effect.sync(() => launch(command, args, { ...base, ...options.env }, options.input)),
+            ({ stop }) => Effect.asVoid(stop)
+          ),
+        namespace: (name) => Effect.as(Effect.orDie(client.create(Namespace, { metadata: { name } })), name)
+      })
+    })
+  ).pipe(
+    Layer.provide(Nodes.layer()),
+    Layer.provide(Cache.layer()),
+    Layer.provideMerge(KubeClient.layer),
+    Layer.provide(HttpTransport.layer),
+    Layer.provideMerge(EmbeddedCluster.layerEndpoint),
+    Layer.provideMerge(EmbeddedCluster.layer()),
+    Layer.orDie
+  )
+}
+
+const launch = (
+  command: string,
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  input: string | undefined
+): Started => {
+  const child = spawn(command, args, { env, stdio: ["pipe", "pipe", "pipe"] })
+  const output = { stdout: "", stderr: "" }
+  const waiting = new Set<() => void>()
+  const heard = () => {
+    for (const wake of waiting) wake()
+  }
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      output[stream] += text
+      heard()
+    })
+  }
+  child.stdin.on("error", () => undefined).end(input ?? "")
+  const ended = exitOf(child, output, heard)
+  const exit = Effect.promise(() => ended)
+  return {
+    exit,
+    stop: Effect.suspend(() => {
+      child.kill()
+      return exit
+    }),
+    prints: (pattern) =>
+      Effect.promise(
+        () =>
+          new Promise((resolve, reject) => {
+            const look = (over?: Exited) => {
+              const found = pattern.exec(output.stdout)
+              if (found !== null) resolve(found)
+              else if (over === undefined) return
+              else reject(new Error(`it ended without printing ${pattern}:\n${over.stdout}${over.stderr}`))
+              waiting.delete(look)
+            }
+            waiting.add(look)
+            look()
+            void ended.then(look)
+          })
+      )
+  }
+}
+
+const exitOf = (child: ChildProcess, output: Omit<Exited, "code">, heard: () => void): Promise<Exited> =>
+  new Promise((resolve, reject) => {
+    child.once("error", reject)
+    child.once("close", (code) => {
+      heard()
+      resolve({ code, ...output })
+    })
+  })
+
+/** A file for as long as the scope is open. */
+export const file = (name: string, text: string): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const path = join(await mkdtemp(join(tmpdir(), "clients-")), name)
+      await writeFile(path, text)
+      return path
+    }),
+    (path) => Effect.promise(() => rm(join(path, ".."), { recursive: true, force: true }))
+  )
