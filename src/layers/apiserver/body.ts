@@ -18,7 +18,40 @@ export const contentType = (request: ApiRequest): string => {
   return (header.split(";")[0] ?? "").trim().toLowerCase()
 }
 
+/** Values nested deeper are not read: what walks them is recursive. The reference server stops at 10,000. */
+const maxDepth = 500
+
+const isTooDeep = (text: string): boolean => {
+  if (text.length < 2 * maxDepth) return false
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === quote) at = endOfString(text, at)
+    else if (char === openBrace || char === openBracket) {
+      if (++depth > maxDepth) return true
+    } else if (char === closeBrace || char === closeBracket) depth--
+  }
+  return false
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [34, 92, 123, 125, 91, 93]
+
+/** Index of the closing quote; the end of the text when there is none. */
+const endOfString = (text: string, start: number): number => {
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+const isEscaped = (text: string, at: number): boolean => {
+  let before = at
+  while (text.charCodeAt(before - 1) === backslash) before--
+  return (at - before) % 2 === 1
+}
+
+/** Undefined for what is no JSON, or too deeply nested to be meant. */
 export const parseJson = (text: string): Json | undefined => {
+  if (isTooDeep(text)) return undefined
   try {
     return JSON.parse(text) as Json
   } catch {

@@ -225,3 +225,31 @@ describe("hostile requests", () => {
     { arbitrary: { runs: 300 } }
   )
 })
+
+describe("bodies nested beyond all meaning", () => {
+  const nested = (depth: number) =>
+    `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"x":${"[".repeat(depth)}"]}\\"["${"]".repeat(depth)}}`
+  it.effect("are refused, and what people mean is not", () =>
+    Effect.gen(function* () {
+      const server = yield* ApiServer
+      const send = (method: string, type: string, body: string) =>
+        Effect.map(
+          server.handle({
+            method,
+            path: `/api/v1/namespaces/default/configmaps${method === "POST" ? "" : "/a"}`,
+            query: new URLSearchParams("fieldManager=m&fieldValidation=Ignore"),
+            headers: { "content-type": type },
+            body,
+            user: { name: "x", groups: [] }
+          }),
+          (answer) => (answer._tag === "Answer" ? answer.status : undefined)
+        )
+      same(yield* send("POST", "application/json", nested(400)), 201)
+      for (const depth of [600, 5_000, 300_000]) {
+        same(yield* send("POST", "application/json", nested(depth)), 400)
+        for (const type of types) same(yield* send("PATCH", type, nested(depth)), 400, `${depth} ${type}`)
+      }
+      same(yield* send("PATCH", "application/merge-patch+json", nested(400)), 200)
+    }).pipe(Effect.provide(layer()))
+  )
+})
