@@ -9,21 +9,29 @@ import * as Refusal from "../Refusal.ts"
 /** More operations than this are refused, as the reference server does. */
 const limit = 10_000
 
+/** Bytes that copies may add up to; without a bound each copy of everything into itself would double the object. */
+const copyLimit = 3 * 1024 * 1024
+
+const tooLarge = (message: string): Refusal.Refusal =>
+  new Refusal.Refusal({ status: Refusal.status({ code: 413, reason: "RequestEntityTooLarge", message }) })
+
 export const apply = (document: Json, patch: Json): Json => {
   if (!Array.isArray(patch)) throw Refusal.badRequest("error decoding patch: a JSON patch is an array of operations")
   if (patch.length > limit) {
-    throw new Refusal.Refusal({
-      status: Refusal.status({
-        code: 413,
-        reason: "RequestEntityTooLarge",
-        message: `The allowed maximum operations in a JSON patch is ${limit}, got ${patch.length}`
-      })
-    })
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${limit}, got ${patch.length}`)
   }
-  return patch.reduce<Json>((current, operation) => step(current, operation), document)
+  let copied = 0
+  const spend = (value: Json): void => {
+    copied += JSON.stringify(value).length
+    if (copied <= copyLimit) return
+    throw tooLarge(
+      `Request entity too large: Unable to complete the copy, the accumulated size increase of copy is ${copied}, exceeding the limit ${copyLimit}`
+    )
+  }
+  return patch.reduce<Json>((current, operation) => step(current, operation, spend), document)
 }
 
-const step = (document: Json, operation: Json): Json => {
+const step = (document: Json, operation: Json, spend: (copied: Json) => void): Json => {
   if (!isObject(operation)) throw Refusal.badRequest("error decoding patch: an operation is an object")
   const op = textAt(operation, "op")
   const path = pointer(operation, "path")
@@ -56,6 +64,7 @@ const step = (document: Json, operation: Json): Json => {
     }
     case "copy": {
       const copied = find(document, pointer(operation, "from"))
+      spend(copied)
       return change(
         document,
         path,

@@ -172,6 +172,21 @@ describe("JSON patch", () => {
     assert.throws(() => jsonPatch.apply({}, {}), Refusal)
   })
 
+  it("bounds what copies add up to", () => {
+    const double = { op: "copy", from: "", path: "/x" }
+    assert.isDefined(
+      jsonPatch.apply(
+        { a: "b" },
+        Array.from({ length: 15 }, () => double)
+      )
+    )
+    assert.throws(
+      () => jsonPatch.apply({ a: "b" }, doubling(100)),
+      Refusal,
+      /accumulated size increase of copy is \d+, exceeding the limit 3145728/
+    )
+  })
+
   it.prop(
     "add then remove is nothing; replace is found by test; arguments stay",
     { tree: Tree, key: Arbitrary.schema(Key), value: Tree },
