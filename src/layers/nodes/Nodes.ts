@@ -95,7 +95,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
     yield* Heartbeat.register(client, machine)
     const own = yield* Scope.fork(scope)
     const events = yield* sink(client, options, { component: Kubelet.component, instance: machine.name }, own)
+    const replaced = kubelets.get(machine.name)
     kubelets.set(machine.name, new Kubelet.Kubelet(machine, events, own))
+    if (replaced !== undefined) yield* Scope.close(replaced.scope, Exit.void)
     beats.addUnsafe(machine.name)
     Kubelet.takeOver(shared, machine.name)
     return machine

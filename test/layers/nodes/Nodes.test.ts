@@ -1,14 +1,16 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import { Lease, Node, Pod } from "../../../src/kube/resources.ts"
+import { Event, Lease, Node, Pod } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as demo from "../../../src/layers/nodes/demo.ts"
 import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
+import * as stand from "./stand.ts"
 
 const clients = Cache.layer().pipe(
   Layer.provideMerge(KubeClient.layer),
@@ -158,9 +160,7 @@ it.effect("registers a node anew that somebody deleted", () =>
 it.effect("takes over what an earlier run left", () =>
   Effect.gen(function* () {
     const client = yield* KubeClient
-    yield* Effect.gen(function* () {
-      yield* until("web-1", (pod) => pod.status?.startTime !== undefined)
-    }).pipe(Effect.provide(demo.layer), Effect.scoped)
+    yield* until("web-1", (pod) => pod.status?.startTime !== undefined).pipe(Effect.provide(demo.layer), Effect.scoped)
     yield* Effect.gen(function* () {
       yield* until("web-1", (pod) => pod.status?.startTime !== undefined)
       yield* TestClock.adjust("1 seconds")
@@ -168,4 +168,51 @@ it.effect("takes over what an earlier run left", () =>
     }).pipe(Effect.provide(Layer.fresh(demo.layer)), Effect.scoped)
     assert.strictEqual((yield* client.list(Pod)).items.length, 4)
   }).pipe(Effect.provide(clients))
+)
+
+/** Everything that a busy while leaves, as text. */
+const busy = Effect.gen(function* () {
+  const server = yield* ApiServer
+  const all = yield* Nodes.Nodes
+  for (let i = 0; i < 30; i++) {
+    const command = [["server"], ["sleep", "40"], ["false"]][i % 3]
+    yield* stand.create(`p${i}`, { containers: [{ name: "main", image: i % 7 === 0 ? "x:404" : "x", command }] })
+  }
+  yield* stand.pass("10 minutes")
+  yield* all.stop("worker-1")
+  for (let i = 0; i < 10; i++) yield* stand.remove(`p${i}`)
+  yield* stand.pass("10 minutes")
+  yield* all.start("worker-1")
+  yield* stand.pass("5 minutes")
+  const left = yield* Effect.forEach([Pod, Event, Lease, Node], (resource) => server.snapshot(resource))
+  return JSON.stringify([yield* server.revision, left])
+})
+
+it.effect("does the same to the byte when it does it again with the same seed", () =>
+  Effect.gen(function* () {
+    // A clock of its own, which waits for the work of a sleeper however slow this computer is.
+    const cluster = stand.nodes().pipe(Layer.provideMerge(TestClock.layer({ warningDelay: "1 hour" })), Layer.fresh)
+    const once = busy.pipe(Effect.provide(cluster), Random.withSeed("nodes"))
+    const first = yield* once
+    assert.include(first, "CrashLoopBackOff")
+    assert.include(first, "ImagePullBackOff")
+    assert.strictEqual(yield* once, first)
+  })
+)
+
+it.effect("counts the pods that are there when a machine comes in the place of another", () =>
+  Effect.gen(function* () {
+    const all = yield* Nodes.Nodes
+    const spec = (nodeName: string) => ({
+      nodeName,
+      containers: [{ name: "main", image: "x", resources: { requests: { cpu: "3" } } }]
+    })
+    yield* stand.create("first", spec("worker-1"))
+    yield* stand.pass("2 seconds")
+    yield* all.add("worker-1")
+    yield* stand.create("second", spec("worker-1"))
+    yield* stand.pass("2 seconds")
+    assert.strictEqual(yield* stand.wordOf("first"), "Running")
+    assert.deepInclude((yield* stand.get("second")).status, { phase: "Failed", reason: "OutOfcpu" })
+  }).pipe(Effect.provide(stand.nodes()))
 )
