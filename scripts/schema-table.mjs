@@ -3,7 +3,8 @@
  * everything those refer to, the names and types of the fields. Read from the models that `@kubernetes/client-node` was
  * generated with, and completed by `schema-facts.mjs`. Names and types only: no descriptions are carried over.
  *
- *     node scripts/schema-table.mjs && npx oxfmt src/layers/apiserver/schema/types
+ *     node scripts/schema-table.mjs            writes
+ *     node scripts/schema-table.mjs --check    fails when what is there differs
  */
 import { readFileSync, rmSync, mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -160,8 +161,11 @@ const line = (className, group) => {
   return [`${name}${fact?.atomic === true ? "@" : ""}`, ...fields].join(" ")
 }
 
-rmSync(target, { recursive: true, force: true })
-mkdirSync(target, { recursive: true })
+const check = process.argv.includes("--check")
+if (!check) {
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+}
 for (const group of Object.keys(groups)) {
   const own = [...homes].filter(([, home]) => home === group).map(([className]) => className)
   const lines = own.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).map((className) => line(className, group))
@@ -170,6 +174,7 @@ export const types = \`
 ${lines.join("\n")}
 \`
 `
-  writeFileSync(`${target}/${group}.ts`, text)
+  if (!check) writeFileSync(`${target}/${group}.ts`, text)
+  else if (readFileSync(`${target}/${group}.ts`, "utf8") !== text) fail(`types/${group}.ts is not what this writes`)
 }
 if (factsOf.size > 0) fail(`facts without type: ${[...factsOf.keys()].join(" ")}`)

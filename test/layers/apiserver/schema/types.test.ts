@@ -1,5 +1,7 @@
 /** The type table is data that nobody proof-reads: what must hold of every line of it. */
 import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import * as kinds from "../../../../src/layers/apiserver/schema/kinds.ts"
 import * as Shape from "../../../../src/layers/apiserver/schema/Shape.ts"
 import * as types from "../../../../src/layers/apiserver/schema/types.ts"
@@ -27,6 +29,12 @@ const reachable = (): ReadonlyMap<string, types.Type> => {
 
 describe("the type table", () => {
   const all = reachable()
+
+  it("is what its script makes of the models that are installed", () => {
+    const script = fileURLToPath(new URL("../../../../scripts/schema-table.mjs", import.meta.url))
+    const { status, stderr } = spawnSync(process.execPath, [script, "--check"], { encoding: "utf8" })
+    assert.strictEqual(status, 0, stderr)
+  })
 
   it("knows every kind that is served, with its identity and metadata", () => {
     for (const kind of kinds.all) {
