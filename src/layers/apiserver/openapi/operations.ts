@@ -117,7 +117,7 @@ const onCollection = (kind: Kind.Kind, type: string): ReadonlyArray<Operation> =
   }
   if (kind.verbs.includes("deletecollection")) {
     const query = [...new Set([...listing.filter((one) => one !== "watch"), ...deleting])].sort()
-    const id = idOf("deleteCollection", kind).replace("Collection", "Collection")
+    const id = idOf("deleteCollection", kind)
     const body = "meta.DeleteOptions"
     all.push({ method: "delete", action: "deletecollection", id, query, body, answer: "meta.Status", gvk: kind })
   }
