@@ -68,8 +68,7 @@ const compile = (form: types.Form): Check => {
       return checkOf(form.type)
     case "List": {
       const element = compile(form.element)
-      // A null element is read as the zero of its type.
-      return (value) => Array.isArray(value) && value.every((one) => one === null || element(one))
+      return (value) => Array.isArray(value) && value.every(element)
     }
     case "Map": {
       const element = compile(form.element)
@@ -127,7 +126,10 @@ class Walk {
   }
 
   private element(list: Array<Json>, index: number, one: Json, form: types.Form, owner: types.Type): void {
-    if (one === null) return
+    if (one === null) {
+      list[index] = zeroOf(form)
+      return
+    }
     this.path.push(index)
     this.value(one, form, owner, (repaired) => {
       list[index] = repaired
@@ -144,6 +146,12 @@ class Walk {
   private wrong(value: Json, form: types.Form, owner: types.Type): void {
     this.mismatch ??= { path: [...this.path], fields: [...this.fields], owner, form, value }
   }
+}
+
+/** What a null element is read as. */
+const zeroOf = (form: types.Form): Json => {
+  if (form._tag === "List") return []
+  return form._tag === "Scalar" ? (scalars.zero[form.scalar] ?? null) : {}
 }
 
 export const pathText = (path: ReadonlyArray<string | number>): string =>

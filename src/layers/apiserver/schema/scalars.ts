@@ -10,7 +10,7 @@ const int32 = 2 ** 31
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/
 const quantity = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/
-const looseQuantity = /^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/
+const looseQuantity = /^[+-]?\d*(?:\.\d*)?[eEinumkKMGTP]+[-+]?\d*$/
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 export const accepts: Readonly<Record<Scalar, (value: Json) => boolean>> = {
@@ -20,16 +20,40 @@ export const accepts: Readonly<Record<Scalar, (value: Json) => boolean>> = {
   l: (value) => Number.isInteger(value),
   d: (value) => typeof value === "number",
   b: (value) => typeof value === "boolean",
-  t: (value) => typeof value === "string" && time.test(value),
-  u: (value) => typeof value === "string" && microTime.test(value),
+  t: (value) => typeof value === "string" && time.test(value) && outOfRange(value) === undefined,
+  u: (value) => typeof value === "string" && microTime.test(value) && outOfRange(value) === undefined,
   x: (value) => typeof value === "string" || accepts.i(value),
   q: (value) => typeof value === "string" && quantity.test(value),
   j: () => true
 }
 
-/** The accepted form of a value that is not accepted as it is: a quantity may come as a number. */
-export const repaired = (scalar: Scalar, value: Json): string | undefined =>
-  scalar === "q" && typeof value === "number" ? String(value) : undefined
+/** What stands for nothing, where a list has it; times have nothing but null. */
+export const zero: Readonly<Partial<Record<Scalar, Json>>> = { s: "", y: "", i: 0, l: 0, d: 0, b: false, x: 0, q: "0" }
+
+/** The part of a well-formed time that no calendar has, in Go's words. */
+const outOfRange = (text: string): string | undefined => {
+  const [year, month, day, hour, minute, second] = [
+    text.slice(0, 4),
+    text.slice(5, 7),
+    text.slice(8, 10),
+    text.slice(11, 13),
+    text.slice(14, 16),
+    text.slice(17, 19)
+  ].map(Number) as [number, number, number, number, number, number]
+  if (month < 1 || month > 12) return "month"
+  if (hour > 23) return "hour"
+  if (minute > 59) return "minute"
+  if (second > 59) return "second"
+  return day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate() ? "day" : undefined
+}
+
+/** The accepted form of a value that is not accepted as it is: numbers and blanks in quantities, line ends in bytes. */
+export const repaired = (scalar: Scalar, value: Json): string | undefined => {
+  if (scalar === "q" && typeof value === "number") return String(value)
+  if (typeof value !== "string") return undefined
+  const text = scalar === "q" ? value.trim() : scalar === "y" ? value.replace(/[\r\n]/g, "") : value
+  return accepts[scalar](text) ? text : undefined
+}
 
 /** As Go's decoder names what it found. */
 export const found = (value: Json, scalar?: Scalar): string => {
@@ -62,7 +86,9 @@ export const complaint = (scalar: Scalar, value: Json): string | undefined => {
 
 const badByte = (text: string): number => {
   const at = text.search(/[^A-Za-z0-9+/]/)
-  return at === -1 ? text.length - (text.length % 4) : at
+  if (at === -1) return text.length - (text.length % 4)
+  // What follows a proper padding is wrong, not the padding.
+  return at + (at % 4 === 2 && text.startsWith("==", at) ? 2 : at % 4 === 3 && text[at] === "=" ? 1 : 0)
 }
 
 const timeParts: ReadonlyArray<readonly [string, RegExp]> = [
@@ -99,5 +125,7 @@ const timeComplaint = (scalar: "t" | "u", text: string): string => {
       return `${start} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`
     rest = rest.slice(match[0].length)
   }
-  return `${start}: extra text: ${JSON.stringify(rest)}`
+  return rest === ""
+    ? `${start}: ${outOfRange(text) ?? "day"} out of range`
+    : `${start}: extra text: ${JSON.stringify(rest)}`
 }

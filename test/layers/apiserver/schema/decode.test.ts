@@ -133,7 +133,8 @@ describe("decoding", () => {
 
   it("reads a null element as the zero of its type", () => {
     const object: JsonObject = { spec: { containers: [null, { name: "c", args: [null, "a"] }] } }
-    assert.deepStrictEqual(decoding.decode(object, types.get("core.Pod")), undefined)
+    assert.deepStrictEqual(decoding.decode(object, types.get("core.Pod")), { unknown: [], mismatch: undefined })
+    assert.deepStrictEqual(object, { spec: { containers: [{}, { name: "c", args: ["", "a"] }] } })
   })
 
   it("stops telling after a hundred", () => {
