@@ -21,8 +21,9 @@ export const object = (kind: Kind, object: JsonObject, before?: JsonObject): voi
   const errors = ofMetadata(kind, object)
   const rules = rulesOf(kind)
   rules.check?.(errors, object)
-  if (before !== undefined) rules.change?.(errors, object, before)
-  if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
+  if (before === undefined) rules.create?.(errors, object)
+  else rules.change?.(errors, object, before)
+  if (errors.length > 0) throw Refusal.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
 }
 
 /** The same for writes that leave the spec alone: the metadata only. */

@@ -132,7 +132,7 @@ const environmentFrom = (errors: Errors, field: string, list: ReadonlyArray<Json
     const given = ["configMapRef", "secretRef"].filter((key) => isObject(at(one, key)))
     for (const key of given) if (textAt(one, key, "name") === "") errors.push(required(`${path}.${key}.name`))
     if (given.length === 0) {
-      errors.push(invalid(path, "", "must specify one of: `configMapRef` or `secretRef`"))
+      errors.push(invalid(field, "", "must specify one of: `configMapRef` or `secretRef`"))
     }
     if (given.length > 1) errors.push(invalid(path, "", "may not have more than one field specified at a time"))
   }

@@ -16,18 +16,6 @@ const dns1123Subdomain = { nameRule: "subdomain" } as const
 export const dnsLabel = (text: string): ReadonlyArray<string> => names.objectName(dns1123Label, text)
 export const dnsSubdomain = (text: string): ReadonlyArray<string> => names.objectName(dns1123Subdomain, text)
 
-const dns1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
-
-/** Names of services: they start with a letter. */
-export const dns1035Label = (text: string): ReadonlyArray<string> => [
-  ...(text.length > 63 ? ["must be no more than 63 characters"] : nothing),
-  ...(dns1035.test(text)
-    ? nothing
-    : [
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-      ])
-]
-
 const isInteger = (value: Json | undefined): value is number => typeof value === "number" && Number.isInteger(value)
 
 export const portNumber = (value: Json | undefined): ReadonlyArray<string> =>
@@ -36,7 +24,7 @@ export const portNumber = (value: Json | undefined): ReadonlyArray<string> =>
 export const portName = (text: string): ReadonlyArray<string> => [
   ...(text.length > 15 ? ["must be no more than 15 characters"] : nothing),
   ...(/^[-a-z0-9]+$/.test(text) ? nothing : ["must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"]),
-  ...(/[a-z]/.test(text) ? nothing : ["must contain at least one letter (a-z)"]),
+  ...(/[a-z]/.test(text) ? nothing : ["must contain at least one letter or number (a-z, 0-9)"]),
   ...(text.includes("--") ? ["must not contain consecutive hyphens"] : nothing),
   ...(/^-|-$/.test(text) ? ["must not begin or end with a hyphen"] : nothing)
 ]
@@ -76,7 +64,7 @@ export const isIP = (text: string): boolean =>
   (text.includes(":") && /^[0-9a-fA-F:]+(\d+\.\d+\.\d+\.\d+)?$/.test(text) && text.split("::").length <= 2)
 
 export const ip = (text: string): ReadonlyArray<string> =>
-  isIP(text) ? nothing : ["must be a valid IP address, (e.g. 10.9.8.7)"]
+  isIP(text) ? nothing : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
 
 export const nonNegative = (errors: Errors, field: string, value: Json | undefined): void => {
   if (typeof value === "number" && value < 0) errors.push(invalid(field, value, "must be greater than or equal to 0"))

@@ -36,7 +36,7 @@ export const podUpdate = (errors: Errors, object: JsonObject, before: JsonObject
 const deadline = (errors: Errors, next: Json | undefined, old: Json | undefined): void => {
   if (typeof old !== "number") return
   if (typeof next !== "number") {
-    errors.push(invalid("spec.activeDeadlineSeconds", null, "must not update from a positive integer to nil value"))
+    errors.push(invalid("spec.activeDeadlineSeconds", "null", "must not update from a positive integer to nil value"))
   } else if (next > old) {
     errors.push(invalid("spec.activeDeadlineSeconds", next, "must be less than or equal to previous value"))
   }

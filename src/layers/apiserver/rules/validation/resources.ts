@@ -13,10 +13,13 @@ const standard = new Set(["cpu", "memory", "ephemeral-storage", "storage"])
 
 const isHugePages = (name: string): boolean => name.startsWith("hugepages-")
 
+export const unqualified = "must be a standard resource type or fully qualified"
+
 /** Resources without a domain must be known ones; the others belong to somebody. */
 const containerResource = (errors: Errors, field: string, name: string): void => {
   pushAll(errors, field, name, names.qualified(name))
   if (!name.includes("/") && !standard.has(name) && !isHugePages(name)) {
+    errors.push(invalid(field, name, unqualified))
     errors.push(invalid(field, name, "must be a standard resource for containers"))
   }
 }

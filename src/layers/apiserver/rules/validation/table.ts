@@ -5,11 +5,20 @@
 import type { JsonObject } from "../../json.ts"
 import type { Kind } from "../../schema/Kind.ts"
 import type { Errors } from "./field.ts"
+import * as coordination from "./coordination.ts"
+import * as data from "./data.ts"
+import * as jobs from "./jobs.ts"
 import * as pods from "./pods.ts"
+import * as services from "./services.ts"
+import * as storage from "./storage.ts"
 import * as workloads from "./workloads.ts"
 
 export interface Rules {
+  /** Name of the kind in refusals, where it is another one. */
+  readonly told?: Pick<Kind, "group" | "kind">
   readonly check?: (errors: Errors, object: JsonObject) => void
+  /** New objects only, after `check`. */
+  readonly create?: (errors: Errors, object: JsonObject) => void
   readonly change?: (errors: Errors, object: JsonObject, before: JsonObject) => void
 }
 
@@ -20,7 +29,33 @@ const table: ReadonlyMap<string, Rules> = new Map(
     "apps/ReplicaSet": { check: workloads.replicaSet, change: workloads.sameSelector },
     "apps/StatefulSet": { check: workloads.statefulSet, change: workloads.statefulSetUpdate },
     "apps/DaemonSet": { check: workloads.daemonSet, change: workloads.sameSelector },
-    ReplicationController: { check: workloads.replicationController }
+    ReplicationController: { check: workloads.replicationController },
+    "batch/Job": { check: jobs.job, change: jobs.jobUpdate },
+    "batch/CronJob": { check: jobs.cronJob },
+    "policy/PodDisruptionBudget": { check: jobs.disruptionBudget },
+    Service: { check: services.service, change: services.serviceUpdate },
+    Endpoints: { check: services.endpoints },
+    "discovery.k8s.io/EndpointSlice": { check: services.endpointSlice, change: services.endpointSliceUpdate },
+    ConfigMap: { check: data.configMap, change: data.configMapUpdate },
+    Secret: { check: data.secret, change: data.secretUpdate },
+    "apps/ControllerRevision": { check: data.controllerRevision, change: data.controllerRevisionUpdate },
+    "rbac.authorization.k8s.io/Role": { check: data.role },
+    "rbac.authorization.k8s.io/ClusterRole": { check: data.clusterRole },
+    "rbac.authorization.k8s.io/RoleBinding": { check: data.roleBinding, change: data.bindingUpdate },
+    "rbac.authorization.k8s.io/ClusterRoleBinding": { check: data.clusterRoleBinding, change: data.bindingUpdate },
+    "coordination.k8s.io/Lease": { check: coordination.lease },
+    Event: { check: coordination.event },
+    "events.k8s.io/Event": {
+      check: coordination.event,
+      create: coordination.newEvent,
+      told: { group: "", kind: "Event" }
+    },
+    PersistentVolume: { check: storage.volume, change: storage.volumeUpdate },
+    PersistentVolumeClaim: { check: storage.claim, change: storage.claimUpdate },
+    ResourceQuota: { check: storage.quota, change: storage.quotaUpdate },
+    LimitRange: { check: storage.limitRange },
+    Node: { check: storage.node, change: storage.nodeUpdate },
+    "scheduling.k8s.io/PriorityClass": { check: storage.priorityClass, change: storage.priorityClassUpdate }
   } satisfies Record<string, Rules>)
 )
 

@@ -1,7 +1,7 @@
 /** Pod templates, and how they go together with the selector of the workload they are in. */
-import { arrayAt, at, get, isObject, objectAt, textAt } from "../../json.ts"
+import { at, get, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
-import { forbidden, invalid, labelSelector, notSupported, required, stringMap } from "./field.ts"
+import { forbidden, invalid, labelSelector, notSupported, stringMap } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 import { podSpec } from "./podSpec.ts"
@@ -40,17 +40,7 @@ export const selected = (errors: Errors, spec: JsonObject): void => {
     errors.push(invalid("spec.selector", labelSelector(selector), "invalid label selector"))
     return
   }
-  if (value === undefined) {
-    errors.push(required("spec.template"))
-    return
-  }
   if (!matches) mismatch(errors, "spec.template", value)
   template(errors, "spec.template", value)
   running(errors, "spec.template", value, "ReplicaSet")
 }
-
-/** Whether two lists of containers differ in nothing but images. */
-export const names = (value: Json | undefined, list: string): ReadonlyArray<string> =>
-  arrayAt(value, list).map((one) => textAt(one, "name"))
-
-export const isSet = (value: Json | undefined): value is JsonObject => isObject(value)

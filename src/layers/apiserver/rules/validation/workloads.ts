@@ -45,11 +45,17 @@ const deploymentStrategy = (errors: Errors, field: string, value: Json | undefin
     }
   } else if (type === "RollingUpdate") rollingDeployment(errors, `${field}.rollingUpdate`, rolling)
   else
-    errors.push(notSupported(field, printedStrategy("apps.DeploymentStrategy", value), ["Recreate", "RollingUpdate"]))
+    errors.push(
+      notSupported(field, printedStrategy("DeploymentStrategy", "RollingUpdateDeployment", value), [
+        "Recreate",
+        "RollingUpdate"
+      ])
+    )
 }
 
-const printedStrategy = (type: string, value: Json | undefined): Printed =>
-  new Printed(`${type}{Type:${JSON.stringify(textAt(value, "type"))}}`)
+/** Of a type that is not known, so that nothing else is set in it. */
+const printedStrategy = (what: string, rolling: string, value: Json | undefined): Printed =>
+  new Printed(`apps.${what}{Type:${JSON.stringify(textAt(value, "type"))}, RollingUpdate:(*apps.${rolling})(nil)}`)
 
 const rollingDeployment = (errors: Errors, field: string, value: Json | undefined): void => {
   const unavailable = at(value, "maxUnavailable")
@@ -71,7 +77,7 @@ export const replicaSet = (errors: Errors, object: JsonObject): void => {
 }
 
 const printedStatefulStrategy = (value: Json | undefined): Printed =>
-  printedStrategy("apps.StatefulSetUpdateStrategy", value)
+  printedStrategy("StatefulSetUpdateStrategy", "RollingUpdateStatefulSetStrategy", value)
 
 export const statefulSet = (errors: Errors, object: JsonObject): void => {
   const spec = specOf(object)
@@ -135,7 +141,6 @@ export const daemonSet = (errors: Errors, object: JsonObject): void => {
   const selector = get(spec, "selector")
   const pods = get(spec, "template")
   formats.labelSelector(errors, "spec.selector", selector)
-  if (selector === undefined) errors.push(required("spec.selector"))
   if (formats.selects(selector, at(pods, "metadata", "labels")) === false) mismatch(errors, "spec.template", pods)
   if (isObject(selector) && formats.isEmptySelector(selector)) {
     errors.push(invalid("spec.selector", labelSelector(selector), "empty selector is invalid for daemonset"))
@@ -151,7 +156,7 @@ const daemonStrategy = (errors: Errors, field: string, value: Json | undefined):
   const type = textAt(value, "type")
   if (type === "OnDelete") return
   if (type !== "RollingUpdate") {
-    const printed = printedStrategy("apps.DaemonSetUpdateStrategy", value)
+    const printed = printedStrategy("DaemonSetUpdateStrategy", "RollingUpdateDaemonSet", value)
     errors.push(notSupported(field, printed, ["RollingUpdate", "OnDelete"]))
     return
   }

@@ -105,8 +105,5 @@ export const pod = (object: JsonObject): void => {
   absent(spec, { enableServiceLinks: true })
 }
 
-/** The template of a workload, when there is one. */
-export const template = (spec: JsonObject): void => {
-  const value = get(spec, "template")
-  if (isObject(value)) podSpec(specOf(value))
-}
+/** The template of a workload; one that is missing is an empty one. */
+export const template = (spec: JsonObject): void => podSpec(specOf(ensureObject(spec, "template")))

@@ -65,7 +65,7 @@ export const replicationController = (object: JsonObject): void => {
   if (labels !== undefined && Object.keys(selector ?? {}).length === 0) spec["selector"] = clone(labels)
   inheritLabels(object, spec)
   absent(spec, { replicas: 1 })
-  template(spec)
+  if (get(spec, "template") !== undefined) template(spec)
 }
 
 export const job = (object: JsonObject): void => {
