@@ -82,14 +82,15 @@ const once = async () => {
 export const run = async (): Promise<Array<Figure>> => {
   const first = await once()
   const second = await once()
+  const third = await once()
   const words = new Map<string, number>()
   for (const one of second.objects as unknown as ReadonlyArray<Pod>) {
     const { containerStatuses, phase } = one.status ?? {}
     const word = containerStatuses?.[0]?.state?.waiting?.reason ?? phase ?? "none"
     words.set(word, (words.get(word) ?? 0) + 1)
   }
-  const seconds = Math.min(first.seconds, second.seconds)
-  const same = JSON.stringify(first.objects) === JSON.stringify(second.objects)
+  const seconds = Math.min(first.seconds, second.seconds, third.seconds)
+  const same = [second, third].every((one) => JSON.stringify(one.objects) === JSON.stringify(first.objects))
   console.log(`1,000 pods after an hour: ${[...words].map(([word, count]) => `${count} ${word}`).join(", ")}`)
   return [
     { name: "1,000 pods, one virtual hour", value: seconds, unit: "s", bar: "≤ 5 s", ok: seconds <= 5 },
@@ -97,8 +98,8 @@ export const run = async (): Promise<Array<Figure>> => {
       name: "writes in that hour",
       value: second.revision,
       unit: "revisions",
-      bar: "the same in two runs with one seed",
-      ok: same && first.revision === second.revision
+      bar: "the same in three runs with one seed",
+      ok: same && first.revision === second.revision && first.revision === third.revision
     }
   ]
 }

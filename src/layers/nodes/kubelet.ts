@@ -123,7 +123,12 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   })
   yield* options.pods.synced
   yield* options.nodes.synced
-  return yield* Reconcile.run(options.queue, { concurrency: 4, reconcile: (key) => Trouble.tell(reconcile(key)) })
+  // No timeout beside that of each call: a step is one call.
+  return yield* Reconcile.run(options.queue, {
+    concurrency: 4,
+    timeout: "none",
+    reconcile: (key) => Trouble.tell(reconcile(key))
+  })
 })
 
 const follow = ({ kubelets, queue }: Options, { _tag, object }: Delta<Pod>): void => {
@@ -190,5 +195,5 @@ export const runHeartbeats = Effect.fnUntraced(function* ({ beats, kubelets, nod
       Effect.as(Effect.logWarning(`node ${name}: ${error.message}`), Reconcile.after(Heartbeat.interval))
     )
   yield* nodes.synced
-  return yield* Reconcile.run(beats, { concurrency: 4, reconcile: beat })
+  return yield* Reconcile.run(beats, { concurrency: 4, timeout: "none", reconcile: beat })
 })

@@ -83,7 +83,11 @@ export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
 
   yield* nodes.synced
   yield* pods.synced
-  return yield* Reconcile.run(queue, { concurrency: 1, reconcile: (key) => Trouble.tell(schedule(key)) })
+  return yield* Reconcile.run(queue, {
+    concurrency: 1,
+    timeout: "none",
+    reconcile: (key) => Trouble.tell(schedule(key))
+  })
 })
 
 /** Queues treat what is below zero as unhurried; pods of such a priority are that. */
