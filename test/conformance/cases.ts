@@ -8,17 +8,19 @@ import { discovery } from "./cases/discovery.ts"
 import { errors } from "./cases/errors.ts"
 import { lists } from "./cases/lists.ts"
 import { patches } from "./cases/patches.ts"
+import { patchDetails } from "./cases/patchDetails.ts"
 import { resources } from "./cases/resources.ts"
 import { security } from "./cases/security.ts"
 import { views } from "./cases/views.ts"
+import { served } from "./cases/served.ts"
 import { validation } from "./cases/validation.ts"
 import { watches } from "./cases/watches.ts"
 import { writes } from "./cases/writes.ts"
 
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
-  Resources: resources,
+  Resources: [...served, ...resources],
   "Versions and watches": [...lists, ...watches],
-  Writes: [...writes, ...patches, ...defaults, ...validation],
+  Writes: [...writes, ...patches, ...patchDetails, ...defaults, ...validation],
   Deletion: deletion,
   Admission: admission,
   Views: views,

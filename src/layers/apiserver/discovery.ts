@@ -1,4 +1,4 @@
-/** Everything that describes the server itself: discovery, legacy and aggregated, version and health. Derived from the table. */
+/** Everything that describes the server itself: discovery, legacy and aggregated, and its version. Derived from the table. */
 import type { Answer } from "./Api.ts"
 import * as Kind from "./schema/Kind.ts"
 import * as kinds from "./schema/kinds.ts"
@@ -9,13 +9,6 @@ const json = (value: unknown, contentType = "application/json"): Answer => ({
   status: 200,
   contentType,
   body: JSON.stringify(value)
-})
-
-const text = (value: string): Answer => ({
-  _tag: "Answer",
-  status: 200,
-  contentType: "text/plain; charset=utf-8",
-  body: value
 })
 
 /** The version of Kubernetes whose rules this server follows. */
@@ -46,10 +39,6 @@ const groups: ReadonlyMap<string, ReadonlyArray<Kind.Kind>> = (() => {
 /** The document a path stands for, if it is one of these. */
 export const find = (segments: ReadonlyArray<string>, accept: string | undefined): Answer | undefined => {
   switch (segments.join("/")) {
-    case "healthz":
-    case "livez":
-    case "readyz":
-      return text("ok")
     case "version":
       return json(version)
     case "api":

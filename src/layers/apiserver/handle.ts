@@ -6,6 +6,7 @@ import type * as Status from "../../kube/Status.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
 import * as body from "./body.ts"
 import * as discovery from "./discovery.ts"
+import * as health from "./health.ts"
 import * as OpenApi from "./openapi/serve.ts"
 import * as Refusal from "./Refusal.ts"
 import * as routing from "./routing.ts"
@@ -62,7 +63,10 @@ const route = (turn: Turn): ApiResponse => {
   if (segments === undefined) throw Refusal.unknownPath()
   const target = routing.target(segments)
   if (target !== undefined) return dispatch(turn, target)
-  const document = discovery.find(segments, turn.request.headers["accept"]) ?? openApi.find(segments, turn.request)
+  const document =
+    health.find(segments, turn.request.query) ??
+    discovery.find(segments, turn.request.headers["accept"]) ??
+    openApi.find(segments, turn.request)
   if (document === undefined) throw Refusal.unknownPath()
   if (method !== "GET" && method !== "HEAD") throw Refusal.methodNotAllowed()
   return document

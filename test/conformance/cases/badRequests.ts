@@ -229,5 +229,18 @@ export const badRequests: ReadonlyArray<Case> = [
       const big = yield* ask("POST", configMaps, configMap("a", { k: "x".repeat(1024 * 1024 + 1) }))
       refused(big, { code: 422, reason: "Invalid", message: /Too long: / })
     })
+  },
+  {
+    title: "a streaming list needs its companions: resourceVersionMatch, and only on a watch",
+    since: 32,
+    rule: "KEP-3157: ValidateListOptions of sendInitialEvents",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      invalid(yield* ask("GET", `${configMaps}?watch=true&sendInitialEvents=true`), 'ListOptions.meta.k8s.io ""', [
+        "resourceVersionMatch",
+        "FieldValueForbidden",
+        "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+      ])
+    })
   }
 ]

@@ -7,6 +7,7 @@ import { EventsEvent, Lease } from "../../../src/kube/resources.ts"
 import { Discovery } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import type { Transport } from "../../../src/layers/Transport.ts"
+import { done } from "../answers.ts"
 import type { Case } from "../Case.ts"
 
 const raw = (transport: Transport["Service"], path: string, accept?: string) =>
@@ -75,6 +76,139 @@ export const discovery: ReadonlyArray<Case> = [
       assert.match(version.gitVersion, /^v1\.\d+\.\d+/)
       assert.strictEqual((yield* raw(transport, "/readyz")).body, "ok")
       assert.strictEqual((yield* raw(transport, "/healthz")).body, "ok")
+    })
+  },
+  {
+    title: "legacy discovery: groups with their versions, a group alone, and its resources",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const group = done(yield* ask("GET", "/apis/apps"))
+      assert.deepStrictEqual(
+        [group.kind, group.name, group.preferredVersion],
+        ["APIGroup", "apps", { groupVersion: "apps/v1", version: "v1" }]
+      )
+      const list = done(yield* ask("GET", "/apis/apps/v1"))
+      assert.deepStrictEqual([list.kind, list.groupVersion], ["APIResourceList", "apps/v1"])
+      const deployment = list.resources.find((one: any) => one.name === "deployments")
+      assert.deepStrictEqual(
+        [deployment.kind, deployment.namespaced, deployment.shortNames, deployment.categories],
+        ["Deployment", true, ["deploy"], ["all"]]
+      )
+      const scale = list.resources.find((one: any) => one.name === "deployments/scale")
+      assert.deepStrictEqual([scale.kind, scale.group, scale.version], ["Scale", "autoscaling", "v1"])
+      assert.sameMembers(scale.verbs, ["get", "patch", "update"])
+    })
+  },
+  {
+    title: "short names that kubectl users type",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const { resources } = done(yield* ask("GET", "/api/v1"))
+      const shortNames = Object.fromEntries(
+        resources.filter((one: any) => one.shortNames).map((one: any) => [one.name, one.shortNames])
+      )
+      for (const [name, short] of Object.entries({
+        pods: "po",
+        services: "svc",
+        configmaps: "cm",
+        nodes: "no",
+        namespaces: "ns",
+        serviceaccounts: "sa",
+        events: "ev",
+        endpoints: "ep"
+      })) {
+        assert.deepStrictEqual(shortNames[name], [short], name)
+      }
+    })
+  },
+  {
+    title: "every group and version that is listed can be asked for its resources",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const { groups } = done(yield* ask("GET", "/apis"))
+      assert.isAbove(groups.length, 5)
+      for (const { name, versions } of groups) {
+        assert.strictEqual(done(yield* ask("GET", `/apis/${name}`)).kind, "APIGroup")
+        for (const { groupVersion } of versions) {
+          const list = done(yield* ask("GET", `/apis/${groupVersion}`))
+          assert.deepStrictEqual([list.kind, list.groupVersion], ["APIResourceList", groupVersion])
+        }
+      }
+    })
+  },
+  {
+    title: "aggregated discovery of the core group: resources with scope, verbs and subresources",
+    since: 30,
+    rule: "KEP-3352: aggregated discovery, v2 from 1.30",
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+      const reply = yield* ask("GET", "/api", undefined, { accept })
+      assert.match(reply.contentType, /as=APIGroupDiscoveryList/)
+      const [{ versions }] = done(reply).items
+      assert.strictEqual(versions[0].version, "v1")
+      const pods = versions[0].resources.find((one: any) => one.resource === "pods")
+      assert.deepStrictEqual([pods.responseKind.kind, pods.scope, pods.singularResource], ["Pod", "Namespaced", "pod"])
+      assert.include(
+        pods.subresources.map((one: any) => one.subresource),
+        "status"
+      )
+    })
+  },
+  {
+    title: "OpenAPI v2 describes the kinds that are served",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const { definitions, paths, swagger } = done(yield* ask("GET", "/openapi/v2"))
+      assert.strictEqual(swagger, "2.0")
+      const deployment = definitions["io.k8s.api.apps.v1.Deployment"]
+      assert.deepStrictEqual(deployment["x-kubernetes-group-version-kind"], [
+        { group: "apps", kind: "Deployment", version: "v1" }
+      ])
+      assert.containsAllKeys(deployment.properties, ["apiVersion", "kind", "metadata", "spec", "status"])
+      assert.property(paths, "/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
+      const { containers } = definitions["io.k8s.api.core.v1.PodSpec"].properties
+      assert.deepStrictEqual(
+        [containers["x-kubernetes-patch-merge-key"], containers["x-kubernetes-patch-strategy"]],
+        ["name", "merge"]
+      )
+    })
+  },
+  {
+    title: "OpenAPI v3: an index with a path for every group and version, and documents behind it",
+    since: 27,
+    rule: "KEP-2896: OpenAPI v3 is stable from 1.27",
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const { paths } = done(yield* ask("GET", "/openapi/v3"))
+      assert.containsAllKeys(paths, ["api/v1", "apis/apps/v1"])
+      const document = done(yield* ask("GET", paths["apis/apps/v1"].serverRelativeURL))
+      assert.match(document.openapi, /^3\.0/)
+      assert.property(document.components.schemas, "io.k8s.api.apps.v1.Deployment")
+    })
+  },
+  {
+    title: "livez, readyz and healthz, whole and by check; a check that does not exist is not found",
+    since: 20,
+    needs: "health",
+    run: Effect.fnUntraced(function* ({ ask }) {
+      for (const path of ["/livez", "/readyz", "/healthz", "/livez/ping", "/readyz/ping", "/healthz/ping"]) {
+        const reply = yield* ask("GET", path)
+        assert.deepStrictEqual([reply.status, reply.text], [200, "ok"], path)
+        assert.match(reply.contentType, /^text\/plain/)
+      }
+      const verbose = yield* ask("GET", "/readyz?verbose")
+      assert.match(verbose.text, /^\[\+\]ping ok\n(?:.*\n)*readyz check passed\n$/)
+      assert.strictEqual((yield* ask("GET", "/healthz/none")).status, 404)
+    })
+  },
+  {
+    title: "version says which rules the server follows",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, minor }) {
+      const body = done(yield* ask("GET", "/version"))
+      for (const key of ["major", "minor", "gitVersion", "gitCommit", "buildDate", "goVersion", "platform"]) {
+        assert.isString(body[key], key)
+      }
+      assert.match(body.gitVersion, new RegExp(`^v1\\.${minor}\\.`))
     })
   }
 ]

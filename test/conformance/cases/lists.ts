@@ -3,9 +3,12 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
+import { done, refused } from "../answers.ts"
 import { type Case, configMap, pod, type Subject } from "../Case.ts"
+import { at } from "../objects.ts"
 
 const names = (list: KubeList<KubeObject>): ReadonlyArray<string> => list.items.map((item) => item.metadata.name)
 
@@ -172,6 +175,158 @@ export const lists: ReadonlyArray<Case> = [
         list.items.map((item) => `${item.metadata.namespace}/${item.metadata.name}`),
         `${namespace}/x-a`
       )
+    })
+  },
+  {
+    title: "pages under concurrent writes: a snapshot, whatever comes and goes in between",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 6)
+      const seen: Array<string> = []
+      let token: string | undefined
+      for (let page = 0; page < 3; page++) {
+        const list: KubeList<KubeObject> = yield* client.listPage(ConfigMap, {
+          namespace,
+          labelSelector: mine,
+          limit: 2,
+          ...(token && { continue: token })
+        })
+        seen.push(...names(list))
+        token = list.metadata.continue
+        yield* client.create(ConfigMap, configMap(`x-b${page}`, {}, { letter: "new" }), { namespace })
+        yield* client.delete(ConfigMap, { namespace, name: `x-${"efa"[page]}` })
+        const later = `x-${"dcb"[page]}`
+        yield* client.patch(
+          ConfigMap,
+          { namespace, name: later },
+          Patch.merge({ metadata: { labels: { letter: null } } })
+        )
+      }
+      assert.deepStrictEqual(seen, ["x-a", "x-b", "x-c", "x-d", "x-e", "x-f"])
+    })
+  },
+  {
+    title: "an exact version at each step of a history shows that step",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ client, namespace }) {
+      const target = { namespace, name: "a" }
+      const made = yield* client.create(ConfigMap, configMap("a", { k: "0" }, { letter: "a" }), { namespace })
+      const versions = [made.metadata.resourceVersion ?? ""]
+      for (const k of ["1", "2"]) {
+        const next = yield* client.patch(ConfigMap, target, Patch.merge({ data: { k } }))
+        versions.push(next.metadata.resourceVersion ?? "")
+      }
+      yield* client.delete(ConfigMap, target)
+      for (const [index, resourceVersion] of versions.entries()) {
+        const list = yield* client.listPage(ConfigMap, {
+          namespace,
+          labelSelector: mine,
+          resourceVersion,
+          resourceVersionMatch: "Exact"
+        })
+        assert.deepStrictEqual(
+          list.items.map(({ data, metadata }) => [metadata.resourceVersion, data]),
+          [[resourceVersion, { k: String(index) }]]
+        )
+        assert.strictEqual(list.metadata.resourceVersion, resourceVersion)
+      }
+    })
+  },
+  {
+    title: "an exact version with a limit pages through that version",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 3)
+      const { metadata } = yield* client.list(ConfigMap, { namespace })
+      yield* client.delete(ConfigMap, { namespace, name: "x-c" })
+      const options = { namespace, labelSelector: mine, limit: 2 }
+      const exact = { resourceVersion: metadata.resourceVersion, resourceVersionMatch: "Exact" } as const
+      const first = yield* client.listPage(ConfigMap, { ...options, ...exact })
+      const second = yield* client.listPage(ConfigMap, { ...options, continue: first.metadata.continue })
+      assert.deepStrictEqual([...names(first), ...names(second)], ["x-a", "x-b", "x-c"])
+    })
+  },
+  {
+    title: "a version in the past, compacted away, is Gone when it is asked for exactly",
+    since: 20,
+    alone: true,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, compact, namespace } = subject
+      const { metadata } = yield* client.create(ConfigMap, configMap("a"), { namespace })
+      yield* letters(subject, 2)
+      yield* compact
+      const past = client.listPage(ConfigMap, {
+        namespace,
+        resourceVersion: metadata.resourceVersion,
+        resourceVersionMatch: "Exact"
+      })
+      assert.strictEqual((yield* Effect.flip(past)).reason._tag, "Gone")
+    })
+  },
+  {
+    title: "a get at version 0, and at a version already reached, shows the object",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const { metadata } = done(yield* ask("POST", configMaps, configMap("a")))
+      const get = (version: string) => ask("GET", `${configMaps}/a?resourceVersion=${version}`)
+      assert.strictEqual(done(yield* get(metadata.resourceVersion)).metadata.uid, metadata.uid)
+      assert.strictEqual(done(yield* get("0")).metadata.uid, metadata.uid)
+    })
+  },
+  {
+    title: "a version that the server has not seen yet: the words, the cause, and when to come back",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const reply = yield* ask("GET", `${at(namespace).configMaps}?resourceVersion=999999999`)
+      refused(reply, {
+        code: 504,
+        reason: "Timeout",
+        message: /^Timeout: Too large resource version: 999999999, current: \d+$/
+      })
+      const { causes, retryAfterSeconds } = reply.body.details
+      assert.deepStrictEqual(causes, [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }])
+      assert.strictEqual(retryAfterSeconds, 1)
+    })
+  },
+  {
+    title: "a list of nothing is an empty array with a version",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const list = done(yield* ask("GET", at(namespace).leases))
+      assert.deepStrictEqual([list.kind, list.apiVersion, list.items], ["LeaseList", "coordination.k8s.io/v1", []])
+      assert.match(list.metadata.resourceVersion, /^\d+$/)
+    })
+  },
+  {
+    title: "a limit that everything fits into gives no token; a limit of 0 is none",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask, namespace } = subject
+      yield* letters(subject, 2)
+      for (const limit of ["0", "2", "500"]) {
+        const path = `${at(namespace).configMaps}?labelSelector=${mine}&limit=${limit}`
+        const { items, metadata } = done(yield* ask("GET", path))
+        assert.deepStrictEqual(
+          [items.length, metadata.continue, metadata.remainingItemCount],
+          [2, undefined, undefined]
+        )
+      }
+    })
+  },
+  {
+    title: "label and field selectors together are both obeyed",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 3)
+      const select = (fieldSelector: string) =>
+        Effect.map(client.list(ConfigMap, { namespace, labelSelector: "even", fieldSelector }), names)
+      assert.deepStrictEqual(yield* select("metadata.name=x-a"), ["x-a"])
+      assert.deepStrictEqual(yield* select("metadata.name=x-b"), [])
+      assert.deepStrictEqual(yield* select(`metadata.name!=x-a,metadata.namespace=${namespace}`), ["x-c"])
     })
   }
 ]

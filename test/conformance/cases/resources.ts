@@ -3,7 +3,9 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../src/kube/ApiError.ts"
 import { Event, EventsEvent, Lease, Namespace, Node, Pod } from "../../../src/kube/resources.ts"
+import { done, invalid, merge, refused } from "../answers.ts"
 import { type Case, pod } from "../Case.ts"
+import { at, deployment, podOf } from "../objects.ts"
 
 /** Config maps `a`, `b`, … labelled with their letter, and even ones with `even`. */
 /** A real server puts objects of its own (a root CA) into namespaces. */
@@ -165,6 +167,140 @@ export const resources: ReadonlyArray<Case> = [
         [core.message, core.involvedObject.name, core.series?.count, core.reportingComponent],
         ["pod count is 3", "subject", 2, "test.example/controller"]
       )
+    })
+  },
+  {
+    title: "scale shows replicas and selector, writes replicas only, and is checked like the object",
+    since: 20,
+    needs: "scale",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments, replicaSets } = at(namespace)
+      const path = `${deployments}/a/scale`
+      const made = done(yield* ask("POST", deployments, deployment("a")))
+      const { metadata, ...rest } = done(yield* ask("GET", path))
+      assert.deepStrictEqual(rest, {
+        kind: "Scale",
+        apiVersion: "autoscaling/v1",
+        spec: { replicas: 1 },
+        status: { replicas: 0, selector: "app=a" }
+      })
+      assert.deepStrictEqual([metadata.name, metadata.namespace, metadata.uid], ["a", namespace, made.metadata.uid])
+      const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a", namespace } }
+      assert.strictEqual(done(yield* ask("PUT", path, { ...scale, spec: { replicas: 4 } })).spec.replicas, 4)
+      assert.strictEqual(done(yield* ask("PATCH", path, { spec: { replicas: 5 } }, merge)).spec.replicas, 5)
+      const scaled = done(yield* ask("GET", `${deployments}/a`))
+      assert.deepStrictEqual([scaled.spec.replicas, scaled.metadata.generation], [5, 3])
+      assert.deepStrictEqual(scaled.spec.template, made.spec.template)
+      invalid(yield* ask("PATCH", path, { spec: { replicas: -5 } }, merge), 'Scale.autoscaling "a"', [
+        "spec.replicas",
+        "FieldValueInvalid",
+        "Invalid value: -5: must be greater than or equal to 0"
+      ])
+      const stale = { ...scale, metadata: { ...scale.metadata, resourceVersion: "1" }, spec: { replicas: 9 } }
+      refused(yield* ask("PUT", path, stale), { code: 409, reason: "Conflict" })
+      refused(yield* ask("GET", `${replicaSets}/none/scale`), { code: 404, reason: "NotFound" })
+    })
+  },
+  {
+    title: "binding puts a pod on a node, once, and tells it in a condition",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      const binding = (name: string, node: string) => ({
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name },
+        target: { kind: "Node", name: node }
+      })
+      done(yield* ask("POST", pods, podOf("a")))
+      const answer = done(yield* ask("POST", `${pods}/a/binding`, binding("a", "n1")), 201)
+      assert.deepStrictEqual([answer.kind, answer.status], ["Status", "Success"])
+      const bound = done(yield* ask("GET", `${pods}/a`))
+      assert.strictEqual(bound.spec.nodeName, "n1")
+      const scheduled = bound.status.conditions.find((one: any) => one.type === "PodScheduled")
+      assert.strictEqual(scheduled.status, "True")
+      refused(yield* ask("POST", `${pods}/a/binding`, binding("a", "n2")), {
+        code: 409,
+        reason: "Conflict",
+        message: 'Operation cannot be fulfilled on pods/binding "a": pod a is already assigned to node "n1"'
+      })
+      refused(yield* ask("POST", `${pods}/none/binding`, binding("none", "n1")), { code: 404, reason: "NotFound" })
+    })
+  },
+  {
+    title: "a secret's stringData is written into data and never shown",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { secrets } = at(namespace)
+      const body = { metadata: { name: "a" }, data: { k: "AAAA", l: "BBBB" }, stringData: { k: "text" } }
+      const made = done(yield* ask("POST", secrets, body))
+      assert.deepStrictEqual(
+        [made.data, made.type, made.stringData],
+        [{ k: "dGV4dA==", l: "BBBB" }, "Opaque", undefined]
+      )
+    })
+  },
+  {
+    title: "a service account's token is made on request, for an audience and a time",
+    since: 20,
+    needs: "token",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
+      done(yield* ask("POST", accounts, { metadata: { name: "a" } }))
+      const spec = { audiences: ["test.example"], expirationSeconds: 3600 }
+      const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec }
+      const { kind, spec: asked, status } = done(yield* ask("POST", `${accounts}/a/token`, body), 201)
+      assert.strictEqual(kind, "TokenRequest")
+      assert.deepStrictEqual(asked.audiences, ["test.example"])
+      assert.isString(status.token)
+      assert.match(status.expirationTimestamp, /^\d{4}-\d\d-\d\dT/)
+      refused(yield* ask("POST", `${accounts}/none/token`, body), { code: 404, reason: "NotFound" })
+    })
+  },
+  {
+    title: "a self subject access review answers and is not stored",
+    since: 20,
+    needs: "reviews",
+    run: Effect.fnUntraced(function* ({ ask }) {
+      const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+      const body = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "list", resource: "pods" } }
+      }
+      const review = done(yield* ask("POST", path, body), 201)
+      assert.deepStrictEqual([review.kind, review.status.allowed], ["SelfSubjectAccessReview", true])
+      assert.strictEqual((yield* ask("GET", path)).status, 405)
+    })
+  },
+  {
+    title: "an event must be in the namespace of what it is about",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = at(namespace).events
+      const event = (involvedObject: object) => ({ metadata: { name: "e" }, involvedObject })
+      for (const involvedObject of [{}, { namespace: "other" }]) {
+        invalid(yield* ask("POST", path, event(involvedObject)), 'Event "e"', [
+          "involvedObject.namespace",
+          "FieldValueInvalid",
+          "does not match event.namespace"
+        ])
+      }
+      done(yield* ask("POST", path, event({ namespace })))
+    })
+  },
+  {
+    title: "a lease lasts at least a second",
+    since: 20,
+    needs: "validation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const body = { metadata: { name: "l" }, spec: { leaseDurationSeconds: 0 } }
+      invalid(yield* ask("POST", at(namespace).leases, body), 'Lease.coordination.k8s.io "l"', [
+        "spec.leaseDurationSeconds",
+        "FieldValueInvalid",
+        "Invalid value: 0: must be greater than 0"
+      ])
     })
   }
 ]

@@ -5,11 +5,13 @@ import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
-import { ConfigMap, Event } from "../../../src/kube/resources.ts"
+import { ConfigMap, Event, Pod } from "../../../src/kube/resources.ts"
 import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
 import type { WatchOptions } from "../../../src/layers/KubeClient.ts"
 import type { WatchEvent } from "../../../src/layers/Transport.ts"
-import { type Case, configMap, type Subject } from "../Case.ts"
+import { done, events, merge } from "../answers.ts"
+import { type Case, configMap, pod, type Subject } from "../Case.ts"
+import { at } from "../objects.ts"
 
 const objectOf = (event: WatchEvent): KubeObject => event.object as KubeObject
 const versionOf = (event: WatchEvent): string => objectOf(event).metadata.resourceVersion ?? ""
@@ -239,6 +241,152 @@ export const watches: ReadonlyArray<Case> = [
       )
       const annotations = events[1] === undefined ? {} : objectOf(events[1]).metadata.annotations
       assert.deepStrictEqual(annotations, { "k8s.io/initial-events-end": "true" })
+    })
+  },
+  {
+    title: "an object that starts and stops matching a field selector is added and deleted",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, client, namespace }) {
+      const { pods } = at(namespace)
+      const { metadata } = yield* client.list(Pod, { namespace })
+      yield* client.create(Pod, pod("a"), { namespace })
+      for (const phase of ["Running", "Succeeded"]) {
+        done(yield* ask("PATCH", `${pods}/a/status`, { status: { phase } }, merge))
+      }
+      const query = `watch=true&timeoutSeconds=1&fieldSelector=status.phase%3DRunning&resourceVersion=${metadata.resourceVersion}`
+      const all = events(yield* ask("GET", `${pods}?${query}`))
+      assert.deepStrictEqual(
+        all.map(({ object, type }) => [type, object.metadata.name, object.status.phase]),
+        [
+          ["ADDED", "a", "Running"],
+          ["DELETED", "a", "Running"]
+        ]
+      )
+    })
+  },
+  {
+    title: "DELETED carries the last state, at the version of the deletion",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      const resourceVersion = yield* now(subject)
+      const made = yield* client.create(ConfigMap, configMap("a", { k: "1" }, labels), { namespace })
+      yield* client.delete(ConfigMap, { namespace, name: "a" })
+      const [, deleted] = yield* take(subject, 2, { resourceVersion })
+      const { data, metadata } = objectOf(deleted as WatchEvent) as KubeObject & { data: object }
+      assert.deepStrictEqual([deleted?.type, data, metadata.uid], ["DELETED", { k: "1" }, made.metadata.uid])
+      assert.isAbove(ResourceVersion.compare(metadata.resourceVersion ?? "", made.metadata.resourceVersion ?? ""), 0)
+      assert.isTrue(ResourceVersion.isAtLeast(yield* now(subject), metadata.resourceVersion ?? ""))
+    })
+  },
+  {
+    title: "a deletion that waits for finalizers is MODIFIED, then DELETED when the last one goes",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      const resourceVersion = yield* now(subject)
+      const target = { namespace, name: "a" }
+      yield* client.create(
+        ConfigMap,
+        { metadata: { name: "a", labels, finalizers: ["test.example/hold"] } },
+        { namespace }
+      )
+      yield* client.delete(ConfigMap, target)
+      yield* client.patch(ConfigMap, target, Patch.merge({ metadata: { finalizers: null } }))
+      const seen = yield* take(subject, 3, { resourceVersion })
+      assert.deepStrictEqual(seen.map(line), ["ADDED a", "MODIFIED a", "DELETED a"])
+    })
+  },
+  {
+    title: "a write that changes nothing is no event",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      const resourceVersion = yield* now(subject)
+      const made = yield* client.create(ConfigMap, configMap("a", { k: "1" }, labels), { namespace })
+      yield* client.update(ConfigMap, made)
+      yield* client.patch(ConfigMap, { namespace, name: "a" }, Patch.merge({ data: { k: "1" } }))
+      yield* client.delete(ConfigMap, { namespace, name: "a" }, { dryRun: true })
+      yield* client.create(ConfigMap, configMap("b", {}, labels), { namespace })
+      const seen = yield* take(subject, 2, { resourceVersion })
+      assert.deepStrictEqual(seen.map(line), ["ADDED a", "ADDED b"])
+    })
+  },
+  {
+    title: "an object that is deleted and made again is another one to a watcher",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      const resourceVersion = yield* now(subject)
+      const make = client.create(ConfigMap, configMap("a", {}, labels), { namespace })
+      const first = yield* make
+      yield* client.delete(ConfigMap, { namespace, name: "a" })
+      const second = yield* make
+      const seen = yield* take(subject, 3, { resourceVersion })
+      assert.deepStrictEqual(seen.map(line), ["ADDED a", "DELETED a", "ADDED a"])
+      assert.deepStrictEqual(
+        seen.map((event) => objectOf(event).metadata.uid),
+        [first.metadata.uid, first.metadata.uid, second.metadata.uid]
+      )
+    })
+  },
+  {
+    title: "timeoutSeconds ends the answer in time and in order, with whole lines",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask, namespace } = subject
+      const resourceVersion = yield* now(subject)
+      yield* story(subject)
+      const started = Date.now()
+      const query = `watch=1&timeoutSeconds=1&labelSelector=mine%3Dyes&resourceVersion=${resourceVersion}`
+      const reply = yield* ask("GET", `${at(namespace).configMaps}?${query}`)
+      assert.isAbove(Date.now() - started, 900)
+      assert.deepStrictEqual(
+        events(reply).map(({ object, type }) => `${type} ${object.metadata.name}`),
+        told
+      )
+      assert.match(reply.contentType, /^application\/json/)
+    })
+  },
+  {
+    title: "a watch with a version that was compacted before it begins tells 410 in an ERROR event or an answer",
+    since: 20,
+    alone: true,
+    run: Effect.fnUntraced(function* ({ ask, client, compact, namespace }) {
+      const make = (name: string) =>
+        client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
+      const { metadata } = yield* make("one")
+      yield* make("two")
+      yield* make("three")
+      yield* compact
+      const path = `${at(namespace).events}?watch=true&timeoutSeconds=2&resourceVersion=${metadata.resourceVersion}`
+      const reply = yield* ask("GET", path)
+      const status = reply.status === 410 ? reply.body : events(reply)[0]?.object
+      assert.deepStrictEqual(
+        [status.kind, status.status, status.code, status.reason],
+        ["Status", "Failure", 410, "Expired"]
+      )
+    })
+  },
+  {
+    title: "a watch at version 0 begins with what there is, each ADDED, and goes on from there",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* client.create(ConfigMap, configMap("a", {}, labels), { namespace })
+      yield* client.create(ConfigMap, configMap("b", {}, labels), { namespace })
+      const seen: Array<string> = []
+      yield* client.watch(ConfigMap, { namespace, ...mine, resourceVersion: "0", timeoutSeconds: 30 }).pipe(
+        Stream.tap((event) => {
+          seen.push(line(event))
+          const both = seen.length === 2 && event.type === "ADDED"
+          return both ? Effect.asVoid(client.delete(ConfigMap, { namespace, name: "a" })) : Effect.void
+        }),
+        Stream.take(3),
+        Stream.runDrain
+      )
+      assert.sameMembers(seen.slice(0, 2), ["ADDED a", "ADDED b"])
+      assert.strictEqual(seen[2], "DELETED a")
     })
   }
 ]

@@ -5,7 +5,9 @@ import type * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import * as ResourceVersion from "../../../src/kube/ResourceVersion.ts"
+import { applyPatch, done, invalid, merge, refused } from "../answers.ts"
 import { type Case, configMap, pod } from "../Case.ts"
+import { at, deployment, matching, podOf } from "../objects.ts"
 
 const reason = <A>(call: Effect.Effect<A, ApiError.ApiError>) => Effect.map(Effect.flip(call), (e) => e.reason._tag)
 
@@ -163,6 +165,205 @@ export const writes: ReadonlyArray<Case> = [
       const strict = client.create(ConfigMap, object, { namespace, fieldValidation: "Strict" })
       assert.strictEqual(yield* reason(strict), "BadRequest")
       yield* client.create(ConfigMap, object, { namespace, fieldValidation: "Ignore" })
+    })
+  },
+  {
+    title: "what the server owns of the metadata cannot be written",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const sent = {
+        ...deployment("a"),
+        metadata: {
+          name: "a",
+          uid: "11111111-1111-1111-1111-111111111111",
+          creationTimestamp: "2001-01-01T00:00:00Z",
+          generation: 9,
+          deletionTimestamp: "2001-01-01T00:00:00Z",
+          selfLink: "/nowhere"
+        }
+      }
+      const { metadata } = done(yield* ask("POST", deployments, sent))
+      assert.notStrictEqual(metadata.uid, sent.metadata.uid)
+      assert.isAbove(Date.parse(metadata.creationTimestamp), Date.parse("2020-01-01"))
+      assert.deepStrictEqual(
+        [metadata.generation, metadata.deletionTimestamp, metadata.selfLink],
+        [1, undefined, undefined]
+      )
+      const changed = { metadata: { creationTimestamp: "2001-01-01T00:00:00Z", generation: 9 } }
+      const after = done(yield* ask("PATCH", `${deployments}/a`, changed, merge))
+      assert.deepStrictEqual(
+        [after.metadata.creationTimestamp, after.metadata.generation, after.metadata.uid],
+        [metadata.creationTimestamp, 1, metadata.uid]
+      )
+    })
+  },
+  {
+    title: "the generation counts changes of the spec, and nothing else",
+    since: 20,
+    needs: "generation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { replicaSets } = at(namespace)
+      done(yield* ask("POST", replicaSets, { metadata: { name: "a" }, spec: matching }))
+      const path = `${replicaSets}/a`
+      const generation = (body: object, to = path) =>
+        Effect.map(ask("PATCH", to, body, merge), (reply) => done(reply).metadata.generation)
+      assert.strictEqual(yield* generation({ metadata: { labels: { l: "1" } } }), 1)
+      assert.strictEqual(yield* generation({ metadata: { annotations: { l: "1" } } }), 1)
+      assert.strictEqual(yield* generation({ status: { replicas: 1 } }, `${path}/status`), 1)
+      assert.strictEqual(yield* generation({ spec: { replicas: 2 } }), 2)
+      assert.strictEqual(yield* generation({ spec: { replicas: 2 } }), 2)
+    })
+  },
+  {
+    title: "the main endpoint leaves the status alone, the status endpoint the spec",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const path = `${deployments}/a`
+      const made = done(yield* ask("POST", deployments, { ...deployment("a"), status: { replicas: 7 } }))
+      assert.deepStrictEqual(made.status, {})
+      const both = { spec: { replicas: 9 }, status: { replicas: 3, observedGeneration: 7 } }
+      const by = done(yield* ask("PATCH", `${path}/status`, both, merge))
+      assert.deepStrictEqual([by.spec.replicas, by.status.replicas, by.status.observedGeneration], [1, 3, 7])
+      const main = done(yield* ask("PATCH", path, { spec: { replicas: 2 }, status: { replicas: 99 } }, merge))
+      assert.deepStrictEqual([main.spec.replicas, main.status.replicas], [2, 3])
+      const stale = { ...made, status: { replicas: 5 } }
+      refused(yield* ask("PUT", `${path}/status`, stale), { code: 409, reason: "Conflict" })
+    })
+  },
+  {
+    title: "labels cannot be changed through the status of a deployment, annotations can",
+    since: 20,
+    needs: "statusMetadata",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      done(yield* ask("POST", deployments, deployment("a")))
+      const metadata = { labels: { l: "1" }, annotations: { a: "1" } }
+      const body = { metadata, status: { replicas: 1 } }
+      const after = done(yield* ask("PATCH", `${deployments}/a/status`, body, merge))
+      assert.deepStrictEqual([after.metadata.labels, after.metadata.annotations], [undefined, { a: "1" }])
+    })
+  },
+  {
+    title: "dryRun on every verb leaves no trace, and costs no version",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments, pods } = at(namespace)
+      const path = `${deployments}/a`
+      const made = done(yield* ask("POST", deployments, deployment("a")))
+      const dry = "?dryRun=All"
+      done(yield* ask("POST", deployments + dry, deployment("b")), 201)
+      assert.strictEqual(done(yield* ask("PATCH", path + dry, { spec: { replicas: 5 } }, merge)).spec.replicas, 5)
+      const put = { ...made, spec: { ...made.spec, replicas: 6 } }
+      assert.strictEqual(done(yield* ask("PUT", path + dry, put)).spec.replicas, 6)
+      done(yield* ask("PATCH", `${path}/status${dry}`, { status: { replicas: 3 } }, merge))
+      const scaled = done(yield* ask("PATCH", `${path}/scale${dry}`, { spec: { replicas: 8 } }, merge))
+      assert.strictEqual(scaled.spec.replicas, 8)
+      const apply = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" }, spec: { replicas: 7 } }
+      done(yield* ask("PATCH", `${path}${dry}&fieldManager=m&force=true`, apply, applyPatch))
+      done(yield* ask("DELETE", path + dry))
+      done(yield* ask("DELETE", path, { kind: "DeleteOptions", apiVersion: "v1", dryRun: ["All"] }))
+      done(yield* ask("DELETE", deployments + dry))
+      const binding = {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name: "p" },
+        target: { kind: "Node", name: "n" }
+      }
+      const pod = done(yield* ask("POST", pods, podOf("p")))
+      done(yield* ask("POST", `${pods}/p/binding${dry}`, binding), 201)
+      assert.deepStrictEqual(done(yield* ask("GET", `${pods}/p`)), pod)
+      assert.deepStrictEqual(done(yield* ask("GET", path)), made)
+      refused(yield* ask("GET", `${deployments}/b`), { code: 404, reason: "NotFound" })
+    })
+  },
+  {
+    title: "a dry run is refused for what the real thing would be refused for",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const made = done(yield* ask("POST", configMaps, configMap("a")))
+      refused(yield* ask("POST", `${configMaps}?dryRun=All`, configMap("a")), { code: 409, reason: "AlreadyExists" })
+      const stale = { ...made, metadata: { ...made.metadata, resourceVersion: "1" } }
+      refused(yield* ask("PUT", `${configMaps}/a?dryRun=All`, stale), { code: 409, reason: "Conflict" })
+      refused(yield* ask("DELETE", `${configMaps}/b?dryRun=All`), { code: 404, reason: "NotFound" })
+    })
+  },
+  {
+    title: "PUT creates what is not there where the kind allows it, and nowhere else",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps, leases } = at(namespace)
+      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l" }, spec: {} }
+      done(yield* ask("PUT", `${leases}/l`, lease), 201)
+      refused(yield* ask("PUT", `${configMaps}/a`, configMap("a")), { code: 404, reason: "NotFound" })
+    })
+  },
+  {
+    title: "a lease cannot be updated without its version",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { leases } = at(namespace)
+      const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l" }, spec: {} }
+      done(yield* ask("POST", leases, lease), 201)
+      const held = { ...lease, spec: { holderIdentity: "me" } }
+      invalid(yield* ask("PUT", `${leases}/l`, held), 'leases.coordination.k8s.io "l"', [
+        "metadata.resourceVersion",
+        "FieldValueInvalid",
+        "must be specified for an update"
+      ])
+    })
+  },
+  {
+    title: "the uid of another object is refused by PUT and by a patch",
+    since: 20,
+    needs: "uid",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      done(yield* ask("POST", configMaps, configMap("a")))
+      const uid = "00000000-0000-0000-0000-000000000000"
+      refused(yield* ask("PUT", `${configMaps}/a`, { metadata: { name: "a", uid } }), { code: 409, reason: "Conflict" })
+      const reply = yield* ask("PATCH", `${configMaps}/a`, { metadata: { uid } }, merge)
+      assert.include([409, 422], reply.status)
+    })
+  },
+  {
+    title: "a field nobody knows is dropped on every way in",
+    since: 20,
+    needs: "fieldValidation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps, deployments } = at(namespace)
+      const made = done(yield* ask("POST", configMaps, { ...configMap("a"), nonsense: 1 }))
+      assert.notProperty(made, "nonsense")
+      assert.notProperty(done(yield* ask("PATCH", `${configMaps}/a`, { nonsense: { k: 1 } }, merge)), "nonsense")
+      const deep = { ...matching, template: { ...matching.template, nonsense: 1 }, nonsense: 2 }
+      const { spec } = done(yield* ask("POST", deployments, deployment("a", deep)))
+      assert.deepStrictEqual([spec.nonsense, spec.template.nonsense], [undefined, undefined])
+    })
+  },
+  {
+    title: "field validation: Warn tells of unknown and duplicate fields, Strict refuses them",
+    since: 25,
+    rule: "KEP-2885: fieldValidation is on from 1.25 (beta)",
+    needs: "fieldValidation",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, nonsense: 1 }
+      const warned = yield* ask("POST", `${configMaps}?fieldValidation=Warn`, body)
+      done(warned, 201)
+      assert.match(warned.headers["warning"] ?? "", /299 .* "unknown field \\"nonsense\\""/)
+      refused(yield* ask("POST", `${configMaps}?fieldValidation=Strict`, body), {
+        code: 400,
+        reason: "BadRequest",
+        message: /strict decoding error: unknown field "nonsense"/
+      })
+      const twice = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"},"data":{},"data":{}}'
+      refused(yield* ask("POST", `${configMaps}?fieldValidation=Strict`, twice), {
+        code: 400,
+        reason: "BadRequest",
+        message: /strict decoding error: duplicate field "data"/
+      })
     })
   }
 ]

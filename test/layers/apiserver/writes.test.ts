@@ -208,7 +208,7 @@ describe("update", () => {
         [error.status, error.message],
         [
           422,
-          'Lease.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update'
+          'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update'
         ]
       )
       same((yield* refused(put(`${configMaps}/nope`, configMap("nope")))).status, 404)

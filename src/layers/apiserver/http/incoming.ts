@@ -110,7 +110,7 @@ export const toJson = (bytes: Uint8Array, contentType: string | undefined): Effe
   if (text === "") return Effect.succeed({ text, contentType })
   if (media === "application/yaml") return asJson(fromYaml(text))
   if (media !== "application/apply-patch+yaml" || isJson(text)) return Effect.succeed({ text, contentType })
-  return Effect.map(fromYaml(text), (json) => ({ text: json, contentType }))
+  return Effect.map(fromYaml(text, "error decoding YAML: "), (json) => ({ text: json, contentType }))
 }
 
 const asJson = (text: Effect.Effect<string, Answer>): Effect.Effect<Body, Answer> =>
@@ -127,10 +127,10 @@ const isJson = (text: string): boolean => {
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "")
 
-const fromYaml = (text: string): Effect.Effect<string, Answer> =>
+const fromYaml = (text: string, before = ""): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
     try: async () => (await import("./yamlBody.ts")).toJson(text),
-    catch: (cause) => Refusal.badRequest(`error converting YAML to JSON: ${messageOf(cause)}`)
+    catch: (cause) => Refusal.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
   })
 
 const fromProtobuf = (bytes: Uint8Array): Effect.Effect<string, Answer> =>

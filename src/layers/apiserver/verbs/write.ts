@@ -162,7 +162,7 @@ export const update = (
   checkIdentity(target, object)
   const before = Version.parse(existing)
   checkPreconditions(kind, object, before, name)
-  const claimed = managedFields.sent(object)
+  const claimed = managedFields.sent(object, existing.owners)
   const next = merged(target, object, before)
   metadata.update(kind, next, before, target.subresource)
   if (target.subresource === "") validate.object(kind, next, before)
@@ -188,10 +188,14 @@ const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): man
 const serversOwn = (kind: Kind): ReadonlyArray<string> =>
   kind.kind === "Namespace" ? ["spec", "status"] : hasStatus(kind) ? ["status"] : []
 
-const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners => {
-  const tree = fields.all(object, Shape.of(target.kind.storage), serversOwn(target.kind))
-  return managedFields.created(tree, writerOf(target, options), Turn.timestamp(turn.now))
-}
+const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners =>
+  managedFields.createdBy(
+    object,
+    Shape.of(target.kind.storage),
+    serversOwn(target.kind),
+    writerOf(target, options),
+    Turn.timestamp(turn.now)
+  )
 
 /**
  * Clients may edit the record itself, though not through subresources. An object of which nothing is recorded stays so: an
@@ -232,7 +236,8 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
   const version = textAt(object, "metadata", "resourceVersion")
   if (version === "" || version === "0") {
     if (kind.unconditionalUpdate) return
-    throw Refusal.invalid(kind, name, [
+    // Said by the storage, which knows the resource and not the kind.
+    throw Refusal.invalid({ group: kind.group, kind: kind.plural }, name, [
       {
         field: "metadata.resourceVersion",
         reason: "FieldValueInvalid",
