@@ -44,7 +44,7 @@ export const real: Backend = {
 }
 
 /** Parts of the API that the embedded server is still to learn. */
-const notYet: ReadonlyArray<Part> = ["validation", "defaults", "options", "eviction", "admission", "quota"]
+const notYet: ReadonlyArray<Part> = ["admission", "quota", "addresses", "finalizers"]
 
 /** The embedded server, on its own. */
 const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Context.get(context, ApiServer)))

@@ -118,10 +118,10 @@ export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): Json
 }
 
 /** `dryRun=All`; any other value is refused. */
-export const dryRun = (values: ReadonlyArray<Json>): boolean => {
+export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {
   for (const value of values) {
     if (value !== "All") {
-      throw Refusal.invalid({ group: "meta.k8s.io", kind: "CreateOptions" }, "", [
+      throw Refusal.invalid({ group: "meta.k8s.io", kind }, "", [
         {
           field: "dryRun",
           reason: "FieldValueNotSupported",

@@ -14,6 +14,7 @@ import type { Target } from "./routing.ts"
 import * as fieldValidation from "./rules/fieldValidation.ts"
 import * as kinds from "./schema/kinds.ts"
 import type { Turn } from "./Turn.ts"
+import * as options from "./verbs/options.ts"
 import * as patch from "./verbs/patch.ts"
 import * as read from "./verbs/read.ts"
 import * as remove from "./verbs/remove.ts"
@@ -81,6 +82,7 @@ const viewOf = (turn: Turn, { kind, name }: Target): View =>
   })
 
 const dispatch = (turn: Turn, target: Target): ApiResponse => {
+  options.check(turn.request)
   const subresource = subresources.handlerOf(target.subresource)
   if (subresource !== undefined) return answer(...subresource(turn, target))
   if (target.kind.review) return answer(201, reviews.answer(turn, target))

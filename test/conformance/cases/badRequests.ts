@@ -35,7 +35,6 @@ export const badRequests: ReadonlyArray<Case> = [
   {
     title: "400: a field of the wrong type",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments, leases, pods } = at(namespace)
       const broken: ReadonlyArray<readonly [string, object, RegExp]> = [
@@ -135,7 +134,6 @@ export const badRequests: ReadonlyArray<Case> = [
   {
     title: "422: options of writes that do not exist or do not go together",
     since: 20,
-    needs: "options",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       done(yield* ask("POST", configMaps, configMap("a")))
@@ -181,7 +179,7 @@ export const badRequests: ReadonlyArray<Case> = [
   {
     title: "422: metadata that cannot be: names, labels, owners, finalizers, keys of data",
     since: 20,
-    needs: "validation",
+    needs: "finalizers",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       const post = (metadata: object, rest: object = {}) =>
@@ -217,7 +215,6 @@ export const badRequests: ReadonlyArray<Case> = [
   {
     title: "422: annotations above 256 KiB, a config map above 1 MiB",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       const noted = { metadata: { name: "a", annotations: { a: "x".repeat(262_144) } } }

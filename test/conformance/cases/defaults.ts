@@ -15,7 +15,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "the selector of a replica set cannot be changed",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { replicaSets } = at(namespace)
       done(yield* ask("POST", replicaSets, { ...alike, spec: matching }))
@@ -27,7 +26,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "the selector of a deployment cannot be changed",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
       done(yield* ask("POST", deployments, deployment("a")))
@@ -39,7 +37,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "a stateful set keeps its service",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { statefulSets } = at(namespace)
       done(yield* ask("POST", statefulSets, { ...alike, spec: { ...matching, serviceName: "s" } }))
@@ -54,7 +51,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "a job keeps its completions and its template",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { jobs } = at(namespace)
       done(yield* ask("POST", jobs, job("a")))
@@ -69,7 +65,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "a pod changes nothing but images, deadline and additional tolerations",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = `${at(namespace).pods}/a`
       done(yield* ask("POST", at(namespace).pods, podOf("a")))
@@ -90,7 +85,7 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "a service keeps its address",
     since: 20,
-    needs: "validation",
+    needs: "addresses",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { services } = at(namespace)
       const made = done(yield* ask("POST", services, service("a")))
@@ -102,7 +97,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "an immutable config map keeps its data, and stays immutable",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       done(yield* ask("POST", configMaps, { metadata: { name: "a" }, data: { k: "1" }, immutable: true }))
@@ -120,7 +114,6 @@ const filled: ReadonlyArray<Case> = [
   {
     title: "defaults of a pod",
     since: 20,
-    needs: "defaults",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { spec, status } = done(yield* ask("POST", at(namespace).pods, podOf("a")))
       const { containers: made, dnsPolicy, restartPolicy, schedulerName, securityContext } = spec
@@ -143,17 +136,13 @@ const filled: ReadonlyArray<Case> = [
           securityContext: {}
         }
       )
-      assert.deepStrictEqual(
-        [spec.terminationGracePeriodSeconds, spec.enableServiceLinks, spec.priority],
-        [30, true, 0]
-      )
+      assert.deepStrictEqual([spec.terminationGracePeriodSeconds, spec.enableServiceLinks], [30, true])
       assert.deepStrictEqual([status.phase, status.qosClass], ["Pending", "BestEffort"])
     })
   },
   {
     title: "a pod without a tag pulls always; limits without requests are requests, and make it Guaranteed",
     since: 20,
-    needs: "defaults",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const limits = { cpu: "1", memory: "1Gi" }
       const spec = container({ image: "registry.example/app", resources: { limits } })
@@ -166,9 +155,9 @@ const filled: ReadonlyArray<Case> = [
     })
   },
   {
-    title: "pods tolerate nodes that are not ready or not reachable for five minutes",
+    title: "pods have a priority, and tolerate nodes that are not ready or not reachable for five minutes",
     since: 20,
-    needs: "defaults",
+    needs: "admission",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const made = done(yield* ask("POST", at(namespace).pods, podOf("a")))
       const toleration = (key: string) => ({
@@ -177,6 +166,7 @@ const filled: ReadonlyArray<Case> = [
         effect: "NoExecute",
         tolerationSeconds: 300
       })
+      assert.deepStrictEqual([made.spec.priority, made.spec.preemptionPolicy], [0, "PreemptLowerPriority"])
       assert.deepStrictEqual(made.spec.tolerations, [
         toleration("node.kubernetes.io/not-ready"),
         toleration("node.kubernetes.io/unreachable")
@@ -186,7 +176,6 @@ const filled: ReadonlyArray<Case> = [
   {
     title: "defaults of a deployment, and of the pods in its template",
     since: 20,
-    needs: "defaults",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { spec } = done(yield* ask("POST", at(namespace).deployments, deployment("a")))
       const { template: pods, ...rest } = spec
@@ -212,7 +201,6 @@ const filled: ReadonlyArray<Case> = [
   {
     title: "defaults of a job: a selector and labels of its own",
     since: 20,
-    needs: "defaults",
     run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
       const { metadata, spec } = done(yield* ask("POST", at(namespace).jobs, job("a")))
       assert.deepStrictEqual([spec.parallelism, spec.completions, spec.backoffLimit], [1, 1, 6])
@@ -225,7 +213,7 @@ const filled: ReadonlyArray<Case> = [
   {
     title: "defaults of a service",
     since: 20,
-    needs: "defaults",
+    needs: "addresses",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { spec } = done(yield* ask("POST", at(namespace).services, service("a")))
       assert.deepStrictEqual(spec.ports, [{ protocol: "TCP", port: 80, targetPort: 80 }])

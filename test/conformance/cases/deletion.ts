@@ -194,7 +194,6 @@ export const deletion: ReadonlyArray<Case> = [
   {
     title: "orphanDependents, the older word, still means Orphan",
     since: 20,
-    needs: "options",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       done(yield* ask("POST", configMaps, configMap("a")))
@@ -298,7 +297,6 @@ export const deletion: ReadonlyArray<Case> = [
   {
     title: "an eviction deletes a pod; of a pod that is not there it is NotFound",
     since: 20,
-    needs: "eviction",
     run: Effect.fnUntraced(function* ({ ask, minor, namespace }) {
       const { pods } = at(namespace)
       const apiVersion = minor < 22 ? "policy/v1beta1" : "policy/v1"
@@ -317,7 +315,6 @@ export const deletion: ReadonlyArray<Case> = [
     title: "an eviction that a disruption budget does not allow is TooManyRequests",
     since: 22,
     rule: "policy/v1 Eviction, from 1.22; the budget is counted by its controller",
-    needs: "eviction",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { pods } = at(namespace)
       const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`

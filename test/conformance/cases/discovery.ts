@@ -188,7 +188,6 @@ export const discovery: ReadonlyArray<Case> = [
   {
     title: "livez, readyz and healthz, whole and by check; a check that does not exist is not found",
     since: 20,
-    needs: "health",
     run: Effect.fnUntraced(function* ({ ask }) {
       for (const path of ["/livez", "/readyz", "/healthz", "/livez/ping", "/readyz/ping", "/healthz/ping"]) {
         const reply = yield* ask("GET", path)

@@ -244,7 +244,6 @@ export const patchDetails: ReadonlyArray<Case> = [
   {
     title: "apply: an update takes the fields it changes; the next apply of another value conflicts",
     since: 20,
-    needs: "managedFields",
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
       done(yield* applied(subject, "one", cm({ k: "1", l: "1" })))
@@ -264,7 +263,6 @@ export const patchDetails: ReadonlyArray<Case> = [
   {
     title: "apply: elements of a list that a manager leaves out are removed, others' stay",
     since: 20,
-    needs: "applyRemoval",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
       const apply = (manager: string, containers: ReadonlyArray<object>, query = "") =>
@@ -310,7 +308,6 @@ export const patchDetails: ReadonlyArray<Case> = [
   {
     title: "apply: an empty list of managed fields forgets all owners",
     since: 20,
-    needs: "managedFields",
     run: Effect.fnUntraced(function* (subject) {
       const { ask, namespace } = subject
       done(yield* applied(subject, "one", cm({ k: "1" })))

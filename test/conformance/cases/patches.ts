@@ -136,7 +136,6 @@ export const patches: ReadonlyArray<Case> = [
     })
   },
   {
-    needs: "applyRemoval",
     title: "a field that its only manager no longer applies is removed, a shared one stays",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {

@@ -172,7 +172,6 @@ export const resources: ReadonlyArray<Case> = [
   {
     title: "scale shows replicas and selector, writes replicas only, and is checked like the object",
     since: 20,
-    needs: "scale",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments, replicaSets } = at(namespace)
       const path = `${deployments}/a/scale`
@@ -243,7 +242,6 @@ export const resources: ReadonlyArray<Case> = [
   {
     title: "a service account's token is made on request, for an audience and a time",
     since: 20,
-    needs: "token",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
       done(yield* ask("POST", accounts, { metadata: { name: "a" } }))
@@ -260,7 +258,6 @@ export const resources: ReadonlyArray<Case> = [
   {
     title: "a self subject access review answers and is not stored",
     since: 20,
-    needs: "reviews",
     run: Effect.fnUntraced(function* ({ ask }) {
       const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
       const body = {
@@ -276,7 +273,6 @@ export const resources: ReadonlyArray<Case> = [
   {
     title: "an event must be in the namespace of what it is about",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const path = at(namespace).events
       const event = (involvedObject: object) => ({ metadata: { name: "e" }, involvedObject })
@@ -293,7 +289,6 @@ export const resources: ReadonlyArray<Case> = [
   {
     title: "a lease lasts at least a second",
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const body = { metadata: { name: "l" }, spec: { leaseDurationSeconds: 0 } }
       invalid(yield* ask("POST", at(namespace).leases, body), 'Lease.coordination.k8s.io "l"', [

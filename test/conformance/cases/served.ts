@@ -95,7 +95,6 @@ interface Listed {
 const serves = ({ path, plurals, rule }: Served): Case => ({
   title: `${path} serves ${plurals.map((one) => one.split(" ")[0]).join(", ")}`,
   ...(rule === undefined ? { since: 20 as const } : { since: rule[0], rule: rule[1] }),
-  needs: "kinds",
   run: Effect.fnUntraced(function* ({ ask, namespace }) {
     const resources = done(yield* ask("GET", path)).resources as ReadonlyArray<Listed>
     for (const line of plurals) {

@@ -253,7 +253,6 @@ export const validation: ReadonlyArray<Case> = [...workloads, ...pods, ...servic
   ({ causes, collection, kind, object, title }): Case => ({
     title: `${title} is Invalid`,
     since: 20,
-    needs: "validation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const reply = yield* ask("POST", at(namespace)[collection], object)
       invalid(reply, `${kind} "${object.metadata.name}"`, ...causes)

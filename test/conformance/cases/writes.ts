@@ -142,7 +142,6 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    needs: "managedFields",
     title: "field managers are recorded with their writes",
     since: 20,
     run: Effect.fnUntraced(function* ({ client, namespace }) {
@@ -156,7 +155,6 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
-    needs: "fieldValidation",
     title: "strict field validation refuses a field nobody knows",
     since: 25,
     rule: "KEP-2885: fieldValidation is on from 1.25 (beta)",
@@ -201,7 +199,6 @@ export const writes: ReadonlyArray<Case> = [
   {
     title: "the generation counts changes of the spec, and nothing else",
     since: 20,
-    needs: "generation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { replicaSets } = at(namespace)
       done(yield* ask("POST", replicaSets, { metadata: { name: "a" }, spec: matching }))
@@ -235,7 +232,6 @@ export const writes: ReadonlyArray<Case> = [
   {
     title: "labels cannot be changed through the status of a deployment, annotations can",
     since: 20,
-    needs: "statusMetadata",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { deployments } = at(namespace)
       done(yield* ask("POST", deployments, deployment("a")))
@@ -318,7 +314,6 @@ export const writes: ReadonlyArray<Case> = [
   {
     title: "the uid of another object is refused by PUT and by a patch",
     since: 20,
-    needs: "uid",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       done(yield* ask("POST", configMaps, configMap("a")))
@@ -331,7 +326,6 @@ export const writes: ReadonlyArray<Case> = [
   {
     title: "a field nobody knows is dropped on every way in",
     since: 20,
-    needs: "fieldValidation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, deployments } = at(namespace)
       const made = done(yield* ask("POST", configMaps, { ...configMap("a"), nonsense: 1 }))
@@ -346,7 +340,6 @@ export const writes: ReadonlyArray<Case> = [
     title: "field validation: Warn tells of unknown and duplicate fields, Strict refuses them",
     since: 25,
     rule: "KEP-2885: fieldValidation is on from 1.25 (beta)",
-    needs: "fieldValidation",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps } = at(namespace)
       const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, nonsense: 1 }

@@ -81,7 +81,7 @@ export const optionsOf = (turn: Turn, sent: JsonObject): lifecycle.DeleteOptions
     propagationPolicy: policy === "" ? legacyPolicy(orphan) : policy,
     uid: textAt(sent, "preconditions", "uid") || undefined,
     resourceVersion: textAt(sent, "preconditions", "resourceVersion") || undefined,
-    dryRun: body.dryRun(Array.isArray(dryRuns) ? dryRuns : query.getAll("dryRun"))
+    dryRun: body.dryRun(Array.isArray(dryRuns) ? dryRuns : query.getAll("dryRun"), "DeleteOptions")
   }
 }
 
