@@ -4,6 +4,7 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { Deployment } from "../../src/kube/resources.ts"
 import * as Kubectl from "./kubectl.ts"
 import { Stand } from "./stand.ts"
 
@@ -52,7 +53,6 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
             create("serviceaccount a", "serviceaccount/a"),
             create("deployment a --image=example.test/web:1 --replicas=0 --port=80", "deployment.apps/a"),
             create("job a --image=example.test/job:1 -- sleep 1", "job.batch/a"),
-            create(["cronjob", "a", "--image=example.test/job:1", "--schedule=*/5 * * * *"], "cronjob.batch/a"),
             create("service clusterip a --tcp=80:http", "service/a"),
             create("quota a --hard=pods=3,cpu=500m", "resourcequota/a"),
             create("role a --verb=get,list --resource=pods,deployments.apps", "role.rbac.authorization.k8s.io/a"),
@@ -61,28 +61,24 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
               "clusterrole create-a --verb=get --non-resource-url=/healthz",
               "clusterrole.rbac.authorization.k8s.io/create-a"
             ),
-            create("poddisruptionbudget a --selector=app=a --max-unavailable=25%", "poddisruptionbudget.policy/a"),
             create("priorityclass create-a --value=-7", "priorityclass.scheduling.k8s.io/create-a")
           ],
           { concurrency: 3, discard: true }
         )
-        const [configMap, secret, deployment, job, cronJob, service, quota, role, binding, budget, priority] =
-          yield* Effect.all(
-            [
-              json("configmap a"),
-              json("secret a"),
-              json("deployment a"),
-              json("job a"),
-              json("cronjob a"),
-              json("service a"),
-              json("quota a"),
-              json("role a"),
-              json("rolebinding a"),
-              json("pdb a"),
-              json("priorityclass create-a")
-            ],
-            { concurrency: 3 }
-          )
+        const [configMap, secret, deployment, job, service, quota, role, binding, priority] = yield* Effect.all(
+          [
+            json("configmap a"),
+            json("secret a"),
+            json("deployment a"),
+            json("job a"),
+            json("service a"),
+            json("quota a"),
+            json("role a"),
+            json("rolebinding a"),
+            json("priorityclass create-a")
+          ],
+          { concurrency: 3 }
+        )
         assert.deepStrictEqual(configMap["data"], { x: "y", z: "" })
         assert.deepStrictEqual([secret["type"], secret["data"]], ["Opaque", { user: "bWU=" }])
         assert.include(deployment, { kind: "Deployment" })
@@ -91,7 +87,6 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
           "spec.template.spec.containers[0].ports[0].containerPort": 80
         })
         assert.deepNestedInclude(job, { "spec.template.spec.containers[0].command": ["sleep", "1"] })
-        assert.nestedInclude(cronJob, { "spec.schedule": "*/5 * * * *" })
         assert.nestedInclude(service, { "spec.ports[0].targetPort": "http", "spec.selector.app": "a" })
         assert.deepNestedInclude(quota, { "spec.hard": { pods: "3", cpu: "500m" } })
         assert.deepStrictEqual(role["rules"], [
@@ -99,8 +94,13 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
           { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get", "list"] }
         ])
         assert.deepNestedInclude(binding, { "subjects[0]": { kind: "ServiceAccount", name: "a", namespace: "create" } })
-        assert.nestedInclude(budget, { "spec.maxUnavailable": "25%" })
         assert.strictEqual(priority["value"], -7)
+        // Older ones know these kinds in versions that have gone.
+        if (Kubectl.minor < 21) return
+        yield* create(["cronjob", "a", "--image=example.test/job:1", "--schedule=*/5 * * * *"], "cronjob.batch/a")
+        assert.nestedInclude(yield* json("cronjob a"), { "spec.schedule": "*/5 * * * *" })
+        yield* create("poddisruptionbudget a --selector=app=a --max-unavailable=25%", "poddisruptionbudget.policy/a")
+        assert.nestedInclude(yield* json("pdb a"), { "spec.maxUnavailable": "25%" })
       })
     )
 
@@ -162,10 +162,11 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
 
     it.effect("apply --server-side owns fields, meets conflicts and forces them", () =>
       Effect.gen(function* () {
-        const { json, run, send } = yield* Kubectl.make("apply-server")
-        const line = "apply --server-side --field-manager"
+        const { client, json, namespace, run, send } = yield* Kubectl.make("apply-server")
+        // Only fields of interest are sent, which older kubectls take for a mistake.
+        const line = "apply --server-side --validate=false --field-manager"
         assert.strictEqual(yield* send(`${line} one`, deployment("d")), "deployment.apps/d serverside-applied\n")
-        const { metadata } = yield* json("deployment d --show-managed-fields")
+        const { metadata } = yield* client.get(Deployment, { namespace, name: "d" })
         assert.deepInclude(metadata.managedFields?.[0], {
           manager: "one",
           operation: "Apply",
@@ -215,6 +216,17 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         assert.strictEqual(yield* patch("strategic", sidecar), "deployment.apps/d patched (no change)\n")
         yield* patch("merge", '{"metadata":{"labels":{"tier":"front","app":null}}}')
         yield* patch("json", '[{"op":"replace","path":"/spec/replicas","value":3}]')
+        const patched = yield* json("deployment d")
+        assert.deepNestedInclude(patched, {
+          "metadata.labels": { tier: "front" },
+          "spec.replicas": 3
+        })
+        const names = (object: object) => JSON.stringify(object).match(/"image":"[^"]+"/g) ?? []
+        assert.deepStrictEqual(names(patched), ['"image":"example.test/side:1"', '"image":"example.test/web:1"'])
+        const edited = yield* ok("edit deployment d", { env: { KUBE_EDITOR: "sed -i s/side:1/side:2/" } })
+        assert.strictEqual(edited, "deployment.apps/d edited\n")
+        assert.include(names(yield* json("deployment d")), '"image":"example.test/side:2"')
+        if (Kubectl.minor < 24) return
         yield* ok([
           "patch",
           "deployment",
@@ -224,17 +236,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
           "-p",
           '{"status":{"replicas":1}}'
         ])
-        const patched = yield* json("deployment d")
-        assert.deepNestedInclude(patched, {
-          "metadata.labels": { tier: "front" },
-          "spec.replicas": 3,
-          "status.replicas": 1
-        })
-        const names = (object: object) => JSON.stringify(object).match(/"image":"[^"]+"/g) ?? []
-        assert.deepStrictEqual(names(patched), ['"image":"example.test/side:1"', '"image":"example.test/web:1"'])
-        const edited = yield* ok("edit deployment d", { env: { KUBE_EDITOR: "sed -i s/side:1/side:2/" } })
-        assert.strictEqual(edited, "deployment.apps/d edited\n")
-        assert.include(names(yield* json("deployment d")), '"image":"example.test/side:2"')
+        assert.nestedInclude(yield* json("deployment d"), { "status.replicas": 1 })
       })
     )
 
@@ -247,7 +249,7 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         assert.strictEqual(refused.code, 1)
         assert.match(refused.stderr, /'tier' already has a value \(front\), and --overwrite is false/)
         yield* ok("label configmap a tier=back x- --overwrite")
-        assert.strictEqual(yield* ok(["annotate", "configmap", "a", "note=two words"]), "configmap/a annotated\n")
+        assert.match(yield* ok(["annotate", "configmap", "a", "note=two words"]), /^configmap\/a annotated?$/m)
         assert.deepNestedInclude(yield* json("configmap a"), {
           "metadata.labels": { tier: "back" },
           "metadata.annotations": { note: "two words" }
@@ -316,11 +318,11 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         assert.strictEqual((yield* run("get pods")).stderr, "No resources found in errors namespace.\n")
         yield* send("create", configMap("a", {}))
         const again = yield* run("create configmap a")
-        assert.strictEqual(again.stderr, 'error: failed to create configmap: configmaps "a" already exists\n')
+        assert.match(again.stderr, /^[eE]rror.*: configmaps "a" already exists\n$/)
         const unknown = yield* run("get widgets")
         assert.strictEqual(unknown.stderr, 'error: the server doesn\'t have a resource type "widgets"\n')
         const nowhere = yield* run("-n nowhere create configmap a")
-        assert.strictEqual(nowhere.stderr, 'error: failed to create configmap: namespaces "nowhere" not found\n')
+        assert.match(nowhere.stderr, /^[eE]rror.*: namespaces "nowhere" not found\n$/)
         const bad = yield* run("create configmap UPPER")
         assert.match(
           bad.stderr,
@@ -352,10 +354,11 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
         )
         const versions = (yield* ok("api-versions")).split("\n")
         for (const version of ["v1", "apps/v1", "batch/v1", "coordination.k8s.io/v1"]) assert.include(versions, version)
-        assert.match(yield* ok("version"), /^Server Version: v1\.\d+\./m)
+        assert.match(yield* ok("version"), /^Server Version: .*v1\.\d+\./m)
         assert.strictEqual(yield* ok("get --raw /readyz"), "ok")
         const field = yield* ok("explain deployment.spec.replicas")
-        assert.match(field, /^GROUP: +apps\nKIND: +Deployment\nVERSION: +v1\n\nFIELD: replicas <integer>$/m)
+        assert.match(field, /^KIND: +Deployment\nVERSION: +(apps\/)?v1\n\nFIELD: +replicas <integer>$/m)
+        if (Kubectl.minor < 27) return
         const pod = yield* ok("explain pods.spec --recursive")
         assert.match(pod, /^ {2}containers\t<\[\]Container> -required-\n {4}args\t<\[\]string>$/m)
       })

@@ -5,11 +5,19 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { spawnSync } from "node:child_process"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Process from "../support/process.ts"
 import { type Exited, type Options, Stand, type Started } from "./stand.ts"
 
 export const isInstalled = Process.has("kubectl")
+
+/** 32 of version 1.32: what is expected holds from 1.20 on, except where a test says from when. */
+export const minor = ((): number => {
+  if (!isInstalled) return 0
+  const { stdout } = spawnSync("kubectl", ["version", "--client", "-o", "json"], { encoding: "utf8" })
+  return Number.parseInt(/"minor": *"(\d+)/.exec(stdout)?.[1] ?? "0", 10)
+})()
 
 export const reason = "skipped: there is no kubectl on PATH (Debian: apt-get install kubernetes-client)"
 
