@@ -22,8 +22,18 @@ export interface Turn {
   readonly warnings: Array<string>
 }
 
-/** Seconds precision, as metav1.Time has it. */
-export const timestamp = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+let lastSecond = 0
+let lastText = "1970-01-01T00:00:00Z"
+
+/** Seconds precision, as metav1.Time has it. The text of the last second is remembered: writes come in bursts. */
+export const timestamp = (millis: number): string => {
+  const second = Math.floor(millis / 1000)
+  if (second !== lastSecond) {
+    lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+    lastSecond = second
+  }
+  return lastText
+}
 
 const hex = "0123456789abcdef"
 

@@ -83,6 +83,7 @@ const viewOf = (turn: Turn, { kind, name }: Target): View =>
 
 const dispatch = (turn: Turn, target: Target): ApiResponse => {
   options.check(turn.request)
+  write.expire(turn, target.kind)
   const subresource = subresources.handlerOf(target.subresource)
   if (subresource !== undefined) return answer(...subresource(turn, target))
   if (target.kind.review) return answer(201, reviews.answer(turn, target))

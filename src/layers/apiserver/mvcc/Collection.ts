@@ -3,6 +3,7 @@
  * see the present or any retained revision; commits are the only way in. Synchronous throughout: a commit is appended to
  * the log before any watcher is told.
  */
+import { Expiries } from "./Expiries.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import type { Version } from "./Version.ts"
 import * as Watchers from "./Watchers.ts"
@@ -10,6 +11,7 @@ import * as Watchers from "./Watchers.ts"
 export class Collection {
   readonly history: History
   readonly watchers: Watchers.Watchers
+  readonly expiries = new Expiries()
   private readonly log: RevisionLog
   private readonly objects = new Map<string, Version>()
   /** Keys in order; stale when `dirty`. */

@@ -55,6 +55,7 @@ const forgotten: Change = {
     name: "",
     revision: 0,
     text: "",
+    members: "",
     metadata: "",
     owners: [],
     labels: undefined,

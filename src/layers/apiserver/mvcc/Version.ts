@@ -17,6 +17,8 @@ export interface Version {
   readonly revision: number
   /** The stored form without apiVersion and kind, which are the endpoint's to say; `managedFields` in place. */
   readonly text: string
+  /** `text` without its opening brace: what follows the members that an endpoint puts first. */
+  readonly members: string
   /** The metadata alone, in the same form. */
   readonly metadata: string
   /** Who owns its fields: what `managedFields` is made of. */
@@ -65,8 +67,15 @@ class Stored implements Version {
   }
 
   get text(): string {
-    const { bare, end, owners } = this
-    return owners.length === 0 ? bare : `${bare.slice(0, end)}${this.ownership()}${bare.slice(end)}`
+    return this.owners.length === 0 ? this.bare : this.from(0)
+  }
+
+  get members(): string {
+    return this.owners.length === 0 ? this.bare.slice(1) : this.from(1)
+  }
+
+  private from(start: number): string {
+    return `${this.bare.slice(start, this.end)}${this.ownership()}${this.bare.slice(this.end)}`
   }
 
   get metadata(): string {

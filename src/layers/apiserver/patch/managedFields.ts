@@ -3,8 +3,10 @@
  * without them; they are kept beside it, their field sets shared between objects of the same form, and become text again
  * when the object is read. Source: apimachinery util/managedfields.
  */
-import { get, isObject, objectAt, textAt } from "../json.ts"
+import { clone, equal, get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
+import type { Shape } from "../schema/Shape.ts"
+import * as fields from "./fields.ts"
 import type { Difference } from "./fields.ts"
 import * as FieldSet from "./FieldSet.ts"
 
@@ -60,15 +62,29 @@ const entryText = ({ apiVersion, fields, manager, operation, subresource, time }
 /** Names that need no escapes, which are nearly all, are quoted as they are. */
 const quoted = (text: string): string => (/^[\w ./:-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 
-/** What a client sent as managedFields: nothing, the wish to reset them, or entries of its own. */
-export const sent = (object: JsonObject): "nothing" | "reset" | Owners => {
-  const value = objectAt(object, "metadata")
-  const list = value === undefined ? undefined : get(value, "managedFields")
+/**
+ * What a client sent as managedFields: nothing, the wish to reset them, or entries. Mostly it sends back what it has read:
+ * those are the live ones again.
+ */
+export const sent = (object: JsonObject, live: Owners): "nothing" | "reset" | Owners => {
+  const metadata = objectAt(object, "metadata")
+  const list = metadata === undefined ? undefined : get(metadata, "managedFields")
   if (!Array.isArray(list)) return "nothing"
   if (list.length === 0 || (list.length === 1 && isObject(list[0]) && FieldSet.isEmpty(list[0]))) return "reset"
+  if (list.length === live.length && list.every((one, index) => isOf(one, live[index]))) return live
   const entries = list.map(decode)
   return entries.every((entry) => entry !== undefined) ? entries : "nothing"
 }
+
+const isOf = (sent: Json, live: Entry | undefined): boolean =>
+  isObject(sent) &&
+  live !== undefined &&
+  sent["manager"] === live.manager &&
+  sent["operation"] === live.operation &&
+  sent["apiVersion"] === live.apiVersion &&
+  (sent["time"] ?? "") === live.time &&
+  (sent["subresource"] ?? "") === live.subresource &&
+  equal(sent["fieldsV1"], live.fields.tree)
 
 const decode = (entry: Json): Entry | undefined => {
   const operation = textAt(entry, "operation")
@@ -134,7 +150,7 @@ const cap = (entries: ReadonlyArray<Entry>): Owners => {
   const first = updates[0]
   if (updates.length <= maxUpdaters || first === undefined) return entries
   const old = updates.slice(0, updates.length - maxUpdaters + 1)
-  const tree = old.reduce((fields, one) => FieldSet.union(fields, one.fields.tree), FieldSet.empty)
+  const tree = old.reduce((all, one) => FieldSet.union(all, one.fields.tree), FieldSet.empty)
   const merged = { ...first, manager: ancient, subresource: "", time: old.at(-1)?.time ?? "", fields: share(tree) }
   return entries.flatMap((one) => (one === first ? [merged] : old.includes(one) ? [] : [one]))
 }
@@ -146,17 +162,17 @@ export const updated = (owners: Owners, difference: Difference, writer: Manager,
   const others = owners.flatMap((one) => (one === own ? [] : [without(one, changed, removed)]))
   if (own === undefined) return settled([...others, entry(writer, time, changed)])
   const left = lessen(own.fields.tree, removed)
-  const fields = left === own.fields.tree && FieldSet.contains(left, changed) ? left : FieldSet.union(left, changed)
-  if (fields === own.fields.tree) {
+  const tree = left === own.fields.tree && FieldSet.contains(left, changed) ? left : FieldSet.union(left, changed)
+  if (tree === own.fields.tree) {
     const moved = FieldSet.isEmpty(changed) || own.time === time ? own : { ...own, time }
     return settled([...others, moved])
   }
-  return settled([...others, entry(writer, time, fields)])
+  return settled([...others, entry(writer, time, tree)])
 }
 
 /** Takes fields from a set, which stays the same object when it has none of them. */
-const lessen = (fields: FieldSet.FieldSet, taken: FieldSet.FieldSet): FieldSet.FieldSet =>
-  FieldSet.overlaps(fields, taken) ? FieldSet.difference(fields, taken) : fields
+const lessen = (tree: FieldSet.FieldSet, taken: FieldSet.FieldSet): FieldSet.FieldSet =>
+  FieldSet.overlaps(tree, taken) ? FieldSet.difference(tree, taken) : tree
 
 export const without = (one: Entry, changed: FieldSet.FieldSet, removed: FieldSet.FieldSet): Entry | undefined => {
   const left = lessen(lessen(one.fields.tree, changed), removed)
@@ -166,3 +182,36 @@ export const without = (one: Entry, changed: FieldSet.FieldSet, removed: FieldSe
 /** The owner of a new object: whoever made it owns all that can be owned. */
 export const created = (tree: FieldSet.FieldSet, writer: Manager, time: string): Owners =>
   settled([entry(writer, time, tree)])
+
+interface Form {
+  readonly object: JsonObject
+  readonly fields: Fields | undefined
+}
+
+/** The last few forms of new objects, by what they were made of: programs make objects of the same form again and again. */
+const forms = new WeakMap<Shape, Array<Form>>()
+const maxForms = 4
+
+/** As `created` with all fields of an object, which is looked at but not kept: `skip` as there. */
+export const createdBy = (
+  object: JsonObject,
+  shape: Shape,
+  skip: ReadonlyArray<string>,
+  writer: Manager,
+  time: string
+): Owners => {
+  const known = forms.get(shape) ?? []
+  const index = known.findIndex((form) => fields.sameForm(form.object, object, shape))
+  const form = known[index] ?? formOf(object, shape, skip)
+  if (index > 0) known.splice(index, 1)
+  if (index !== 0) known.unshift(form)
+  if (known.length > maxForms) known.pop()
+  forms.set(shape, known)
+  return form.fields === undefined ? none : [{ ...writer, time, fields: form.fields }]
+}
+
+/** A form is kept as a copy: the object goes on to be changed. */
+const formOf = (object: JsonObject, shape: Shape, skip: ReadonlyArray<string>): Form => {
+  const tree = fields.all(object, shape, skip)
+  return { object: clone(object), fields: FieldSet.isEmpty(tree) ? undefined : share(tree) }
+}

@@ -3,7 +3,7 @@
  * deletes dependents and never finalises a namespace by itself: those are controllers. Source: registry/rest BeforeDelete,
  * the NamespaceLifecycle admission and the pod strategy.
  */
-import { arrayAt, at, ensureObject, get, put, textAt } from "../json.ts"
+import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as kinds from "../schema/kinds.ts"
 import * as Refusal from "../Refusal.ts"
@@ -40,7 +40,7 @@ export const refuseImmortal = (kind: Kind, name: string): void => {
 /** Whether an object being deleted has nothing left to wait for after this update. */
 export const isFinished = (kind: Kind, next: JsonObject, before: JsonObject): boolean =>
   textAt(before, "metadata", "deletionTimestamp") !== "" &&
-  at(before, "metadata", "deletionGracePeriodSeconds") === 0 &&
+  (at(before, "metadata", "deletionGracePeriodSeconds") ?? 0) === 0 &&
   !isHeld(kind, next)
 
 /** Finalizers of the object, and those of a namespace's spec. */
@@ -60,16 +60,18 @@ export const checkPreconditions = (kind: Kind, object: JsonObject, options: Dele
   const name = textAt(object, "metadata", "name")
   const uid = textAt(object, "metadata", "uid")
   const version = textAt(object, "metadata", "resourceVersion")
+  // The reference server names the kind here, not the resource.
+  const named = { ...kind, plural: kind.kind }
   if (options.uid !== undefined && options.uid !== uid) {
     throw Refusal.conflict(
-      kind,
+      named,
       name,
       `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
     )
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== version) {
     throw Refusal.conflict(
-      kind,
+      named,
       name,
       `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`
     )
@@ -84,22 +86,22 @@ export const markDeleted = (
   options: DeleteOptions
 ): "gone" | "changed" | "unchanged" => {
   const metadata = ensureObject(object, "metadata")
-  const finalizersChanged = propagate(metadata, options.propagationPolicy)
-  const pending = get(metadata, "deletionGracePeriodSeconds")
-  if (textAt(metadata, "deletionTimestamp") !== "" && typeof pending === "number") {
+  const finalizersChanged = propagate(metadata, options.propagationPolicy ?? defaultPolicy(kind, metadata))
+  if (textAt(metadata, "deletionTimestamp") !== "") {
+    const pending = numberAt(metadata, "deletionGracePeriodSeconds")
     const asked = options.gracePeriodSeconds
     const shorter = asked !== undefined && asked < pending
     if (shorter) setGrace(turn, metadata, asked, pending)
-    if (at(metadata, "deletionGracePeriodSeconds") === 0 && !isHeld(kind, object)) return "gone"
+    if (numberAt(metadata, "deletionGracePeriodSeconds") === 0 && !isHeld(kind, object)) return "gone"
     return shorter || finalizersChanged ? "changed" : "unchanged"
   }
   const grace = graceOf(kind, object, options)
   if (grace === 0 && !isHeld(kind, object)) return "gone"
   metadata["deletionTimestamp"] = Turn.timestamp(turn.now + grace * 1000)
-  metadata["deletionGracePeriodSeconds"] = grace
   const generation = get(metadata, "generation")
   if (typeof generation === "number") metadata["generation"] = generation + 1
   if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating"
+  else metadata["deletionGracePeriodSeconds"] = grace
   return "changed"
 }
 
@@ -125,6 +127,13 @@ const policies: Readonly<Record<string, string>> = {
   Foreground: "foregroundDeletion",
   Orphan: "orphan",
   Background: ""
+}
+
+/** What a deletion without a policy means; what the object's finalizers say about it goes first. */
+const defaultPolicy = (kind: Kind, metadata: JsonObject): string | undefined => {
+  const finalizers = arrayAt(metadata, "finalizers")
+  const said = finalizers.includes("orphan") || finalizers.includes("foregroundDeletion")
+  return kind.orphans && !said ? "Orphan" : undefined
 }
 
 /** A propagation policy is a finalizer for the garbage collector; no policy leaves what is there. */

@@ -45,6 +45,8 @@ export interface Kind {
   readonly generation: boolean | "annotations" | "content"
   /** Members of the metadata that the status endpoint cannot change; the others it can, as on the reference server. */
   readonly statusKeeps: ReadonlyArray<string>
+  /** Whether a deletion without a policy leaves the dependents alone; for kinds older than the garbage collector. */
+  readonly orphans: boolean
   /** Nothing is stored: an object that is created is a question, and the answer comes back. */
   readonly review: boolean
   /** Seconds after its last write at which an object is dropped; undefined for those that stay. */
@@ -92,6 +94,7 @@ export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>):
   storage: `${row.group === "" ? "" : `${row.group}/`}${row.plural}`,
   generation: false,
   statusKeeps: [],
+  orphans: false,
   review: false,
   lifetime: undefined,
   unconditionalUpdate: true,

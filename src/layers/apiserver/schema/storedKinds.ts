@@ -47,6 +47,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     kind: "ReplicationController",
     columns: columns.replicationController,
     plural: "replicationcontrollers",
+    orphans: true,
     shortNames: ["rc"],
     categories: ["all"],
     subresources: ["status", "scale"],
@@ -87,6 +88,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     kind: "Job",
     columns: columns.job,
     plural: "jobs",
+    orphans: true,
     subresources: status,
     fields: selectable.job,
     generation: true

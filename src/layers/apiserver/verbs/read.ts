@@ -30,12 +30,21 @@ interface Plan {
 }
 
 export const list = (turn: Turn, target: Target, view: View): string => {
+  const { metadata, versions } = choose(turn, target)
+  return view.list(versions, metadata)
+}
+
+/** The versions that the query of a list asks for, and what the list says about itself. */
+export const choose = (
+  turn: Turn,
+  target: Target
+): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
   const collection = turn.state.collection(target.kind.storage)
   const chosen = selection.parse(target, turn.request.query)
   const plan = planOf(turn, collection)
   const { versions, more } = page(collection, chosen, plan)
   const last = versions.at(-1)
-  if (!more || last === undefined) return view.list(versions, { resourceVersion: String(plan.revision) })
+  if (!more || last === undefined) return { versions, metadata: { resourceVersion: String(plan.revision) } }
   const remaining =
     chosen.labels.length > 0 || chosen.fields.length > 0
       ? {}
@@ -45,7 +54,7 @@ export const list = (turn: Turn, target: Target, view: View): string => {
     continue: token.encode({ revision: plan.revision, after: last.key }),
     ...remaining
   }
-  return view.list(versions, metadata)
+  return { versions, metadata }
 }
 
 /** Everything that a selection chooses at a revision. */

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import { invalidValue } from "../rules/validate.ts"
 import * as lifecycle from "../rules/lifecycle.ts"
 import type { Kind } from "../schema/Kind.ts"
 import type { Turn } from "../Turn.ts"
@@ -25,14 +26,17 @@ export const remove = (turn: Turn, target: Target, view: View): string => {
   return view.one(removed.version)
 }
 
-/** Deletes what the selectors choose, each by the rules of a single deletion; answers with the list of them. */
+/** Deletes what a list with the same query would show, each by the rules of a single deletion; answers with that list. */
 export const removeCollection = (turn: Turn, target: Target, view: View): string => {
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
+  const { metadata, versions } = read.choose(turn, target)
   const collection = turn.state.collection(target.kind.storage)
-  const chosen = selection.parse(target, turn.request.query)
-  const versions = read.select(collection, chosen, turn.state.log.revision())
-  const removed = versions.map((version) => removeOne(turn, target.kind, version, options).version)
-  return view.list(removed, { resourceVersion: String(turn.state.log.revision()) })
+  const removed = versions.flatMap(({ key }) => {
+    // A page of the past may name what is gone by now.
+    const version = collection.get(key)
+    return version === undefined ? [] : [removeOne(turn, target.kind, version, options).version]
+  })
+  return view.list(removed, metadata)
 }
 
 export const removeOne = (
@@ -42,7 +46,7 @@ export const removeOne = (
   options: lifecycle.DeleteOptions
 ): Removed => {
   const object = Version.parse(version)
-  lifecycle.refuseImmortal(kind, version.name)
+  turn.state.admission.remove({ kind }, version.name)
   lifecycle.checkPreconditions(kind, object, options)
   switch (lifecycle.markDeleted(turn, kind, object, options)) {
     case "gone":
@@ -75,6 +79,7 @@ export const optionsOf = (turn: Turn, sent: JsonObject): lifecycle.DeleteOptions
   const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")
   const dryRuns = at(sent, "dryRun")
   if (grace !== undefined && typeof grace !== "number") throw Refusal.badRequest("gracePeriodSeconds must be a number")
+  if (policy !== "" && orphan !== undefined) throw bothPolicies(policy)
   if (policy !== "" && !lifecycle.isPolicy(policy)) throw unsupportedPolicy(policy)
   return {
     gracePeriodSeconds: grace,
@@ -90,11 +95,16 @@ const orphanOf = (text: string | null): boolean | undefined => (text === null ? 
 const legacyPolicy = (orphan: Json | undefined): string | undefined =>
   orphan === true ? "Orphan" : orphan === false ? "Background" : undefined
 
+const bothPolicies = (policy: string): Refusal.Refusal =>
+  Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+    invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")
+  ])
+
 const unsupportedPolicy = (policy: string): Refusal.Refusal =>
   Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
     {
       field: "propagationPolicy",
       reason: "FieldValueNotSupported",
-      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan"`
+      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`
     }
   ])

@@ -121,6 +121,7 @@ const save = (
   }
   const version = Version.make(kindsOf(kind.storage), stored, revision, owners)
   collection.store(version)
+  if (kind.lifetime !== undefined) collection.expiries.note(version, turn.now + kind.lifetime * 1000)
   return version
 }
 
@@ -132,6 +133,16 @@ export const erase = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: b
   const last = Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners)
   if (!dryRun) collection.remove(last)
   return last
+}
+
+/** Drops what has outlived its time, before anybody looks: events, whose lifetime ends without anybody deleting them. */
+export const expire = (turn: Turn.Turn, kind: Kind): void => {
+  if (kind.lifetime === undefined) return
+  const collection = turn.state.collection(kind.storage)
+  for (const { key, revision } of collection.expiries.take(turn.now)) {
+    const version = collection.get(key)
+    if (version?.revision === revision) erase(turn, kind, Version.parse(version), false)
+  }
 }
 
 /**
@@ -254,7 +265,7 @@ const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonO
     case "status":
       return withStatusOf(kind, object, before)
     case "finalize":
-      return withPart(before, "spec", get(object, "spec"))
+      return { ...withPart(before, "spec", get(object, "spec")), metadata: ensureObject(object, "metadata") }
     case "ephemeralcontainers": {
       const spec = { ...objectAt(before, "spec") }
       put(spec, "ephemeralContainers", at(object, "spec", "ephemeralContainers"))

@@ -52,10 +52,14 @@ export const plain = (kind: Kind.Kind): View => {
     conversion === undefined
       ? (version: Version.Version) => version.text
       : memoised(id, (version) => JSON.stringify(conversion.fromStored(Version.parseWhole(version))))
+  const one =
+    conversion === undefined
+      ? (version: Version.Version) => `${opening},${version.members}`
+      : (version: Version.Version) => join(opening, body(version))
   return {
     id,
-    one: (version) => join(opening, body(version)),
-    oneAt: (version, revision) => join(opening, body(Version.atRevision(version, revision))),
+    one,
+    oneAt: (version, revision) => one(Version.atRevision(version, revision)),
     list: (versions, metadata) =>
       `${listOpening},"metadata":${JSON.stringify(metadata)},"items":[${versions.map(body).join(",")}]}`,
     bookmark: (metadata) => `${opening},"metadata":${JSON.stringify(metadata)}}`
