@@ -12,6 +12,9 @@ import * as Random from "effect/Random"
 import type * as Resource from "../../kube/Resource.ts"
 import { Transport } from "../Transport.ts"
 import type { Api, ApiRequest, ApiResponse } from "./Api.ts"
+import * as Admission from "./admission/Admission.ts"
+import { plugins } from "./admission/builtIn.ts"
+import type { Switches } from "./admission/builtIn.ts"
 import { Collection } from "./mvcc/Collection.ts"
 import * as Faults from "./faults.ts"
 import { handle, refused } from "./handle.ts"
@@ -31,6 +34,8 @@ export interface Options {
   readonly history?: number | undefined
   /** How long changes are kept at least: every interval the log is compacted to where it was an interval ago. */
   readonly compactionInterval?: Duration.Input | undefined
+  /** Which of the built-in admission plugins run. */
+  readonly admission?: Switches | undefined
 }
 
 export class ApiServer extends Context.Service<
@@ -84,7 +89,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     if (found === undefined) throw new Error(`no storage ${storage}`)
     return found
   }
-  const state = { log, collection }
+  const state = { log, collection, admission: Admission.chain(plugins(options.admission)) }
   const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
   let unavailable = false
 

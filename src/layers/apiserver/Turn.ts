@@ -3,6 +3,7 @@
  * synchronous section; nothing else happens while it lasts, and that is the server's lock.
  */
 import type * as Random from "effect/Random"
+import type { Admission } from "./admission/Admission.ts"
 import type { ApiRequest } from "./Api.ts"
 import type { Collection } from "./mvcc/Collection.ts"
 import type { RevisionLog } from "./mvcc/RevisionLog.ts"
@@ -10,6 +11,7 @@ import type { RevisionLog } from "./mvcc/RevisionLog.ts"
 export interface State {
   readonly log: RevisionLog
   readonly collection: (storage: string) => Collection
+  readonly admission: Admission
 }
 
 export interface Turn {

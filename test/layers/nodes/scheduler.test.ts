@@ -114,8 +114,8 @@ it.effect("places pods like a DaemonSet's by the name of the node, tainted or co
 it.effect("puts the more important pod first", () =>
   Effect.gen(function* () {
     const all = yield* Nodes.Nodes
-    yield* create("low", asking("3", { priority: 1 }))
-    yield* create("high", asking("3", { priority: 1000 }))
+    yield* create("low", asking("3"))
+    yield* create("high", asking("3", { priorityClassName: "system-node-critical" }))
     yield* settle
     yield* all.add("one")
     yield* settle

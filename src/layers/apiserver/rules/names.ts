@@ -3,6 +3,7 @@ import type { Kind } from "../schema/Kind.ts"
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+const dns1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
 
@@ -10,6 +11,8 @@ const subdomainWords =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 const labelWords =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+const serviceWords =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 const qualifiedWords =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 const valueWords =
@@ -26,6 +29,8 @@ export const objectName = (kind: Pick<Kind, "nameRule">, name: string, prefix = 
       return ["/", "%"].filter((bad) => name.includes(bad)).map((bad) => `may not contain '${bad}'`)
     case "label":
       return [...(name.length > 63 ? [tooLong(63)] : []), ...(dnsLabel.test(text) ? [] : [labelWords])]
+    case "service":
+      return [...(name.length > 63 ? [tooLong(63)] : []), ...(dns1035.test(text) ? [] : [serviceWords])]
     case "subdomain":
       return [...(name.length > 253 ? [tooLong(253)] : []), ...(subdomain.test(text) ? [] : [subdomainWords])]
   }

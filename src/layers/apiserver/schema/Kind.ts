@@ -57,7 +57,7 @@ export interface Kind {
   readonly createOnUpdate: boolean
   /** Whether a deletion answers with the object instead of a Status. */
   readonly returnsDeleted: boolean
-  readonly nameRule: "subdomain" | "label" | "path"
+  readonly nameRule: "subdomain" | "label" | "path" | "service"
   /** Selectable fields beyond metadata.name and metadata.namespace, read from the stored form. */
   readonly fields: Readonly<Record<string, (object: JsonObject) => string>>
   /** Fills in what was left out, on every write of the whole object; works in place. */

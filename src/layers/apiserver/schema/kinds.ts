@@ -76,7 +76,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     subresources: ["status"],
     createOnUpdate: true,
     returnsDeleted: true,
-    nameRule: "label",
+    nameRule: "service",
     fields: selectable.service,
     defaults: defaults.service,
     onCreate: creation.service,

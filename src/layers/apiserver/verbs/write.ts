@@ -14,6 +14,7 @@ import { apiVersion, hasStatus } from "../schema/Kind.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import * as addresses from "../rules/addresses.ts"
 import * as lifecycle from "../rules/lifecycle.ts"
 import * as metadata from "../rules/metadata.ts"
 import * as validate from "../rules/validate.ts"
@@ -59,13 +60,16 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
   metadata.create(turn, kind, object, namespace)
   if (generated) drawAgain(turn, target, object)
   kind.defaults?.(object)
+  const written = { turn, target, object, before: undefined, dryRun: options.dryRun }
+  turn.state.admission.admit(written)
   kind.onCreate?.(object)
+  addresses.allocate(turn, kind, object)
   validate.object(kind, object)
   const name = textAt(object, "metadata", "name")
-  lifecycle.admitNamespace(turn, target, name)
   if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
     throw Refusal.alreadyExists(kind, name)
   }
+  turn.state.admission.check(written)
   return save(turn, kind, object, options.owners ?? madeBy(turn, target, object, options), options.dryRun)
 }
 
@@ -175,9 +179,17 @@ export const update = (
   checkPreconditions(kind, object, before, name)
   const claimed = managedFields.sent(object, existing.owners)
   const next = merged(target, object, before)
+  const written = { turn, target, object: next, before, dryRun: options.dryRun }
+  const whole = target.subresource === ""
+  if (whole) {
+    turn.state.admission.admit(written)
+    addresses.allocate(turn, kind, next, before)
+  }
   metadata.update(kind, next, before, target.subresource)
-  if (target.subresource === "") validate.object(kind, next, before)
-  else validate.metadata(kind, next)
+  if (whole) {
+    validate.object(kind, next, before)
+    turn.state.admission.check(written)
+  } else validate.metadata(kind, next)
   const difference = fields.between(before, next, Shape.of(kind.storage))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)

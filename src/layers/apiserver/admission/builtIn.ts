@@ -1,0 +1,33 @@
+/** The plugins this server has, and which of them run unless somebody says otherwise. */
+import type { Plugin } from "./Admission.ts"
+import { limitRanger } from "./limitRanger.ts"
+import { namespaceLifecycle } from "./namespaceLifecycle.ts"
+import { defaultTolerations, priority } from "./pods.ts"
+import { resourceQuota } from "./resourceQuota.ts"
+import { serviceAccount } from "./serviceAccount.ts"
+
+/** Each is a switch. */
+export interface Switches {
+  /** Nothing new where a namespace is missing or being deleted; three namespaces stay. On. */
+  readonly namespaceLifecycle?: boolean | undefined
+  /** Defaults and bounds of a namespace's LimitRanges. On. */
+  readonly limitRanger?: boolean | undefined
+  /** Pods get the number of their PriorityClass. On. */
+  readonly priority?: boolean | undefined
+  /** Pods leave failing nodes after five minutes. On. */
+  readonly defaultTolerationSeconds?: boolean | undefined
+  /** Pods run as an account that exists. Off: nobody makes the accounts unless that controller runs. */
+  readonly serviceAccount?: boolean | undefined
+  /** Namespaces are bounded by their ResourceQuotas. Off: nobody counts what is there unless that controller runs. */
+  readonly resourceQuota?: boolean | undefined
+}
+
+/** In the order of the reference server. */
+export const plugins = (switches: Switches = {}): ReadonlyArray<Plugin> => [
+  ...(switches.namespaceLifecycle === false ? [] : [namespaceLifecycle]),
+  ...(switches.limitRanger === false ? [] : [limitRanger]),
+  ...(switches.serviceAccount === true ? [serviceAccount] : []),
+  ...(switches.priority === false ? [] : [priority]),
+  ...(switches.defaultTolerationSeconds === false ? [] : [defaultTolerations]),
+  ...(switches.resourceQuota === true ? [resourceQuota] : [])
+]

@@ -1,0 +1,12 @@
+/** Namespaces are there before what is in them, and after. Source: the NamespaceLifecycle plugin of the reference server. */
+import { textAt } from "../json.ts"
+import * as lifecycle from "../rules/lifecycle.ts"
+import type { Plugin } from "./Admission.ts"
+
+export const namespaceLifecycle: Plugin = {
+  name: "NamespaceLifecycle",
+  admit: ({ before, object, target, turn }) => {
+    if (before === undefined) lifecycle.admitNamespace(turn, target, textAt(object, "metadata", "name"))
+  },
+  remove: ({ kind }, name) => lifecycle.refuseImmortal(kind, name)
+}

@@ -1,0 +1,81 @@
+/**
+ * What every pod is given: the number of its priority, and tolerations that let it stay on a failing node for a while. Source:
+ * the Priority and DefaultTolerationSeconds plugins of the reference server.
+ */
+import { arrayAt, at, ensureObject, get, put, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Refusal from "../Refusal.ts"
+import type { Turn } from "../Turn.ts"
+import type { Plugin, Write } from "./Admission.ts"
+import * as stored from "./stored.ts"
+
+export const isPod = ({ target }: Write): boolean => target.kind.storage === "pods"
+
+const classes = "scheduling.k8s.io/priorityclasses"
+
+/** Classes that a cluster has from the start. */
+const system: Readonly<Record<string, number>> = {
+  "system-cluster-critical": 2_000_000_000,
+  "system-node-critical": 2_000_001_000
+}
+
+const preempts = "PreemptLowerPriority"
+
+/** The class a pod names, or the one for those that name none. */
+const classOf = (turn: Turn, name: string): JsonObject | undefined => {
+  if (name === "") return stored.objects(turn, classes, "").find((one) => get(one, "globalDefault") === true)
+  const value = Object.hasOwn(system, name) ? system[name] : undefined
+  return stored.object(turn, classes, "", name) ?? (value === undefined ? undefined : { metadata: { name }, value })
+}
+
+export const priority: Plugin = {
+  name: "Priority",
+  admit: (write) => {
+    if (!isPod(write)) return
+    const { before, object, target, turn } = write
+    const spec = ensureObject(object, "spec")
+    if (before !== undefined) {
+      for (const key of ["priority", "preemptionPolicy"])
+        if (get(spec, key) === undefined) put(spec, key, at(before, "spec", key))
+      return
+    }
+    const name = textAt(spec, "priorityClassName")
+    const found = classOf(turn, name)
+    const pod = textAt(object, "metadata", "name")
+    if (name !== "" && found === undefined) {
+      throw Refusal.forbidden(target.kind, pod, `no PriorityClass with name ${name} was found`)
+    }
+    if (found !== undefined) spec["priorityClassName"] = textAt(found, "metadata", "name")
+    const value = at(found, "value") ?? 0
+    const given = get(spec, "priority")
+    if (given !== undefined && given !== value) {
+      const why = `the integer value of priority (${JSON.stringify(given)}) must not be provided in pod spec; priority admission controller computed ${JSON.stringify(value)} from the given PriorityClass name`
+      throw Refusal.forbidden(target.kind, pod, why)
+    }
+    spec["priority"] = value
+    spec["preemptionPolicy"] ??= textAt(found, "preemptionPolicy") || preempts
+  }
+}
+
+const failing = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] as const
+const seconds = 300
+
+const tolerates = (list: ReadonlyArray<Json>, key: string): boolean =>
+  list.some((one) => {
+    const effect = textAt(one, "effect")
+    const own = textAt(one, "key")
+    return (own === key || own === "") && (effect === "NoExecute" || effect === "")
+  })
+
+export const defaultTolerations: Plugin = {
+  name: "DefaultTolerationSeconds",
+  admit: (write) => {
+    if (!isPod(write)) return
+    const spec = ensureObject(write.object, "spec")
+    const list = arrayAt(spec, "tolerations")
+    const missing = failing.filter((key) => !tolerates(list, key))
+    if (missing.length === 0) return
+    const added = missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: seconds }))
+    spec["tolerations"] = [...list, ...added]
+  }
+}

@@ -1,0 +1,20 @@
+/** Objects that plugins decide by, read from the store of the same turn. */
+import type { JsonObject } from "../json.ts"
+import * as Version from "../mvcc/Version.ts"
+import * as kinds from "../schema/kinds.ts"
+import type { Turn } from "../Turn.ts"
+import { select } from "../verbs/read.ts"
+
+/** Copies of all objects of a storage in a namespace, all of them where it is empty. Next to nothing when there are none. */
+export const objects = (turn: Turn, storage: string, namespace: string): ReadonlyArray<JsonObject> => {
+  const collection = turn.state.collection(storage)
+  if (collection.size === 0) return []
+  return select(collection, { namespace, labels: [], fields: [] }, turn.state.log.revision()).map(Version.parse)
+}
+
+export const object = (turn: Turn, storage: string, namespace: string, name: string): JsonObject | undefined => {
+  const found = turn.state.collection(storage).get(Version.keyOf(namespace, name))
+  return found === undefined ? undefined : Version.parse(found)
+}
+
+export const kindOf = (storage: string) => kinds.all.find((kind) => kind.storage === storage)
