@@ -8,6 +8,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   queue: () => import("./queue.ts"),
   watch: () => import("./watch.ts"),
   sync: () => import("./sync.ts"),
+  apiserver: () => import("./apiserver.ts"),
   start: () => import("./start.ts"),
   nodes: () => import("./nodes.ts")
 }

@@ -1,0 +1,233 @@
+/**
+ * The embedded API server: writes in process beside one watcher, writes over HTTPS to a server in a process of its own, what
+ * two hundred watchers cost, and what an object weighs. Objects are ConfigMaps of about 350 bytes; every write is parsed,
+ * decoded by its type, defaulted, validated, credited to its writer, stored, answered, and delivered to the watcher.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { Agent, request } from "node:https"
+import { rolldown } from "rolldown"
+import { ApiServer } from "../src/layers/apiserver/ApiServer.ts"
+import { Transport } from "../src/layers/Transport.ts"
+import type { Request } from "../src/layers/Transport.ts"
+import type { Figure } from "./figure.ts"
+
+const path = "/api/v1/namespaces/default/configmaps"
+
+const configMap = (index: number, value: string) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: {
+    name: `settings-${index}`,
+    namespace: "default",
+    labels: { app: "web", tier: "front", shard: String(index % 16) },
+    annotations: { "example.com/owner": "team-a" }
+  },
+  data: { "log.level": "info", endpoint: `https://service-${index % 100}.example:8443`, value }
+})
+
+const call = (method: Request["method"], at: string, body?: unknown): Request => ({
+  method,
+  path: at,
+  body,
+  context: { verb: method, path: at }
+})
+
+type Door = Transport["Service"]
+
+/** Calls one after the other: the server answers in one synchronous section, so that more at once would gain nothing. */
+const each = (door: Door, count: number, make: (index: number) => Request) =>
+  Effect.gen(function* () {
+    for (let i = 0; i < count; i++) yield* door.send(make(i))
+  })
+
+/** Counts what a watch delivers; `times` are when each watcher had seen everything. */
+const watching = (door: Door, watchers: number, expected: number) =>
+  Effect.gen(function* () {
+    const state = { seen: 0, times: [] as Array<number> }
+    const watch = { ...call("GET", path), query: { watch: true, resourceVersion: "4" } }
+    for (let i = 0; i < watchers; i++) {
+      let own = 0
+      yield* Effect.forkScoped(
+        Stream.runForEachArray(door.watch(watch), (events) =>
+          Effect.sync(() => {
+            own += events.length
+            state.seen += events.length
+            if (own === expected) state.times.push(performance.now())
+          })
+        ),
+        { startImmediately: true }
+      )
+    }
+    return state
+  })
+
+const until = (done: () => boolean) => Effect.repeat(Effect.yieldNow, { until: done })
+
+/** A fresh server for each measurement. */
+const onServer = <A>(run: (door: Door) => Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+  Effect.gen(function* () {
+    return yield* run(yield* Transport)
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(Layer.provideMerge(ApiServer.layerTransport, ApiServer.layer())),
+    Effect.runPromise
+  )
+
+const count = 30_000
+
+/** Creates a second and updates a second, best of the rounds: the machine may be doing something else. */
+const writes = () =>
+  onServer((door) =>
+    Effect.gen(function* () {
+      const watcher = yield* watching(door, 1, Number.POSITIVE_INFINITY)
+      const best = { creates: 0, updates: 0 }
+      for (let round = 0; round < 4; round++) {
+        const name = (i: number) => round * count + i
+        const first = performance.now()
+        yield* each(door, count, (i) => call("POST", path, configMap(name(i), "0")))
+        yield* until(() => watcher.seen === count * (2 * round + 1))
+        best.creates = Math.max(best.creates, (count / (performance.now() - first)) * 1000)
+        const second = performance.now()
+        yield* each(door, count, (i) => call("PUT", `${path}/settings-${name(i)}`, configMap(name(i), "1")))
+        yield* until(() => watcher.seen === count * (2 * round + 2))
+        best.updates = Math.max(best.updates, (count / (performance.now() - second)) * 1000)
+      }
+      return best
+    })
+  )
+
+const inProcess = async (): Promise<Array<Figure>> => {
+  const { creates, updates } = await writes()
+  return [
+    { name: "creates in process, one watcher", value: creates, unit: "/s", bar: "≥ 30,000", ok: creates >= 30_000 },
+    { name: "updates in process, one watcher", value: updates, unit: "/s", bar: "≥ 20,000", ok: updates >= 20_000 }
+  ]
+}
+
+/** Milliseconds until so many watchers have caught up with `events` writes. */
+const catchUp = (watchers: number, events: number) =>
+  onServer((door) =>
+    Effect.gen(function* () {
+      yield* each(door, events, (i) => call("POST", path, configMap(i, "0")))
+      const written = performance.now()
+      const state = yield* watching(door, watchers, events)
+      yield* until(() => state.times.length === watchers)
+      return performance.now() - written
+    })
+  )
+
+/** When each of the watchers that look on has seen all writes, in milliseconds since the first, in order. */
+const lookOn = (watchers: number, events: number) =>
+  onServer((door) =>
+    Effect.gen(function* () {
+      const state = yield* watching(door, watchers, events)
+      const start = performance.now()
+      for (let i = 0; i < events; i++) {
+        yield* door.send(call("POST", path, configMap(i, "0")))
+        if (i % 10 === 9) yield* Effect.yieldNow
+      }
+      yield* until(() => state.times.length === watchers)
+      return state.times.map((time) => time - start).sort((a, b) => a - b)
+    })
+  )
+
+const fanOut = async (): Promise<Array<Figure>> => {
+  const events = 1_000
+  await catchUp(20, events)
+  const cost = async (watchers: number) => ((await catchUp(watchers, events)) / (watchers * events)) * 1000
+  const floor = await cost(50)
+  const value = await cost(200)
+  const times = await lookOn(200, events)
+  const spread = times.at(-1)! / times[times.length >> 1]!
+  return [
+    {
+      name: "delivery to each of 200 watchers",
+      value,
+      unit: "µs an event",
+      floor,
+      ratio: value / floor,
+      bar: "≤ 1.5 × that of 50",
+      ok: value / floor <= 1.5
+    },
+    { name: "slowest of 200 watchers", value: spread, unit: "× median", bar: "≤ 2", ok: spread <= 2 }
+  ]
+}
+
+const memory = (): Promise<Array<Figure>> =>
+  onServer((door) =>
+    Effect.gen(function* () {
+      const objects = 100_000
+      const collect = globalThis.gc
+      if (collect === undefined) return yield* Effect.die(new Error("run with --expose-gc"))
+      collect()
+      const before = process.memoryUsage().heapUsed
+      yield* each(door, objects, (i) => call("POST", path, configMap(i, "0")))
+      collect()
+      const used = process.memoryUsage().heapUsed - before
+      const { body } = yield* door.send({ ...call("GET", path), query: { limit: 1000 } })
+      const { items } = body as { items: ReadonlyArray<unknown> }
+      const json = items.reduce((sum: number, item) => sum + JSON.stringify(item).length, 0) / items.length
+      const value = (used / objects - json) / 1024
+      return [
+        { name: "an object of 100,000 beyond its JSON", value, unit: "KiB", bar: "≤ 3 KB", ok: value * 1024 <= 3000 }
+      ]
+    })
+  )
+
+/** A server in a process of its own, from the same sources. */
+const serve = async () => {
+  const file = "node_modules/.bench/apiserverProcess.mjs"
+  const bundle = await rolldown({ input: "bench/apiserverProcess.ts", platform: "node", logLevel: "silent" })
+  await bundle.write({ file, format: "esm", codeSplitting: false })
+  await bundle.close()
+  const child = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] })
+  const [line] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string]
+  return { child, ...(JSON.parse(line) as { port: number; ca: string; token: string }) }
+}
+
+const overHttps = async (): Promise<Array<Figure>> => {
+  const { ca, child, port, token } = await serve()
+  try {
+    const agent = new Agent({ keepAlive: true, maxSockets: 12, ca })
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const post = (index: number) =>
+      new Promise<void>((resolve, reject) => {
+        const asked = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers }, (answer) => {
+          answer.on("end", () => (answer.statusCode === 201 ? resolve() : reject(new Error(`${answer.statusCode}`))))
+          answer.resume()
+        })
+        asked.on("error", reject)
+        asked.end(JSON.stringify(configMap(index, "0")))
+      })
+    const round = async (from: number, calls: number): Promise<number> => {
+      let next = from
+      const start = performance.now()
+      const worker = async () => {
+        while (next < from + calls) await post(next++)
+      }
+      await Promise.all(Array.from({ length: 12 }, worker))
+      return (calls / (performance.now() - start)) * 1000
+    }
+    await round(0, 2_000)
+    const rates = [await round(10_000, 6_000), await round(20_000, 6_000), await round(30_000, 6_000)]
+    agent.destroy()
+    const value = Math.max(...rates)
+    return [{ name: "creates over HTTPS, 12 connections", value, unit: "/s", bar: "≥ 1,500", ok: value >= 1_500 }]
+  } finally {
+    const gone = once(child, "exit")
+    child.kill()
+    await gone
+  }
+}
+
+export const run = async (): Promise<Array<Figure>> => [
+  ...(await memory()),
+  ...(await inProcess()),
+  ...(await fanOut()),
+  ...(await overHttps())
+]
