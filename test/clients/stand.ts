@@ -140,7 +140,7 @@ const exitOf = (child: ChildProcess, output: Omit<Exited, "code">, heard: () => 
   })
 
 /** A file for as long as the scope is open. */
-export const file = (name: string, text: string): Effect.Effect<string, never, Scope.Scope> =>
+const file = (name: string, text: string): Effect.Effect<string, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const path = join(await mkdtemp(join(tmpdir(), "clients-")), name)

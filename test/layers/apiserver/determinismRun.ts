@@ -119,8 +119,12 @@ const script = Effect.gen(function* () {
 
 const log = await script.pipe(
   Effect.scoped,
-  Effect.provide(Layer.provideMerge(ApiServer.layerTransport, ApiServer.layer({ history: 500 }))),
-  Effect.provide(TestClock.layer()),
+  Effect.provide(
+    ApiServer.layerTransport.pipe(
+      Layer.provideMerge(ApiServer.layer({ history: 500 })),
+      Layer.provideMerge(TestClock.layer())
+    )
+  ),
   Random.withSeed(process.argv[2] ?? ""),
   Effect.runPromise
 )

@@ -70,7 +70,7 @@ export const canonical = ({ form, nanos }: Quantity): string => {
 }
 
 /** What is said of a text that is no quantity; such a body is malformed, not invalid. */
-export const malformed = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+const malformed = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 /** Below zero, zero, above; undefined when either is no quantity. */
 export const compare = (a: Json | undefined, b: Json | undefined): number | undefined => {
