@@ -220,7 +220,7 @@ describe("forms", () => {
       same((yield* get(pods, { includeObject: "None" }, accept)).rows[0].object, null)
       same(
         (yield* get("/apis/apps/v1/controllerrevisions", {}, accept)).columnDefinitions.map((one: any) => one.name),
-        ["Name", "Age"]
+        ["Name", "Controller", "Revision", "Age"]
       )
     }).pipe(Effect.provide(layer()))
   )

@@ -10,12 +10,12 @@ export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "
 
 export interface Column {
   readonly name: string
-  readonly type: "string" | "integer" | "date"
+  readonly type: "string" | "integer" | "boolean" | "date"
   readonly format?: "name" | undefined
   /** 0 is always shown, above that only with `-o wide`. */
   readonly priority?: number | undefined
   /** Cell of an object; `now` in milliseconds. */
-  readonly cell: (object: JsonObject, now: number) => string | number
+  readonly cell: (object: JsonObject, now: number) => string | number | boolean
 }
 
 /** Translation between the stored form and the one this group and version serves. Both may change their argument. */

@@ -64,12 +64,42 @@ const templateContainers = (object: JsonObject): Array<Json> =>
   arrayAt(object, "spec", "template", "spec", "containers")
 const join = (list: Array<Json>, key: string): string => list.map((element) => textAt(element, key)).join(",")
 
+/** So many of them, and how many more there are. */
+export const atMost = (limit: number, list: ReadonlyArray<string>, separator = ","): string => {
+  const shown = list.slice(0, limit).join(separator)
+  return list.length > limit ? `${shown} + ${list.length - limit} more...` : shown
+}
+
+const operators: Readonly<Record<string, (key: string, values: string) => string>> = {
+  In: (key, values) => `${key} in (${values})`,
+  NotIn: (key, values) => `${key} notin (${values})`,
+  Exists: (key) => key,
+  DoesNotExist: (key) => `!${key}`
+}
+
+/** A label selector as kubectl takes it, its keys in order. */
 export const labelSelector = (value: Json | undefined): string => {
   const labels = objectAt(value, "matchLabels") ?? {}
-  const pairs = Object.keys(labels)
-    .sort()
-    .map((key) => `${key}=${textAt(labels, key)}`)
-  return orNone(pairs.join(","))
+  const requirements: Array<readonly [string, string]> = [
+    ...Object.keys(labels).map((key) => [key, `${key}=${textAt(labels, key)}`] as const),
+    ...arrayAt(value, "matchExpressions").map((one) => {
+      const key = textAt(one, "key")
+      const values = arrayAt(one, "values").map((each) => (typeof each === "string" ? each : ""))
+      return [key, operators[textAt(one, "operator")]?.(key, values.sort().join(",")) ?? ""] as const
+    })
+  ]
+  requirements.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return orNone(requirements.map(([, text]) => text).join(","))
+}
+
+/** How many of the conditions that a pod waits for are true. */
+const readinessGates: Cell = (object) => {
+  const gates = arrayAt(object, "spec", "readinessGates").map((one) => textAt(one, "conditionType"))
+  if (gates.length === 0) return "<none>"
+  const met = arrayAt(object, "status", "conditions").filter(
+    (one) => gates.includes(textAt(one, "type")) && textAt(one, "status") === "True"
+  )
+  return `${met.length}/${gates.length}`
 }
 
 export const pod: ReadonlyArray<Column> = [
@@ -91,7 +121,7 @@ export const pod: ReadonlyArray<Column> = [
   text("IP", (object) => orNone(textAt(object, "status", "podIP")), 1),
   text("Node", (object) => orNone(textAt(object, "spec", "nodeName")), 1),
   text("Nominated Node", (object) => orNone(textAt(object, "status", "nominatedNodeName")), 1),
-  text("Readiness Gates", () => "<none>", 1)
+  text("Readiness Gates", readinessGates, 1)
 ]
 
 const nodeStatus = (object: JsonObject): string => {
@@ -159,31 +189,37 @@ const servicePorts: Cell = (object) =>
       .join(",")
   )
 
+const externalAddress: Cell = (object) => {
+  const type = textAt(object, "spec", "type")
+  if (type === "ExternalName") return orNone(textAt(object, "spec", "externalName"))
+  const external = arrayAt(object, "spec", "externalIPs").map((one) => (typeof one === "string" ? one : ""))
+  if (type !== "LoadBalancer") return orNone(external.join(","))
+  const balanced = arrayAt(object, "status", "loadBalancer", "ingress").map(
+    (one) => textAt(one, "ip") || textAt(one, "hostname")
+  )
+  return [...balanced, ...external].join(",") || "<pending>"
+}
+
 export const service: ReadonlyArray<Column> = [
   name,
   text("Type", path("spec", "type")),
   text("Cluster-IP", (object) => orNone(textAt(object, "spec", "clusterIP"))),
-  text("External-IP", (object) => orNone(textAt(object, "spec", "externalName"))),
+  text("External-IP", externalAddress),
   text("Port(s)", servicePorts),
   age,
   text("Selector", (object) => labelSelector({ matchLabels: at(object, "spec", "selector") ?? {} }), 1)
 ]
 
-export const endpoints: ReadonlyArray<Column> = [
-  name,
-  text("Endpoints", (object) =>
-    orNone(
-      arrayAt(object, "subsets")
-        .flatMap((subset) =>
-          arrayAt(subset, "addresses").flatMap((one) =>
-            arrayAt(subset, "ports").map((port) => `${textAt(one, "ip")}:${number(at(port, "port"))}`)
-          )
-        )
-        .join(",")
-    )
-  ),
-  age
-]
+const endpointAddresses: Cell = (object) => {
+  const all = arrayAt(object, "subsets").flatMap((subset) => {
+    const ports = arrayAt(subset, "ports").map((port) => `:${number(at(port, "port"))}`)
+    const addresses = arrayAt(subset, "addresses").map((one) => textAt(one, "ip"))
+    return (ports.length === 0 ? [""] : ports).flatMap((port) => addresses.map((address) => `${address}${port}`))
+  })
+  return orNone(atMost(3, all))
+}
+
+export const endpoints: ReadonlyArray<Column> = [name, text("Endpoints", endpointAddresses), age]
 
 export const serviceAccount: ReadonlyArray<Column> = [
   name,

@@ -6,6 +6,7 @@ import * as columns from "./columns.ts"
 import * as creation from "./creation.ts"
 import * as defaults from "./defaults.ts"
 import * as events from "./events.ts"
+import * as groupColumns from "./groupColumns.ts"
 import * as Kind from "./Kind.ts"
 import * as selectable from "./selectable.ts"
 import { reviews } from "./reviewKinds.ts"
@@ -161,7 +162,12 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     onCreate: creation.replicaSet,
     columns: columns.replicaSet
   }),
-  Kind.make({ ...apps, kind: "ControllerRevision", plural: "controllerrevisions" })
+  Kind.make({
+    ...apps,
+    kind: "ControllerRevision",
+    columns: groupColumns.controllerRevision,
+    plural: "controllerrevisions"
+  })
 ]
 
 export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...stored, ...reviews]

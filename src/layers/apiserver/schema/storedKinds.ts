@@ -3,6 +3,7 @@
  * A row moves to `kinds.ts` when it gets rules.
  */
 import * as Kind from "./Kind.ts"
+import * as groupColumns from "./groupColumns.ts"
 import * as columns from "./storedColumns.ts"
 import * as selectable from "./selectable.ts"
 
@@ -55,16 +56,30 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     fields: selectable.replicated,
     generation: true
   }),
-  Kind.make({ ...core, kind: "PodTemplate", plural: "podtemplates", returnsDeleted: true }),
+  Kind.make({
+    ...core,
+    kind: "PodTemplate",
+    columns: groupColumns.podTemplate,
+    plural: "podtemplates",
+    returnsDeleted: true
+  }),
   Kind.make({
     ...core,
     kind: "ResourceQuota",
+    columns: groupColumns.resourceQuota,
     plural: "resourcequotas",
     shortNames: ["quota"],
     subresources: status,
     returnsDeleted: true
   }),
-  Kind.make({ ...core, kind: "LimitRange", plural: "limitranges", shortNames: ["limits"], createOnUpdate: true }),
+  Kind.make({
+    ...core,
+    kind: "LimitRange",
+    columns: groupColumns.dated,
+    plural: "limitranges",
+    shortNames: ["limits"],
+    createOnUpdate: true
+  }),
   Kind.make({
     ...apps,
     kind: "StatefulSet",
@@ -106,6 +121,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     group: "discovery.k8s.io",
     version: "v1",
     kind: "EndpointSlice",
+    columns: groupColumns.endpointSlice,
     plural: "endpointslices",
     generation: "content"
   }),
@@ -124,6 +140,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     group: "autoscaling",
     version: "v2",
     kind: "HorizontalPodAutoscaler",
+    columns: groupColumns.autoscaler,
     plural: "horizontalpodautoscalers",
     shortNames: ["hpa"],
     categories: ["all"],
@@ -133,6 +150,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     group: "scheduling.k8s.io",
     version: "v1",
     kind: "PriorityClass",
+    columns: groupColumns.priorityClass,
     plural: "priorityclasses",
     shortNames: ["pc"],
     namespaced: false,
@@ -145,11 +163,25 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     plural: "storageclasses",
     shortNames: ["sc"]
   }),
-  Kind.make({ ...storage, kind: "CSIDriver", plural: "csidrivers", unconditionalUpdate: false, generation: true }),
-  Kind.make({ ...storage, kind: "CSINode", plural: "csinodes", unconditionalUpdate: false }),
+  Kind.make({
+    ...storage,
+    kind: "CSIDriver",
+    columns: groupColumns.csiDriver,
+    plural: "csidrivers",
+    unconditionalUpdate: false,
+    generation: true
+  }),
+  Kind.make({
+    ...storage,
+    kind: "CSINode",
+    columns: groupColumns.csiNode,
+    plural: "csinodes",
+    unconditionalUpdate: false
+  }),
   Kind.make({
     ...storage,
     kind: "VolumeAttachment",
+    columns: groupColumns.volumeAttachment,
     plural: "volumeattachments",
     subresources: status,
     unconditionalUpdate: false
@@ -157,6 +189,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...networking,
     kind: "Ingress",
+    columns: groupColumns.ingress,
     plural: "ingresses",
     shortNames: ["ing"],
     subresources: status,
@@ -165,15 +198,39 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
     ...networking,
     kind: "NetworkPolicy",
+    columns: groupColumns.networkPolicy,
     plural: "networkpolicies",
     shortNames: ["netpol"],
     generation: true
   }),
-  Kind.make({ ...networking, kind: "IngressClass", plural: "ingressclasses", namespaced: false, generation: true }),
-  Kind.make({ ...admission, kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations" }),
-  Kind.make({ ...admission, kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations" }),
-  Kind.make({ ...rbac, kind: "Role", plural: "roles" }),
-  Kind.make({ ...rbac, kind: "RoleBinding", plural: "rolebindings" }),
-  Kind.make({ ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false }),
-  Kind.make({ ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false })
+  Kind.make({
+    ...networking,
+    kind: "IngressClass",
+    columns: groupColumns.ingressClass,
+    plural: "ingressclasses",
+    namespaced: false,
+    generation: true
+  }),
+  Kind.make({
+    ...admission,
+    kind: "ValidatingWebhookConfiguration",
+    columns: groupColumns.webhooks,
+    plural: "validatingwebhookconfigurations"
+  }),
+  Kind.make({
+    ...admission,
+    kind: "MutatingWebhookConfiguration",
+    columns: groupColumns.webhooks,
+    plural: "mutatingwebhookconfigurations"
+  }),
+  Kind.make({ ...rbac, kind: "Role", columns: groupColumns.dated, plural: "roles" }),
+  Kind.make({ ...rbac, kind: "RoleBinding", columns: groupColumns.roleBinding, plural: "rolebindings" }),
+  Kind.make({ ...rbac, kind: "ClusterRole", columns: groupColumns.dated, plural: "clusterroles", namespaced: false }),
+  Kind.make({
+    ...rbac,
+    kind: "ClusterRoleBinding",
+    columns: groupColumns.roleBinding,
+    plural: "clusterrolebindings",
+    namespaced: false
+  })
 ]
