@@ -130,7 +130,8 @@ export const serviceUpdate = (errors: Errors, object: JsonObject, before: JsonOb
 
 const address = (errors: Errors, field: string, text: string): void => {
   pushAll(errors, field, text, formats.ip(text))
-  const detail = special(text)
+  // Said twice: once by the check of the field, once by that of what the address is for.
+  const detail = formats.isIP(text) ? special(text) : "must be a valid IP address"
   if (detail !== "") errors.push(invalid(field, text, detail))
 }
 

@@ -75,10 +75,9 @@ export const volume = (errors: Errors, object: JsonObject): void => {
   const capacity = objectAt(spec, "capacity") ?? {}
   if (Object.keys(capacity).length === 0) errors.push(required("spec.capacity"))
   if (get(capacity, "storage") === undefined || Object.keys(capacity).length > 1) {
+    const names = Object.keys(capacity).map((key) => JSON.stringify(key))
     const printed = new Printed(
-      `core.ResourceList{${Object.keys(capacity)
-        .map((key) => JSON.stringify(key))
-        .join(", ")}}`
+      names.length === 0 ? "core.ResourceList(nil)" : `core.ResourceList{${names.join(", ")}}`
     )
     errors.push(notSupported("spec.capacity", printed, ["storage"]))
   }
@@ -195,9 +194,10 @@ const orders = (errors: Errors, path: string, item: JsonObject): void => {
       const least = at(item, low, key)
       const greatest = at(item, high, key)
       if (Quantity.compare(least, greatest) !== 1) continue
-      // The complaint is about the lower bound, except that a default is judged by its maximum.
+      // The complaint is about the lower bound, except that a default is what is wrong with a minimum above it.
+      const blamed = low === "min" && high !== "max" ? high : low
       const detail = `${words[low]} ${textAt(least)} is greater than ${words[high]} ${textAt(greatest)}`
-      errors.push(invalid(`${path}.${low}[${key}]`, textAt(least), detail))
+      errors.push(invalid(`${path}.${blamed}[${key}]`, textAt(item, blamed, key), detail))
     }
   }
 }
