@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Namespace } from "../../src/kube/resources.ts"
@@ -138,14 +138,3 @@ const exitOf = (child: ChildProcess, output: Omit<Exited, "code">, heard: () => 
       resolve({ code, ...output })
     })
   })
-
-/** A file for as long as the scope is open. */
-const file = (name: string, text: string): Effect.Effect<string, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const path = join(await mkdtemp(join(tmpdir(), "clients-")), name)
-      await writeFile(path, text)
-      return path
-    }),
-    (path) => Effect.promise(() => rm(join(path, ".."), { recursive: true, force: true }))
-  )
