@@ -40,8 +40,8 @@ export interface Reply {
   readonly body: any
 }
 
-/** A part of the API that a back end may openly lack. */
-export type Part = string
+/** What a way to the server may openly lack. */
+export type Part = "credentials" | "HTTP front"
 
 interface Promised {
   readonly title: string

@@ -43,16 +43,15 @@ export const real: Backend = {
   })
 }
 
-/** Parts of the API that the embedded server is still to learn. */
-const notYet: ReadonlyArray<Part> = ["admission", "quota", "addresses", "finalizers"]
-
-/** The embedded server, on its own. */
-const embedded = Layer.build(ApiServer.layer()).pipe(Effect.map((context) => Context.get(context, ApiServer)))
+/** The embedded server, on its own; a real one has quotas on. */
+const embedded = Layer.build(ApiServer.layer({ admission: { resourceQuota: true } })).pipe(
+  Effect.map((context) => Context.get(context, ApiServer))
+)
 
 export const inProcess: Backend = {
   name: "the embedded server, in process",
   // Whoever is in the process is the administrator, and sends text; bytes, YAML and their bounds are the HTTP front's.
-  lacks: [...notYet, "credentials", "HTTP front"],
+  lacks: ["credentials", "HTTP front"],
   start: Effect.gen(function* () {
     const server = yield* embedded
     const context = yield* Layer.build(ApiServer.layerTransport.pipe(Layer.provide(Layer.succeed(ApiServer, server))))
@@ -63,7 +62,7 @@ export const inProcess: Backend = {
 
 export const overHttps: Backend = {
   name: "the embedded server, over HTTPS",
-  lacks: notYet,
+  lacks: [],
   start: Effect.gen(function* () {
     const server = yield* embedded
     const { ca, certificate, key } = yield* Effect.promise(() => Certificate.make(Date.now()))

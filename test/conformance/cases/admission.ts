@@ -61,7 +61,6 @@ export const admission: ReadonlyArray<Case> = [
   {
     title: "a limit range fills in requests and limits, and says so",
     since: 20,
-    needs: "admission",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { limits, pods } = at(namespace)
       const spec = { limits: [{ type: "Container", default: { cpu: "500m" }, defaultRequest: { cpu: "100m" } }] }
@@ -80,7 +79,6 @@ export const admission: ReadonlyArray<Case> = [
   {
     title: "a limit range refuses what is above its maximum or below its minimum",
     since: 20,
-    needs: "admission",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { limits, pods } = at(namespace)
       const spec = { limits: [{ type: "Container", max: { cpu: "2" }, min: { cpu: "50m" }, default: { cpu: "1" } }] }
@@ -99,7 +97,6 @@ export const admission: ReadonlyArray<Case> = [
   {
     title: "a quota with a status counts what is created, and refuses what exceeds it",
     since: 20,
-    needs: "quota",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { configMaps, quotas } = at(namespace)
       const hard = { configmaps: "1" }

@@ -85,7 +85,6 @@ const fixed: ReadonlyArray<Case> = [
   {
     title: "a service keeps its address",
     since: 20,
-    needs: "addresses",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { services } = at(namespace)
       const made = done(yield* ask("POST", services, service("a")))
@@ -157,7 +156,6 @@ const filled: ReadonlyArray<Case> = [
   {
     title: "pods have a priority, and tolerate nodes that are not ready or not reachable for five minutes",
     since: 20,
-    needs: "admission",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const made = done(yield* ask("POST", at(namespace).pods, podOf("a")))
       const toleration = (key: string) => ({
@@ -213,7 +211,6 @@ const filled: ReadonlyArray<Case> = [
   {
     title: "defaults of a service",
     since: 20,
-    needs: "addresses",
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
       const { spec } = done(yield* ask("POST", at(namespace).services, service("a")))
       assert.deepStrictEqual(spec.ports, [{ protocol: "TCP", port: 80, targetPort: 80 }])

@@ -75,11 +75,12 @@ const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotati
 
 const owners = (errors: Errors, meta: JsonObject): void => {
   let controllers = 0
-  for (const [index, owner] of arrayAt(meta, "ownerReferences").entries()) {
+  for (const owner of arrayAt(meta, "ownerReferences")) {
+    // Without an index: the reference server leaves it out.
     for (const key of ["apiVersion", "kind", "name", "uid"]) {
-      if (textAt(owner, key) === "") {
-        errors.push(invalid(`metadata.ownerReferences[${index}].${key}`, "", `${key} must not be empty`))
-      }
+      if (textAt(owner, key) !== "") continue
+      const what = key === "apiVersion" ? "version" : key
+      errors.push(invalid(`metadata.ownerReferences.${key}`, "", `${what} must not be empty`))
     }
     if (at(owner, "controller") === true) controllers++
   }
@@ -89,10 +90,18 @@ const owners = (errors: Errors, meta: JsonObject): void => {
   }
 }
 
+/** Finalizers that need no domain. */
+const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"])
+
 const finalizers = (errors: Errors, meta: JsonObject): void => {
   const list = arrayAt(meta, "finalizers")
   for (const one of list) {
     pushAll(errors, "metadata.finalizers", one, names.qualified(typeof one === "string" ? one : ""))
+  }
+  for (const [index, one] of list.entries()) {
+    if (typeof one !== "string" || one.includes("/") || standardFinalizers.has(one)) continue
+    const detail = "name is neither a standard finalizer name nor is it fully qualified"
+    errors.push(invalid(`metadata.finalizers[${index}]`, one, detail))
   }
   if (list.includes("orphan") && list.includes("foregroundDeletion")) {
     const detail = "finalizer orphan and foregroundDeletion cannot be both set"
