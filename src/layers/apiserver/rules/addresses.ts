@@ -32,18 +32,14 @@ export const allocate = (turn: Turn, kind: Kind, object: JsonObject, before?: Js
   if (type === "ExternalName") return
   const ip = textAt(spec, "clusterIP")
   const own = textAt(before, "spec", "clusterIP")
-  if (ip !== "None" && ip !== own) address(turn, kind, object, spec, ip)
+  if (ip !== "None" && (ip === "" || ip !== own)) address(turn, kind, object, spec, ip)
   const list = arrayAt(spec, "clusterIPs")
   if (list.length === 0) spec["clusterIPs"] = [textAt(spec, "clusterIP")]
   spec["ipFamilies"] ??= ["IPv4"]
   spec["ipFamilyPolicy"] ??= "SingleStack"
-  if (type === "NodePort" || type === "LoadBalancer")
-    nodePorts(
-      turn,
-      kind,
-      spec,
-      Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name"))
-    )
+  if (type !== "NodePort" && type !== "LoadBalancer") return
+  const metadata = objectAt(before ?? object, "metadata")
+  nodePorts(turn, kind, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
 }
 
 /** An update that leaves out what was allocated means what was there. */
