@@ -223,5 +223,22 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
           assert.match(yield* ok("get events"), /Warning +Tested +pod\/a +a message$/m)
         })
     )
+
+    it.effect("autoscale makes an autoscaler", () =>
+      Effect.gen(function* () {
+        const { json, ok, send } = yield* Kubectl.make("autoscale")
+        yield* send("create", deployment)
+        const made = yield* ok("autoscale deployment web --min=1 --max=3 --cpu-percent=80")
+        assert.strictEqual(made, "horizontalpodautoscaler.autoscaling/web autoscaled\n")
+        assert.deepNestedInclude(yield* json("horizontalpodautoscalers.v2.autoscaling web"), {
+          "spec.minReplicas": 1,
+          "spec.maxReplicas": 3,
+          "spec.scaleTargetRef": { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+          "spec.metrics": [
+            { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }
+          ]
+        })
+      })
+    )
   })
 })

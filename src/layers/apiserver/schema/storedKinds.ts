@@ -3,6 +3,7 @@
  * A row moves to `kinds.ts` when it gets rules.
  */
 import * as Kind from "./Kind.ts"
+import * as autoscaling from "./autoscaling.ts"
 import * as groupColumns from "./groupColumns.ts"
 import * as columns from "./storedColumns.ts"
 import * as selectable from "./selectable.ts"
@@ -22,6 +23,15 @@ const admission = {
   unconditionalUpdate: false
 } as const
 const status: ReadonlyArray<string> = ["status"]
+const autoscaler = {
+  group: "autoscaling",
+  kind: "HorizontalPodAutoscaler",
+  columns: groupColumns.autoscaler,
+  plural: "horizontalpodautoscalers",
+  shortNames: ["hpa"],
+  categories: ["all"],
+  subresources: status
+} as const
 
 export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({
@@ -136,16 +146,8 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     unconditionalUpdate: false,
     generation: true
   }),
-  Kind.make({
-    group: "autoscaling",
-    version: "v2",
-    kind: "HorizontalPodAutoscaler",
-    columns: groupColumns.autoscaler,
-    plural: "horizontalpodautoscalers",
-    shortNames: ["hpa"],
-    categories: ["all"],
-    subresources: status
-  }),
+  Kind.make({ ...autoscaler, version: "v2" }),
+  Kind.make({ ...autoscaler, version: "v1", conversion: autoscaling.conversion }),
   Kind.make({
     group: "scheduling.k8s.io",
     version: "v1",
