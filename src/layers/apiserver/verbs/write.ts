@@ -60,9 +60,12 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
   metadata.create(turn, kind, object, namespace)
   if (generated) drawAgain(turn, target, object)
   kind.defaults?.(object)
+  // What admission and the server add is nobody's.
+  const early = options.owners ?? (isRewritten(kind) ? undefined : madeBy(turn, target, object, options))
   const written = { turn, target, object, before: undefined, dryRun: options.dryRun }
   turn.state.admission.admit(written)
   kind.onCreate?.(object)
+  const owners = early ?? madeBy(turn, target, object, options)
   addresses.allocate(turn, kind, object)
   validate.object(kind, object)
   const name = textAt(object, "metadata", "name")
@@ -70,7 +73,7 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
     throw Refusal.alreadyExists(kind, name)
   }
   turn.state.admission.check(written)
-  return save(turn, kind, object, options.owners ?? madeBy(turn, target, object, options), options.dryRun)
+  return save(turn, kind, object, owners, options.dryRun)
 }
 
 /** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
@@ -210,6 +213,9 @@ const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): man
 /** Members of a new object that are the server's doing, whoever made it. */
 const serversOwn = (kind: Kind): ReadonlyArray<string> =>
   kind.kind === "Namespace" ? ["spec", "status"] : hasStatus(kind) ? ["status"] : []
+
+/** Kinds of which `onCreate` is a part of reading: a secret's plain strings, a namespace's own label. */
+const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind === "Secret" || kind.kind === "Namespace")
 
 const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners =>
   managedFields.createdBy(
