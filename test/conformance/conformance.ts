@@ -34,6 +34,9 @@ const obstacle = (one: Case, backend: Backend, minor: number): string | undefine
   return undefined
 }
 
+/** A promise that old servers cannot prove names the rule it follows. */
+const titleOf = (one: Case): string => `${one.title} [1.${one.since}${"rule" in one ? `; ${one.rule}` : ""}]`
+
 interface Tally {
   passed: number
   failed: number
@@ -82,9 +85,7 @@ export const conformance = (backend: Backend): void => {
         for (const one of cases) {
           const test = one.alone === true ? it : it.concurrent
           // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- a case asserts and names itself
-          test(`${one.title} [1.${one.since}]`, { timeout: 20_000 }, (context) =>
-            check(one, (why) => context.skip(why))
-          )
+          test(titleOf(one), { timeout: 20_000 }, (context) => check(one, (why) => context.skip(why)))
         }
       })
     }
