@@ -15,8 +15,20 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 const tables = `${root}/src/layers/apiserver/schema/types`
 const target = `${root}/src/layers/apiserver/http/protobufNumbers.ts`
 
-/** `Type.field` → number, for fields the executable does not know yet; `-` as in the table. */
-const newer = {}
+/** `Type.field` → number, for fields the executable (1.33 when the table was made) does not know yet. */
+const newer = {
+  "core.Container.restartPolicyRules": 25,
+  "core.ContainerRestartRule.action": 1,
+  "core.ContainerRestartRule.exitCodes": 2,
+  "core.ContainerRestartRuleOnExitCodes.operator": 1,
+  "core.ContainerRestartRuleOnExitCodes.values": 2,
+  "core.EnvVarSource.fileKeyRef": 5,
+  "core.FileKeySelector.key": 3,
+  "core.FileKeySelector.optional": 4,
+  "core.FileKeySelector.path": 2,
+  "core.FileKeySelector.volumeName": 1,
+  "core.PodSpec.hostnameOverride": 41
+}
 
 const packageOf = (table) => {
   if (table === "meta") return "k8s.io.apimachinery.pkg.apis.meta.v1"

@@ -31,12 +31,12 @@ apps.DaemonSetUpdateStrategy type:1- rollingUpdate:2
 apps.Deployment metadata:1 spec:2 status:3
 apps.DeploymentCondition type:1- status:2- lastUpdateTime:6 lastTransitionTime:7 reason:4- message:5-
 apps.DeploymentSpec replicas:1 selector:2 template:3 strategy:4 minReadySeconds:5- revisionHistoryLimit:6 paused:7- progressDeadlineSeconds:9
-apps.DeploymentStatus observedGeneration:1- replicas:2- updatedReplicas:3- readyReplicas:7- availableReplicas:4- unavailableReplicas:5- conditions:6 collisionCount:8
+apps.DeploymentStatus observedGeneration:1- replicas:2- updatedReplicas:3- readyReplicas:7- availableReplicas:4- unavailableReplicas:5- terminatingReplicas:9 conditions:6 collisionCount:8
 apps.DeploymentStrategy type:1- rollingUpdate:2
 apps.ReplicaSet metadata:1 spec:2 status:3
 apps.ReplicaSetCondition type:1- status:2- lastTransitionTime:3 reason:4- message:5-
 apps.ReplicaSetSpec replicas:1 minReadySeconds:4- selector:2 template:3
-apps.ReplicaSetStatus replicas:1- fullyLabeledReplicas:2- readyReplicas:4- availableReplicas:5- observedGeneration:3- conditions:6
+apps.ReplicaSetStatus replicas:1- fullyLabeledReplicas:2- readyReplicas:4- availableReplicas:5- terminatingReplicas:7 observedGeneration:3- conditions:6
 apps.RollingUpdateDaemonSet maxUnavailable:1 maxSurge:2
 apps.RollingUpdateDeployment maxUnavailable:1 maxSurge:2
 apps.RollingUpdateStatefulSetStrategy partition:1 maxUnavailable:2
@@ -85,7 +85,7 @@ autoscaling2.CrossVersionObjectReference kind:1- name:2- apiVersion:3-
 autoscaling2.ExternalMetricSource metric:1 target:2
 autoscaling2.ExternalMetricStatus metric:1 current:2
 autoscaling2.HPAScalingPolicy type:1- value:2- periodSeconds:3-
-autoscaling2.HPAScalingRules stabilizationWindowSeconds:3 selectPolicy:1 policies:2
+autoscaling2.HPAScalingRules stabilizationWindowSeconds:3 selectPolicy:1 policies:2 tolerance:4
 autoscaling2.HorizontalPodAutoscaler metadata:1 spec:2 status:3
 autoscaling2.HorizontalPodAutoscalerBehavior scaleUp:1 scaleDown:2
 autoscaling2.HorizontalPodAutoscalerCondition type:1- status:2- lastTransitionTime:3 reason:4- message:5-
@@ -142,15 +142,17 @@ core.ConfigMapKeySelector 1(name:1-) key:2- optional:3
 core.ConfigMapNodeConfigSource namespace:1- name:2- uid:3- resourceVersion:4- kubeletConfigKey:5-
 core.ConfigMapProjection 1(name:1-) items:2 optional:4
 core.ConfigMapVolumeSource 1(name:1-) items:2 defaultMode:3 optional:4
-core.Container name:1- image:2- command:3 args:4 workingDir:5- ports:6 envFrom:19 env:7 resources:8 resizePolicy:23 restartPolicy:24 volumeMounts:9 volumeDevices:21 livenessProbe:10 readinessProbe:11 startupProbe:22 lifecycle:12 terminationMessagePath:13- terminationMessagePolicy:20- imagePullPolicy:14- securityContext:15 stdin:16- stdinOnce:17- tty:18-
+core.Container name:1- image:2- command:3 args:4 workingDir:5- ports:6 envFrom:19 env:7 resources:8 resizePolicy:23 restartPolicy:24 volumeMounts:9 volumeDevices:21 livenessProbe:10 readinessProbe:11 startupProbe:22 lifecycle:12 terminationMessagePath:13- terminationMessagePolicy:20- imagePullPolicy:14- securityContext:15 stdin:16- stdinOnce:17- tty:18- restartPolicyRules:25
 core.ContainerImage names:1 sizeBytes:2-
 core.ContainerPort name:1- hostPort:2- containerPort:3- protocol:4- hostIP:5-
 core.ContainerResizePolicy resourceName:1- restartPolicy:2-
+core.ContainerRestartRule action:1 exitCodes:2
+core.ContainerRestartRuleOnExitCodes operator:1 values:2
 core.ContainerState waiting:1 running:2 terminated:3
 core.ContainerStateRunning startedAt:1
 core.ContainerStateTerminated exitCode:1- signal:2- reason:3- message:4- startedAt:5 finishedAt:6 containerID:7-
 core.ContainerStateWaiting reason:1- message:2-
-core.ContainerStatus name:1- state:2 lastState:3 ready:4- restartCount:5- image:6- imageID:7- containerID:8- started:9 allocatedResources:10 resources:11 volumeMounts:12 user:13 allocatedResourcesStatus:14
+core.ContainerStatus name:1- state:2 lastState:3 ready:4- restartCount:5- image:6- imageID:7- containerID:8- started:9 allocatedResources:10 resources:11 volumeMounts:12 user:13 allocatedResourcesStatus:14 stopSignal:15
 core.ContainerUser linux:1
 core.DaemonEndpoint Port:1-
 core.DownwardAPIProjection items:1
@@ -163,7 +165,7 @@ core.EndpointSubset addresses:1 notReadyAddresses:2 ports:3
 core.Endpoints metadata:1 subsets:2
 core.EnvFromSource prefix:1- configMapRef:2 secretRef:3
 core.EnvVar name:1- value:2- valueFrom:3
-core.EnvVarSource fieldRef:1 resourceFieldRef:2 configMapKeyRef:3 secretKeyRef:4
+core.EnvVarSource fieldRef:1 resourceFieldRef:2 configMapKeyRef:3 secretKeyRef:4 fileKeyRef:5
 core.EphemeralContainer 1(name:1- image:2- command:3 args:4 workingDir:5- ports:6 envFrom:19 env:7 resources:8 resizePolicy:23 restartPolicy:24 volumeMounts:9 volumeDevices:21 livenessProbe:10 readinessProbe:11 startupProbe:22 lifecycle:12 terminationMessagePath:13- terminationMessagePolicy:20- imagePullPolicy:14- securityContext:15 stdin:16- stdinOnce:17- tty:18-) targetContainerName:2-
 core.EphemeralVolumeSource volumeClaimTemplate:1
 core.Event metadata:1 involvedObject:2 reason:3- message:4- source:5 firstTimestamp:6 lastTimestamp:7 count:8- type:9- eventTime:10 series:11 action:12- related:13 reportingComponent:14- reportingInstance:15-
@@ -171,6 +173,7 @@ core.EventSeries count:1- lastObservedTime:2
 core.EventSource component:1- host:2-
 core.ExecAction command:1
 core.FCVolumeSource targetWWNs:1 lun:2 fsType:3- readOnly:4- wwids:5
+core.FileKeySelector key:3 optional:4 path:2 volumeName:1
 core.FlexPersistentVolumeSource driver:1- fsType:2- secretRef:3 readOnly:4- options:5
 core.FlexVolumeSource driver:1- fsType:2- secretRef:3 readOnly:4- options:5
 core.FlockerVolumeSource datasetName:1- datasetUUID:2-
@@ -188,7 +191,7 @@ core.ISCSIPersistentVolumeSource targetPortal:1- iqn:2- lun:3- iscsiInterface:4-
 core.ISCSIVolumeSource targetPortal:1- iqn:2- lun:3- iscsiInterface:4- fsType:5- readOnly:6- portals:7 chapAuthDiscovery:8- chapAuthSession:11- secretRef:10 initiatorName:12
 core.ImageVolumeSource reference:1- pullPolicy:2-
 core.KeyToPath key:1- path:2- mode:3
-core.Lifecycle postStart:1 preStop:2
+core.Lifecycle postStart:1 preStop:2 stopSignal:3
 core.LifecycleHandler exec:1 httpGet:2 tcpSocket:3 sleep:4
 core.LimitRange metadata:1 spec:2
 core.LimitRangeItem type:1- max:2 min:3 default:4 defaultRequest:5 maxLimitRequestRatio:6
@@ -219,7 +222,8 @@ core.NodeSelectorRequirement key:1- operator:2- values:3
 core.NodeSelectorTerm matchExpressions:1 matchFields:2
 core.NodeSpec podCIDR:1- podCIDRs:7 providerID:3- unschedulable:4- taints:5 configSource:6 externalID:2-
 core.NodeStatus capacity:1 allocatable:2 phase:3- conditions:4 addresses:5 daemonEndpoints:6 nodeInfo:7 images:8 volumesInUse:9 volumesAttached:10 config:11 runtimeHandlers:12 features:13
-core.NodeSystemInfo machineID:1- systemUUID:2- bootID:3- kernelVersion:4- osImage:5- containerRuntimeVersion:6- kubeletVersion:7- kubeProxyVersion:8- operatingSystem:9- architecture:10-
+core.NodeSwapStatus capacity:1
+core.NodeSystemInfo machineID:1- systemUUID:2- bootID:3- kernelVersion:4- osImage:5- containerRuntimeVersion:6- kubeletVersion:7- kubeProxyVersion:8- operatingSystem:9- architecture:10- swap:11
 core.ObjectFieldSelector apiVersion:1- fieldPath:2-
 core.ObjectReference kind:1- namespace:2- name:3- uid:4- apiVersion:5- resourceVersion:6- fieldPath:7-
 core.PersistentVolume metadata:1 spec:2 status:3
@@ -236,7 +240,7 @@ core.Pod metadata:1 spec:2 status:3
 core.PodAffinity requiredDuringSchedulingIgnoredDuringExecution:1 preferredDuringSchedulingIgnoredDuringExecution:2
 core.PodAffinityTerm labelSelector:1 namespaces:2 topologyKey:3- namespaceSelector:4 matchLabelKeys:5 mismatchLabelKeys:6
 core.PodAntiAffinity requiredDuringSchedulingIgnoredDuringExecution:1 preferredDuringSchedulingIgnoredDuringExecution:2
-core.PodCondition type:1- status:2- lastProbeTime:3 lastTransitionTime:4 reason:5- message:6-
+core.PodCondition type:1- observedGeneration:7- status:2- lastProbeTime:3 lastTransitionTime:4 reason:5- message:6-
 core.PodDNSConfig nameservers:1 searches:2 options:3
 core.PodDNSConfigOption name:1- value:2
 core.PodIP ip:1-
@@ -246,8 +250,8 @@ core.PodResourceClaim name:1- resourceClaimName:3 resourceClaimTemplateName:4
 core.PodResourceClaimStatus name:1- resourceClaimName:2
 core.PodSchedulingGate name:1-
 core.PodSecurityContext seLinuxOptions:1 windowsOptions:8 runAsUser:2 runAsGroup:6 runAsNonRoot:3 supplementalGroups:4 supplementalGroupsPolicy:12 fsGroup:5 sysctls:7 fsGroupChangePolicy:9 seccompProfile:10 appArmorProfile:11 seLinuxChangePolicy:13
-core.PodSpec volumes:1 initContainers:20 containers:2 ephemeralContainers:34 restartPolicy:3- terminationGracePeriodSeconds:4 activeDeadlineSeconds:5 dnsPolicy:6- nodeSelector:7 serviceAccountName:8- serviceAccount:9- automountServiceAccountToken:21 nodeName:10- hostNetwork:11- hostPID:12- hostIPC:13- shareProcessNamespace:27 securityContext:14 imagePullSecrets:15 hostname:16- subdomain:17- affinity:18 schedulerName:19- tolerations:22 hostAliases:23 priorityClassName:24- priority:25 dnsConfig:26 readinessGates:28 runtimeClassName:29 enableServiceLinks:30 preemptionPolicy:31 overhead:32 topologySpreadConstraints:33 setHostnameAsFQDN:35 os:36 hostUsers:37 schedulingGates:38 resourceClaims:39 resources:40
-core.PodStatus phase:1- conditions:2 message:3- reason:4- nominatedNodeName:11- hostIP:5- hostIPs:16 podIP:6- podIPs:12 startTime:7 initContainerStatuses:10 containerStatuses:8 qosClass:9- ephemeralContainerStatuses:13 resize:14- resourceClaimStatuses:15
+core.PodSpec volumes:1 initContainers:20 containers:2 ephemeralContainers:34 restartPolicy:3- terminationGracePeriodSeconds:4 activeDeadlineSeconds:5 dnsPolicy:6- nodeSelector:7 serviceAccountName:8- serviceAccount:9- automountServiceAccountToken:21 nodeName:10- hostNetwork:11- hostPID:12- hostIPC:13- shareProcessNamespace:27 securityContext:14 imagePullSecrets:15 hostname:16- subdomain:17- affinity:18 schedulerName:19- tolerations:22 hostAliases:23 priorityClassName:24- priority:25 dnsConfig:26 readinessGates:28 runtimeClassName:29 enableServiceLinks:30 preemptionPolicy:31 overhead:32 topologySpreadConstraints:33 setHostnameAsFQDN:35 os:36 hostUsers:37 schedulingGates:38 resourceClaims:39 resources:40 hostnameOverride:41
+core.PodStatus observedGeneration:17- phase:1- conditions:2 message:3- reason:4- nominatedNodeName:11- hostIP:5- hostIPs:16 podIP:6- podIPs:12 startTime:7 initContainerStatuses:10 containerStatuses:8 qosClass:9- ephemeralContainerStatuses:13 resize:14- resourceClaimStatuses:15
 core.PodTemplate metadata:1 template:2
 core.PodTemplateSpec metadata:1 spec:2
 core.PortStatus port:1- protocol:2- error:3
@@ -314,9 +318,10 @@ core.WeightedPodAffinityTerm weight:1- podAffinityTerm:2
 core.WindowsSecurityContextOptions gmsaCredentialSpecName:1 gmsaCredentialSpec:2 runAsUserName:3 hostProcess:4
 discovery.Endpoint addresses:1 conditions:2 hostname:3 targetRef:4 deprecatedTopology:5 nodeName:6 zone:7 hints:8
 discovery.EndpointConditions ready:1 serving:2 terminating:3
-discovery.EndpointHints forZones:1
+discovery.EndpointHints forZones:1 forNodes:2
 discovery.EndpointPort name:1 protocol:2 port:3 appProtocol:4
 discovery.EndpointSlice metadata:1 addressType:4- endpoints:2 ports:3
+discovery.ForNode name:1-
 discovery.ForZone name:1-
 events.Event metadata:1 eventTime:2 series:3 reportingController:4- reportingInstance:5- action:6- reason:7- regarding:8 related:9 note:10- type:11- deprecatedSource:12 deprecatedFirstTimestamp:13 deprecatedLastTimestamp:14 deprecatedCount:15-
 events.EventSeries count:1- lastObservedTime:2
@@ -366,7 +371,7 @@ rbac.RoleRef apiGroup:1- kind:2- name:3-
 rbac.Subject kind:1- apiGroup:2- name:3- namespace:4-
 scheduling.PriorityClass metadata:1 value:2- globalDefault:3- description:4- preemptionPolicy:5
 storage.CSIDriver metadata:1 spec:2
-storage.CSIDriverSpec attachRequired:1 podInfoOnMount:2 volumeLifecycleModes:3 storageCapacity:4 fsGroupPolicy:5 tokenRequests:6 requiresRepublish:7 seLinuxMount:8
+storage.CSIDriverSpec attachRequired:1 podInfoOnMount:2 volumeLifecycleModes:3 storageCapacity:4 fsGroupPolicy:5 tokenRequests:6 requiresRepublish:7 seLinuxMount:8 nodeAllocatableUpdatePeriodSeconds:9
 storage.CSINode metadata:1 spec:2
 storage.CSINodeDriver name:1- nodeID:2- topologyKeys:3 allocatable:4
 storage.CSINodeSpec drivers:1
@@ -377,6 +382,6 @@ storage.VolumeAttachment metadata:1 spec:2 status:3
 storage.VolumeAttachmentSource persistentVolumeName:1 inlineVolumeSpec:2
 storage.VolumeAttachmentSpec attacher:1- source:2 nodeName:3-
 storage.VolumeAttachmentStatus attached:1- attachmentMetadata:2 attachError:3 detachError:4
-storage.VolumeError time:1 message:2-
+storage.VolumeError time:1 message:2- errorCode:3
 storage.VolumeNodeResources count:1
 `

@@ -209,7 +209,7 @@ describe("protobuf bodies", () => {
       [...Types.get(id).fields.keys()].filter((name) => ways.get(id)?.has(name) !== true).map((name) => `${id}.${name}`)
     )
     const surprising = without.filter((field) => !/\.(apiVersion|kind)$/.test(field))
-    assert.isBelow(surprising.length, 60, surprising.join(" "))
+    assert.isBelow(surprising.length, 45, surprising.join(" "))
   })
 
   it("say what the zeros of a Go struct mean: absent, unless the field is required or was a pointer", () => {
