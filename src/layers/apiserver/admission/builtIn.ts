@@ -5,6 +5,7 @@ import { namespaceLifecycle } from "./namespaceLifecycle.ts"
 import { defaultTolerations, priority } from "./pods.ts"
 import { resourceQuota } from "./resourceQuota.ts"
 import { serviceAccount } from "./serviceAccount.ts"
+import { storageProtection } from "./storageProtection.ts"
 
 /** Each is a switch. */
 export interface Switches {
@@ -18,6 +19,8 @@ export interface Switches {
   readonly defaultTolerationSeconds?: boolean | undefined
   /** Pods run as an account that exists. Off: nobody makes the accounts unless that controller runs. */
   readonly serviceAccount?: boolean | undefined
+  /** Claims and volumes in use are not deleted. Off: nobody lets go of them unless that controller runs. */
+  readonly storageProtection?: boolean | undefined
   /** Namespaces are bounded by their ResourceQuotas. Off: nobody counts what is there unless that controller runs. */
   readonly resourceQuota?: boolean | undefined
 }
@@ -29,5 +32,6 @@ export const plugins = (switches: Switches = {}): ReadonlyArray<Plugin> => [
   ...(switches.serviceAccount === true ? [serviceAccount] : []),
   ...(switches.priority === false ? [] : [priority]),
   ...(switches.defaultTolerationSeconds === false ? [] : [defaultTolerations]),
+  ...(switches.storageProtection === true ? [storageProtection] : []),
   ...(switches.resourceQuota === true ? [resourceQuota] : [])
 ]

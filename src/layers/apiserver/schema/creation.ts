@@ -72,6 +72,10 @@ const job = (object: JsonObject): void => {
   jobSelector(object)
 }
 
+const daemonSet = (object: JsonObject): void => {
+  object["status"] = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
+}
+
 const empty = (object: JsonObject): void => {
   object["status"] = {}
 }
@@ -80,7 +84,7 @@ const table: ReadonlyMap<string, (object: JsonObject) => void> = new Map(
   Object.entries({
     ReplicationController: replicaSet,
     "apps/StatefulSet": replicaSet,
-    "apps/DaemonSet": empty,
+    "apps/DaemonSet": daemonSet,
     "batch/Job": job,
     "batch/CronJob": empty,
     "policy/PodDisruptionBudget": empty

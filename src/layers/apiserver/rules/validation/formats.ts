@@ -177,8 +177,3 @@ export const selectorOf = (errors: Errors, field: string, value: Json | undefine
   labelSelector(errors, field, value)
   if (isEmptySelector(value)) errors.push(invalid(field, printed(value), `empty selector is invalid for ${owner}`))
 }
-
-const isTime = (value: Json | undefined): boolean =>
-  typeof value === "string" &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
-  !Number.isNaN(Date.parse(value))

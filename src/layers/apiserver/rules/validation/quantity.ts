@@ -69,9 +69,6 @@ export const canonical = ({ form, nanos }: Quantity): string => {
   return `${sign}${amount}${power === 0 ? "" : `e${power}`}`
 }
 
-/** What is said of a text that is no quantity; such a body is malformed, not invalid. */
-const malformed = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-
 /** Below zero, zero, above; undefined when either is no quantity. */
 export const compare = (a: Json | undefined, b: Json | undefined): number | undefined => {
   const left = parse(a)

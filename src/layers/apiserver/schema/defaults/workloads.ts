@@ -104,4 +104,6 @@ export const jobSelector = (object: JsonObject): void => {
   for (const key of uidLabels) absent(labels, { [key]: textAt(object, "metadata", "uid") })
   const selector = ensureObject(ensureObject(spec, "selector"), "matchLabels")
   if (get(selector, uidLabels[0]) === undefined) absent(selector, { [uidLabels[1]]: textAt(object, "metadata", "uid") })
+  // A job without labels of its own has those of its pods, and these have just been made.
+  inheritLabels(object, spec)
 }

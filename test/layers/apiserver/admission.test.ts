@@ -1,0 +1,196 @@
+/** Built-in admission, plugin by plugin and as switches: what it adds to objects, what it refuses, in which words. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { layer, get, patch, pod, pods, post, put, refused, remove, same } from "./client.ts"
+
+const namespaced = (plural: string) => `/api/v1/namespaces/default/${plural}`
+const limitRange = (...limits: ReadonlyArray<object>) => ({ metadata: { name: "limits" }, spec: { limits } })
+const asking = (name: string, resources: object) =>
+  pod(name, {}, { containers: [{ name: "main", image: "web:1", resources }] })
+
+describe("namespace lifecycle", () => {
+  it.effect("refuses what is new in a namespace that is missing or ending, before anything is validated", () =>
+    Effect.gen(function* () {
+      yield* post("/api/v1/namespaces", { metadata: { name: "n" } })
+      yield* remove("/api/v1/namespaces/n")
+      const ending = yield* refused(post("/api/v1/namespaces/n/pods", pod("a", {}, { containers: [] })))
+      same([ending.status, ending.error.details?.causes?.[0]?.reason], [403, "NamespaceTerminating"])
+      same((yield* refused(post("/api/v1/namespaces/none/pods", pod("a", {}, { containers: [] })))).status, 404)
+      same((yield* refused(remove("/api/v1/namespaces/kube-system"))).status, 403)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("is a switch", () =>
+    Effect.gen(function* () {
+      same((yield* post("/api/v1/namespaces/none/pods", pod("a"))).metadata.namespace, "none")
+      yield* remove("/api/v1/namespaces/kube-public")
+    }).pipe(Effect.provide(layer({ admission: { namespaceLifecycle: false } })))
+  )
+})
+
+describe("limit ranger", () => {
+  const range = limitRange({
+    type: "Container",
+    default: { cpu: "500m" },
+    defaultRequest: { cpu: "100m" },
+    min: { cpu: "50m" },
+    max: { cpu: "1", memory: "1Gi" },
+    maxLimitRequestRatio: { cpu: "10" }
+  })
+
+  it.effect("gives containers what they did not ask for, and says so", () =>
+    Effect.gen(function* () {
+      yield* post(namespaced("limitranges"), range)
+      const made = yield* post(pods, pod("a"))
+      same(made.spec.containers[0].resources, {
+        limits: { cpu: "500m", memory: "1Gi" },
+        requests: { cpu: "100m", memory: "1Gi" }
+      })
+      same(
+        made.metadata.annotations["kubernetes.io/limit-ranger"],
+        "LimitRanger plugin set: cpu, memory request for container main; cpu, memory limit for container main"
+      )
+      same(made.status.qosClass, "Burstable")
+      same((yield* get(`${pods}/a`)).spec, made.spec)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("refuses what is too small, too large or too far apart", () =>
+    Effect.gen(function* () {
+      yield* post(namespaced("limitranges"), range)
+      const why = (requests: object, limits: object) =>
+        Effect.map(refused(post(pods, asking("a", { requests, limits }))), (error) => [error.status, error.message])
+      same(yield* why({ cpu: "10m" }, { cpu: "100m" }), [
+        403,
+        'pods "a" is forbidden: minimum cpu usage per Container is 50m, but request is 10m'
+      ])
+      same(yield* why({ cpu: "1" }, { cpu: "2" }), [
+        403,
+        'pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2'
+      ])
+      same(yield* why({ cpu: "50m" }, { cpu: "1" }), [
+        403,
+        'pods "a" is forbidden: cpu max limit to request ratio per Container is 10, but provided ratio is 20.000000'
+      ])
+      const both = yield* why({ cpu: "1" }, { cpu: "2", memory: "2Gi" })
+      assert.match(String(both[1]), /forbidden: \[maximum cpu usage .*, maximum memory usage .*\]$/)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("adds up the containers of a pod, and bounds claims", () =>
+    Effect.gen(function* () {
+      yield* post(
+        namespaced("limitranges"),
+        limitRange({ type: "Pod", max: { cpu: "1" } }, { type: "PersistentVolumeClaim", min: { storage: "1Gi" } })
+      )
+      const two = ["a", "b"].map((name) => ({ name, image: "web:1", resources: { limits: { cpu: "600m" } } }))
+      same(
+        (yield* refused(post(pods, pod("a", {}, { containers: two })))).message,
+        'pods "a" is forbidden: maximum cpu usage per Pod is 1, but limit is 1200m'
+      )
+      const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } }
+      same(
+        (yield* refused(post(namespaced("persistentvolumeclaims"), { metadata: { name: "c" }, spec: claim }))).message,
+        'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1Mi'
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("is a switch", () =>
+    Effect.gen(function* () {
+      yield* post(namespaced("limitranges"), range)
+      same((yield* post(pods, pod("a"))).spec.containers[0].resources, {})
+    }).pipe(Effect.provide(layer({ admission: { limitRanger: false } })))
+  )
+})
+
+describe("priority and tolerations", () => {
+  const classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+
+  it.effect("every pod gets a number and leaves failing nodes after five minutes; an update does not lose them", () =>
+    Effect.gen(function* () {
+      const made = yield* post(pods, pod("a"))
+      same([made.spec.priority, made.spec.preemptionPolicy], [0, "PreemptLowerPriority"])
+      same(
+        made.spec.tolerations.map((one: any) => [one.key, one.effect, one.tolerationSeconds]),
+        [
+          ["node.kubernetes.io/not-ready", "NoExecute", 300],
+          ["node.kubernetes.io/unreachable", "NoExecute", 300]
+        ]
+      )
+      same((yield* put(`${pods}/a`, pod("a"))).metadata.resourceVersion, made.metadata.resourceVersion)
+      const own = [{ operator: "Exists" }]
+      same((yield* post(pods, pod("b", {}, { tolerations: own }))).spec.tolerations, own)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("the class says the number, the default class for those that name none", () =>
+    Effect.gen(function* () {
+      yield* post(classes, { metadata: { name: "high" }, value: 1000, preemptionPolicy: "Never" })
+      const made = yield* post(pods, pod("a", {}, { priorityClassName: "high" }))
+      same([made.spec.priority, made.spec.preemptionPolicy], [1000, "Never"])
+      const other = yield* refused(post(pods, pod("b", {}, { priorityClassName: "high", priority: 5 })))
+      assert.match(other.message, /priority admission controller computed 1000 from the given PriorityClass name$/)
+      yield* post(classes, { metadata: { name: "usual" }, value: 7, globalDefault: true })
+      const usual = yield* post(pods, pod("c"))
+      same([usual.spec.priorityClassName, usual.spec.priority], ["usual", 7])
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
+describe("service accounts", () => {
+  it.effect("pods run as an account that exists", () =>
+    Effect.gen(function* () {
+      const missing = yield* refused(post(pods, pod("a")))
+      same(
+        [missing.status, missing.message],
+        [
+          403,
+          'pods "a" is forbidden: error looking up service account default/default: serviceaccount "default" not found'
+        ]
+      )
+      const secrets = [{ name: "registry" }]
+      yield* post(namespaced("serviceaccounts"), { metadata: { name: "default" }, imagePullSecrets: secrets })
+      const made = yield* post(pods, pod("a"))
+      same([made.spec.serviceAccountName, made.spec.imagePullSecrets], ["default", secrets])
+    }).pipe(Effect.provide(layer({ admission: { serviceAccount: true } })))
+  )
+})
+
+describe("resource quota", () => {
+  const quota = namespaced("resourcequotas")
+  it.effect("charges what is created, and refuses what does not fit", () =>
+    Effect.gen(function* () {
+      const hard = { pods: "2", "requests.cpu": "1" }
+      yield* post(quota, { metadata: { name: "q" }, spec: { hard } })
+      // Until a controller has counted, there is no bound in the status.
+      yield* post(pods, pod("early"))
+      yield* remove(`${pods}/early`)
+      const unknown = yield* patch(`${quota}/q/status`, "merge", { status: { hard } })
+      same(unknown.status.hard, hard)
+      const first = yield* refused(post(pods, asking("a", { requests: { cpu: "600m" } })))
+      same(first.message, 'pods "a" is forbidden: status unknown for quota: q, resources: pods,requests.cpu')
+      yield* patch(`${quota}/q/status`, "merge", { status: { used: { pods: "0", "requests.cpu": "0" } } })
+      same(
+        (yield* refused(post(pods, pod("a")))).message,
+        'pods "a" is forbidden: failed quota: q: must specify requests.cpu'
+      )
+      yield* post(pods, asking("a", { requests: { cpu: "600m" } }), { dryRun: "All" })
+      yield* post(pods, asking("a", { requests: { cpu: "600m" } }))
+      same((yield* get(`${quota}/q`)).status.used, { pods: "1", "requests.cpu": "600m" })
+      const full = yield* refused(post(pods, asking("b", { requests: { cpu: "600m" } })))
+      same(
+        [full.status, full.message],
+        [
+          403,
+          'pods "b" is forbidden: exceeded quota: q, requested: requests.cpu=600m, used: requests.cpu=600m, limited: requests.cpu=1'
+        ]
+      )
+      yield* post(pods, asking("b", { requests: { cpu: "100m" } }))
+      same(
+        (yield* refused(post(pods, asking("c", { requests: { cpu: "100m" } })))).message,
+        'pods "c" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'
+      )
+    }).pipe(Effect.provide(layer({ admission: { resourceQuota: true } })))
+  )
+})

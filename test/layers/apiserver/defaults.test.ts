@@ -1,0 +1,189 @@
+/**
+ * What a server makes of the least one can say: everything a real API server 1.20 fills in, the embedded one fills in too. What
+ * newer servers add is listed here; nothing else may differ. `DEFAULTS_RECORD` keeps what the real server made.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { readFileSync, writeFileSync } from "node:fs"
+import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import { Transport } from "../../../src/layers/Transport.ts"
+import * as envtest from "../../support/envtest.ts"
+import { get, layer, pod, pods, post, put, refused, request, same } from "./client.ts"
+import { objects } from "./defaultsObjects.ts"
+
+type Made = Record<string, unknown>
+
+const file = new URL("defaultsAnswers.json", import.meta.url)
+const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Made>
+const assets = envtest.assets()
+
+/** Fields that servers after 1.20 fill in, or fill in otherwise; a DaemonSet's surge of 0 is one too. */
+const newer = new Set([
+  "allocateLoadBalancerNodePorts",
+  "batch.kubernetes.io/controller-uid",
+  "batch.kubernetes.io/job-name",
+  "clusterIPs",
+  "completionMode",
+  // Of jobs.
+  "generation",
+  "internalTrafficPolicy",
+  "ipFamilies",
+  "ipFamilyPolicy",
+  "manualSelector",
+  "persistentVolumeClaimRetentionPolicy",
+  "podReplacementPolicy",
+  "suspend"
+])
+
+/** Fields with a value of the moment, and those that a typed server writes although they are empty. */
+const volatile = new Set([
+  "apiVersion",
+  "clusterIP",
+  "controller-uid",
+  "creationTimestamp",
+  "daemonEndpoints",
+  // Counts changes of the template beside the generation; nothing reads it any more.
+  "deprecated.daemonset.template.generation",
+  "kind",
+  "kubernetes.io/metadata.name",
+  "managedFields",
+  "nodePort",
+  "resourceVersion",
+  "selfLink",
+  // New nodes are tainted until a controller finds them ready; there is no such plugin.
+  "taints",
+  "uid"
+])
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
+
+/** An empty value and none are the same to a reader, except where the field is the choice of a kind of volume. */
+const reduced = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reduced)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, member]) => !newer.has(key) && !volatile.has(key) && !(key === "maxSurge" && member === 0))
+      .map(([key, member]) => [key, reduced(member)] as const)
+      .filter(([key, member]) => key === "emptyDir" || !isEmpty(member))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+  )
+}
+
+const makeAll = Effect.fnUntraced(function* (transport: Transport["Service"], old: boolean) {
+  yield* transport.send(request("POST", "/api/v1/namespaces", { metadata: { name: "cases" } }))
+  const made: Record<string, Made> = {}
+  for (const one of objects) {
+    const parts = ((old ? one.old : undefined) ?? one.path).split("/")
+    const plural = parts.pop() ?? ""
+    const path = `/${parts.join("/")}/${one.clusterScoped === true ? "" : "namespaces/cases/"}${plural}`
+    const response = yield* transport.send(request("POST", path, one.body))
+    made[one.name] = reduced(response.body) as Made
+  }
+  return made
+})
+
+const embedded = Effect.scoped(
+  Effect.flatMap(Layer.build(layer({ admission: { storageProtection: true } })), (context) =>
+    makeAll(Context.get(context, Transport), false)
+  )
+)
+
+describe("defaults", () => {
+  it.effect("are those of the real server", () =>
+    Effect.gen(function* () {
+      const made = yield* embedded
+      for (const { name } of objects) assert.deepStrictEqual(made[name], recorded[name], name)
+    })
+  )
+
+  it.live.skipIf("missing" in assets)(
+    "the real server still has them",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+          const made = yield* makeAll(yield* HttpTransport.make(server.endpoint), true)
+          if (process.env["DEFAULTS_RECORD"] !== undefined) writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`)
+          for (const { name } of objects) assert.deepStrictEqual(made[name], recorded[name], name)
+        })
+      ),
+    60_000
+  )
+
+  it.effect("newer servers' too", () =>
+    Effect.gen(function* () {
+      const jobs = "/apis/batch/v1/namespaces/default/jobs"
+      const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web:1" }] } }
+      const job = yield* post(jobs, { metadata: { name: "j" }, spec: { template } })
+      const { uid } = job.metadata
+      same(job.spec.selector, { matchLabels: { "batch.kubernetes.io/controller-uid": uid } })
+      same(job.spec.template.metadata.labels, {
+        "job-name": "j",
+        "batch.kubernetes.io/job-name": "j",
+        "controller-uid": uid,
+        "batch.kubernetes.io/controller-uid": uid
+      })
+      same(
+        [job.spec.completionMode, job.spec.suspend, job.spec.podReplacementPolicy],
+        ["NonIndexed", false, "TerminatingOrFailed"]
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("writing back what was read, or the little that was sent, changes nothing", () =>
+    Effect.gen(function* () {
+      const made = yield* post(pods, pod("a"))
+      same(yield* put(`${pods}/a`, made), made)
+      same(yield* put(`${pods}/a`, pod("a")), made)
+      const services = "/api/v1/namespaces/default/services"
+      const service = { metadata: { name: "s" }, spec: { type: "NodePort", ports: [{ port: 80 }] } }
+      const first = yield* post(services, service)
+      same(yield* put(`${services}/s`, service), first)
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
+describe("addresses of services", () => {
+  const services = "/api/v1/namespaces/default/services"
+  const service = (name: string, spec: object = {}) => ({
+    metadata: { name },
+    spec: { ports: [{ port: 80 }], ...spec }
+  })
+
+  it.effect("are given out in order, used again, and never twice", () =>
+    Effect.gen(function* () {
+      const ips: Array<string> = []
+      for (const name of ["a", "b", "c"]) ips.push((yield* post(services, service(name))).spec.clusterIP)
+      same(ips, ["10.96.0.2", "10.96.0.3", "10.96.0.4"])
+      const taken = yield* refused(post(services, service("d", { clusterIP: "10.96.0.3" })))
+      assert.match(taken.message, /^Service "d" is invalid: spec.clusterIPs: Invalid value: .*already allocated$/)
+      same((yield* get(services)).items.length, 3)
+      same((yield* post(services, service("e", { clusterIP: "None" }))).spec.clusterIPs, ["None"])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("ports of the nodes too, when a service wants them", () =>
+    Effect.gen(function* () {
+      const first = yield* post(services, service("a", { type: "NodePort" }))
+      same(first.spec.ports[0].nodePort, 30_000)
+      const taken = yield* refused(
+        post(services, service("b", { type: "NodePort", ports: [{ port: 1, nodePort: 30_000 }] }))
+      )
+      same(
+        taken.message,
+        'Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated'
+      )
+      const plain = yield* put(`${services}/a`, service("a"))
+      same(
+        [plain.spec.type, plain.spec.ports[0].nodePort, plain.spec.clusterIP],
+        ["ClusterIP", undefined, first.spec.clusterIP]
+      )
+      same((yield* post(services, service("c", { type: "LoadBalancer" }))).spec.ports[0].nodePort, 30_000)
+      same((yield* refused(put(`${services}/a`, service("a", { clusterIP: "10.96.0.99" })))).status, 422)
+    }).pipe(Effect.provide(layer()))
+  )
+})
