@@ -4,7 +4,7 @@
  * The words follow the reference server (apimachinery api/errors): clients match on them.
  */
 import * as Data from "effect/Data"
-import type * as Status from "../../kube/Status.ts"
+import * as Status from "../../kube/Status.ts"
 import type { Kind } from "./schema/Kind.ts"
 
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -24,24 +24,8 @@ export interface FieldError {
   readonly message: string
 }
 
-export const status = (options: {
-  readonly code: number
-  readonly reason: string
-  readonly message: string
-  readonly details?: Status.StatusDetails | undefined
-}): Status.Status => ({
-  kind: "Status",
-  apiVersion: "v1",
-  metadata: {},
-  status: "Failure",
-  message: options.message,
-  reason: options.reason,
-  ...(options.details === undefined ? {} : { details: options.details }),
-  code: options.code
-})
-
 const make = (code: number, reason: string, message: string, details?: Status.StatusDetails): Refusal =>
-  new Refusal({ status: status({ code, reason, message, details }) })
+  new Refusal({ status: Status.failure({ code, reason, message, details }) })
 
 /** `pods`, `deployments.apps`. */
 export const qualified = (kind: Kind): string => (kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`)

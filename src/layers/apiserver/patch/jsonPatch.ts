@@ -4,6 +4,7 @@
  */
 import { equal, get, isObject, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
+import * as Status from "../../../kube/Status.ts"
 import * as Refusal from "../Refusal.ts"
 
 /** More operations than this are refused, as the reference server does. */
@@ -13,7 +14,7 @@ const limit = 10_000
 const copyLimit = 3 * 1024 * 1024
 
 const tooLarge = (message: string): Refusal.Refusal =>
-  new Refusal.Refusal({ status: Refusal.status({ code: 413, reason: "RequestEntityTooLarge", message }) })
+  new Refusal.Refusal({ status: Status.failure({ code: 413, reason: "RequestEntityTooLarge", message }) })
 
 export const apply = (document: Json, patch: Json): Json => {
   if (!Array.isArray(patch)) throw Refusal.badRequest("error decoding patch: a JSON patch is an array of operations")

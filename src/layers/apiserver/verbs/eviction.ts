@@ -7,6 +7,7 @@ import * as Selector from "../../../kube/Selector.ts"
 import { arrayAt, at, ensureObject, isObject, numberAt, objectAt, set, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as body from "../body.ts"
+import * as Status from "../../../kube/Status.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../rules/fieldValidation.ts"
@@ -133,7 +134,7 @@ const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean
 /** No hint when to try again: only the disruption controller could know. */
 const refused = (why: string): Refusal.Refusal =>
   new Refusal.Refusal({
-    status: Refusal.status({
+    status: Status.failure({
       code: 429,
       reason: "TooManyRequests",
       message: "Cannot evict pod as it would violate the pod's disruption budget.",
