@@ -1,11 +1,12 @@
 /**
  * A controller is a value: a plain descriptor from which the roster, flags, permissions and warm-up are derived, and a layer
- * that runs the loop. `make` declares a keyed loop (watch, queue, reconcile), `scheduled` one that runs on a schedule.
+ * that runs the loop. `make` declares a keyed loop (watch, queue, reconcile), `stateful` one that keeps books between its runs,
+ * `scheduled` one that runs on a schedule.
  * Building the layer never waits for a sync: it subscribes, and a supervised fiber starts the work when the controller's
  * own kinds have synced. When the layer's scope closes, running reconciles are drained; if leadership was lost, interrupted.
  */
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -15,17 +16,18 @@ import type { KubeObject } from "../kube/Meta.ts"
 import type * as Resource from "../kube/Resource.ts"
 import type { Predicate } from "../streams/predicate.ts"
 import type * as Reconcile from "../streams/Reconcile.ts"
+import type * as TokenBucket from "../streams/tokenBucket.ts"
 import * as Trigger from "../streams/trigger.ts"
 import type { Cache, Index } from "./Cache.ts"
 import * as Loop from "./controller/loop.ts"
 import * as Periodic from "./controller/periodic.ts"
-import type { Tools } from "./controller/tools.ts"
+import type { BodyTools, Tools } from "./controller/tools.ts"
 import type { KubeClient } from "./KubeClient.ts"
 import type { Recorder } from "./Recorder.ts"
 import type { Run } from "./Schedules.ts"
 import type { Supervisor } from "./Supervisor.ts"
 
-export type { Client, Reader, Tools } from "./controller/tools.ts"
+export type { BodyTools, Client, Reader, Tools } from "./controller/tools.ts"
 
 /** The services every controller's layer is built from. */
 export type Services = Cache | KubeClient | Recorder | Supervisor
@@ -136,7 +138,66 @@ export const make = <
     access,
     reads,
     needsLeader: options.needsLeader ?? true,
-    layer: Loop.layer({ ...options, feeds, reads })
+    layer: Loop.layer({
+      ...options,
+      reads,
+      body: (tools) => Effect.succeed({ feeds, reconcile: (request) => options.reconcile(request, tools) })
+    })
+  }
+}
+
+/** What a controller with state does, made anew for each run of its layer. */
+export interface Body<E, Req> {
+  /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may keep books. */
+  readonly sources: ReadonlyArray<Source>
+  readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+}
+
+export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> {
+  readonly name: string
+  /** Component in the events it records; the name unless said otherwise. */
+  readonly component?: string | undefined
+  /** Everything it may do, reads included. */
+  readonly access: Acc
+  /** How many keys at once; 1 unless said otherwise. Never two runs of one key. */
+  readonly concurrency?: number | undefined
+  /** As in {@link Options}. */
+  readonly timeout?: Duration.Input | "none" | undefined
+  readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
+  /** A bucket that the retries of all keys share; 10 a second and bursts of 100 unless said otherwise, as client-go. */
+  readonly bucket?: TokenBucket.Options | undefined
+  /** After so many retries in a row a key is left alone until something asks for it again; for ever unless said otherwise. */
+  readonly retries?: number | undefined
+  /** As in {@link Options}. */
+  readonly ownWritesLimit?: Duration.Input | undefined
+  readonly needsLeader?: boolean | undefined
+  /**
+   * Makes what the sources and the reconcile share: it lives exactly as long as one run of the layer, one term of leadership.
+   * It runs before any key is worked on and must not wait for the cache.
+   */
+  readonly body: (tools: BodyTools<Acc[number]>) => Effect.Effect<Body<E, Req>, never, Req2>
+}
+
+/** Declares a keyed controller that keeps books between its runs, such as expectations. Prefer {@link make} without them. */
+export const stateful = <E, Req = never, Req2 = never, const Acc extends ReadonlyArray<Access.Any> = []>(
+  options: StatefulOptions<Acc, E, Req, Req2>
+): Descriptor<Exclude<Req | Req2, Scope.Scope>> => {
+  const reads = Access.reads(options.access)
+  return {
+    name: options.name,
+    access: options.access,
+    reads,
+    needsLeader: options.needsLeader ?? true,
+    layer: Loop.layer({
+      ...options,
+      bucket: options.bucket ?? { perSecond: 10, burst: 100 },
+      reads,
+      body: (tools) =>
+        Effect.map(options.body(tools), ({ reconcile, sources }) => ({
+          feeds: sources.map((source) => source.feed),
+          reconcile
+        }))
+    })
   }
 }
 

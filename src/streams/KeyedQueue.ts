@@ -17,6 +17,7 @@ import type * as Scope from "effect/Scope"
 import * as Backoff from "./backoff.ts"
 import * as Monotonic from "./monotonic.ts"
 import * as QueueState from "./queueState.ts"
+import * as TokenBucket from "./tokenBucket.ts"
 
 /** The priority of keys nobody is in a hurry for: the first list of an informer, and resyncs. */
 export const LOW = -100
@@ -26,6 +27,8 @@ export interface Options {
   readonly name?: string | undefined
   /** Delay after the n-th failure in a row: `base × 2^n` up to `max`. Default 5 ms up to 1000 s. */
   readonly backoff?: Partial<Backoff.Options> | undefined
+  /** A bucket that all retries share: a retry waits for its key's backoff or for its token, whichever is later. None by default. */
+  readonly bucket?: TokenBucket.Options | undefined
   /**
    * Keys below priority 0 gain `levels` for each `interval` they wait, up to 0. Default 20 levels per 30 s; `"off"` lets
    * them starve, as in Go.
@@ -111,12 +114,10 @@ export const make = <K extends string = string>(
   options: Options = {}
 ): Effect.Effect<KeyedQueue<K>, never, Scope.Scope> =>
   Effect.contextWith((context: Context.Context<Scope.Scope>) => {
+    const now = Monotonic.millis(Context.get(context, Clock.Clock))
     const state = new QueueState.QueueState<K>({
-      now: Monotonic.millis(Context.get(context, Clock.Clock)),
-      backoff: Backoff.exponential({
-        base: options.backoff?.base ?? "5 millis",
-        max: options.backoff?.max ?? "1000 seconds"
-      }),
+      now,
+      backoff: retryDelay(options, now),
       aging: agingOf(options.aging),
       onReady: () => waiters.wake(),
       onDelay: (due) => timer.arm(due),
@@ -197,6 +198,13 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
       return until(() => state.ended)
     })
   }
+}
+
+const retryDelay = ({ backoff, bucket }: Options, now: () => number): Backoff.Backoff => {
+  const ofKey = Backoff.exponential({ base: backoff?.base ?? "5 millis", max: backoff?.max ?? "1000 seconds" })
+  if (bucket === undefined) return ofKey
+  const token = TokenBucket.make(bucket, now)
+  return (failures) => Math.max(ofKey(failures), token())
 }
 
 const agingOf = (aging: Options["aging"]): QueueState.Options["aging"] => {

@@ -60,6 +60,14 @@ export type RunEvent<K, E> =
   | RetryEvent<K, "Defect", { readonly defect: unknown; readonly cause: Cause.Cause<E> }>
   | RetryEvent<K, "Timeout", { readonly limit: number }>
   | RetryEvent<K, "Interrupted", {}>
+  /** It failed more often in a row than `retries` allows: left alone until it is asked for again, its backoff reset. */
+  | {
+      readonly _tag: "GaveUp"
+      readonly key: K
+      readonly elapsed: number
+      readonly attempt: number
+      readonly cause: Cause.Cause<E>
+    }
   /** The whole loop was interrupted and the run with it; the key is queued again, no failure is counted. */
   | { readonly _tag: "Stopped"; readonly key: K; readonly elapsed: number }
 
@@ -78,6 +86,8 @@ export interface Options<K, E, R> {
   readonly reconcile: (key: K) => Effect.Effect<Outcome | void, E, R>
   /** A run that takes longer is interrupted and counts as a failure. Default 5 minutes. */
   readonly timeout?: Duration.Input | "none" | undefined
+  /** How often a key that goes on failing is tried again; for ever by default. */
+  readonly retries?: number | undefined
   /** Default true: a defect counts as a failure of its key. False: it ends the loop. */
   readonly recoverDefects?: boolean | undefined
   /**

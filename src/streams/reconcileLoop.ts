@@ -51,6 +51,7 @@ export const run = <K extends string, E, R>(
 interface Settling<K extends string, E> {
   readonly queue: KeyedQueue<K>
   readonly limit: number
+  readonly retries: number
   readonly tell: (event: RunEvent<K, E>) => void
   /** The whole loop was interrupted: a run that ends by it did not fail. */
   readonly isStopping: () => boolean
@@ -67,7 +68,7 @@ interface Failure<K, E> {
 }
 
 /** The one switch from outcome to queue action. The queue is told before the observer, and knows of no worker. */
-const settler = <K extends string, E>({ isStopping, limit, onDefect, queue, tell }: Settling<K, E>) => ({
+const settler = <K extends string, E>({ isStopping, limit, onDefect, queue, retries, tell }: Settling<K, E>) => ({
   success: (run: Run<K, E>, outcome: Outcome | void, elapsed: number): void => {
     const { key } = run
     queue.forgetUnsafe(key)
@@ -91,6 +92,12 @@ const settler = <K extends string, E>({ isStopping, limit, onDefect, queue, tell
       return tell({ _tag: "Terminal", key, elapsed, error: error.success })
     }
     const attempt = queue.failures(key) + 1
+    if (attempt > retries) {
+      queue.forgetUnsafe(key)
+      queue.doneUnsafe(key)
+      tell({ _tag: "GaveUp", key, elapsed, attempt, cause })
+      return Cause.hasDies(cause) ? onDefect(cause) : undefined
+    }
     const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
     queue.doneUnsafe(key)
     const facts = { key, elapsed, attempt, delay }
@@ -145,6 +152,7 @@ const make = <K extends string, E, R>(
   const settling = settler<K, E>({
     queue,
     limit,
+    retries: options.retries ?? Infinity,
     tell,
     isStopping: () => stopping,
     onDefect: (cause) => onDefect(cause)

@@ -95,6 +95,41 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
+  it.effect("stateful: sources and reconcile share books that are as young as the run of the layer", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const counting = Controller.stateful({
+        name: "counting",
+        access: [Access.read(ConfigMap), Access.read(Secret)],
+        body: ({ queue, store }) =>
+          Effect.sync(() => {
+            let secrets = 0
+            const trigger = Trigger.map((secret: Secret) => {
+              secrets++
+              queue.addWithUnsafe(`default/later-${secret.metadata.name}`, { after: "1 minute" })
+              return store(ConfigMap).keys()
+            })
+            return {
+              sources: [Controller.watch(Secret, trigger), Controller.watch(ConfigMap, () => [])],
+              reconcile: ({ key }) => Effect.sync(() => void seen.push(`${key} ${secrets}`))
+            }
+          })
+      })
+      yield* create("a")
+      const { stop } = yield* Cluster.start(counting)
+      const client = yield* KubeClient
+      yield* client.create(Secret, { metadata: { name: "s", namespace: "default" } })
+      yield* Cluster.settle
+      assert.deepStrictEqual(seen, ["default/a 1"])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(seen, ["default/a 1", "default/later-s 1"])
+      yield* stop()
+      const again = yield* Cluster.start(counting)
+      assert.strictEqual(seen.at(-1), "default/a 1")
+      yield* again.stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
   it.effect("a failure is retried with backoff and does not hold up other keys", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []

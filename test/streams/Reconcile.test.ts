@@ -39,6 +39,20 @@ const loop = <E, R>(
   })
 
 describe("Reconcile", () => {
+  it.effect("gives up a key after so many retries, forgets its backoff, and takes it again when asked", () =>
+    Effect.gen(function* () {
+      const { events, log, queue } = yield* loop((key) => Effect.fail(new Refused({ key })), { retries: 2 })
+      queue.addUnsafe("hopeless")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(log, ["hopeless Failed +5", "hopeless Failed +10", "hopeless GaveUp"])
+      assert.strictEqual(events.find((event) => event._tag === "GaveUp")?.attempt, 3)
+      assert.deepStrictEqual(sizes(queue), empty)
+      queue.addUnsafe("hopeless")
+      yield* queue.idle
+      assert.strictEqual(log.at(-1), "hopeless Failed +5")
+    })
+  )
+
   it.effect("done forgets, after comes again, failure backs off, a terminal failure is not retried", () =>
     Effect.gen(function* () {
       const failures: Record<string, number> = { flaky: 3, hopeless: 1 }

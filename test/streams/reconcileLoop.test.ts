@@ -84,6 +84,7 @@ const watcher = (plan: Plan) => {
     })
   const observe = (event: Reconcile.RunEvent<string, unknown>): void => {
     if (event._tag === "Started") return
+    if (event._tag === "GaveUp") return void wrong.push(`gave up ${event.key} although it may be tried for ever`)
     if (event.elapsed > limit) wrong.push(`${event.key} ran for ${event.elapsed}`)
     if (event._tag === "Timeout" && event.elapsed !== limit) wrong.push(`timed out after ${event.elapsed}`)
     const failed = "attempt" in event
@@ -160,8 +161,8 @@ describe("the reconcile loop", () => {
     },
     {
       title: "terminal failure keeps its count",
-      find: "      queue.forgetUnsafe(key)\n      queue",
-      replace: "      queue"
+      find: "      queue.forgetUnsafe(key)\n      queue.doneUnsafe(key)\n      return",
+      replace: "      queue.doneUnsafe(key)\n      return"
     },
     {
       title: "worker lost when a run dies",

@@ -43,6 +43,10 @@ const lineOf = <E>(event: RunEvent<string, E>): Effect.Effect<void> | undefined 
       return Effect.logWarning(`Reconciler took longer than ${event.limit} ms and was interrupted`).pipe(
         Effect.annotateLogs(retryOf(event))
       )
+    case "GaveUp":
+      return Effect.logError("Reconciler gave up; the key waits for the next change of its object", event.cause).pipe(
+        Effect.annotateLogs({ key: event.key, attempt: event.attempt })
+      )
     case "Interrupted":
       return Effect.logWarning("Reconciler was interrupted").pipe(Effect.annotateLogs(retryOf(event)))
   }

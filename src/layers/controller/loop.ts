@@ -15,6 +15,7 @@ import type { Delta } from "../../streams/Delta.ts"
 import * as KeyedQueue from "../../streams/KeyedQueue.ts"
 import type { Predicate } from "../../streams/predicate.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
+import type * as TokenBucket from "../../streams/tokenBucket.ts"
 import type { Trigger } from "../../streams/trigger.ts"
 import { Cache, type Index } from "../Cache.ts"
 import type { Request } from "../Controller.ts"
@@ -54,30 +55,37 @@ export const feed = <A extends KubeObject>(
 const isUrgent = <A>(delta: Delta<A>): boolean =>
   delta._tag === "Created" ? !delta.initial : delta._tag !== "Updated" || delta.previous !== delta.object
 
-export interface Options<A, E, R> {
-  readonly name: string
+/** What one run of a controller's layer is made of: how changes become keys, and what is done for a key. */
+export interface Body<E, R> {
   readonly feeds: ReadonlyArray<Feed>
+  readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, R>
+}
+
+export interface Options<A, E, R, R2> {
+  readonly name: string
+  readonly component?: string | undefined
   readonly reads: ReadonlyArray<Resource.Any>
   readonly concurrency?: number | undefined
   readonly timeout?: Duration.Input | "none" | undefined
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
+  readonly bucket?: TokenBucket.Options | undefined
+  readonly retries?: number | undefined
   readonly ownWritesLimit?: Duration.Input | undefined
-  readonly reconcile: (request: Request, tools: Tools.Tools<A>) => Effect.Effect<Reconcile.Outcome | void, E, R>
+  readonly body: (tools: Tools.BodyTools<A>) => Effect.Effect<Body<E, R>, never, R2>
 }
 
-export const layer = <A, E, R>(options: Options<A, E, R>) =>
+export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const cache = yield* Cache
       const supervisor = yield* Supervisor
-      const queue = yield* KeyedQueue.make({ name: options.name, backoff: options.backoff })
-      for (const resource of options.reads) yield* cache.subscribe(resource)
-      yield* Effect.forEach(options.feeds, (source) => source.attach(cache, queue), { discard: true })
+      const queue = yield* KeyedQueue.make({ name: options.name, backoff: options.backoff, bucket: options.bucket })
+      const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
-      const tools = Tools.make<A>(
-        { cache, client: yield* KubeClient, events: (yield* Recorder).named(options.name) },
-        writes.note
-      )
+      const events = (yield* Recorder).named(options.component ?? options.name)
+      const tools = Tools.make<A>({ cache, client: yield* KubeClient, events }, writes.note)
+      const { feeds, reconcile } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
+      yield* Effect.forEach(feeds, (source) => source.attach(cache, queue), { discard: true })
       yield* supervisor.fork(
         options.name,
         Effect.andThen(
@@ -85,10 +93,10 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
           Reconcile.run(queue, {
             concurrency: options.concurrency ?? 1,
             timeout: options.timeout,
+            retries: options.retries,
             park: writes.park,
             observe: yield* Log.observer,
-            reconcile: (key) =>
-              Effect.provideService(options.reconcile(requestOf(key), tools), OwnWrites.CurrentKey, key)
+            reconcile: (key) => Effect.provideService(reconcile(requestOf(key)), OwnWrites.CurrentKey, key)
           })
         )
       )

@@ -9,10 +9,12 @@ import type * as ApiError from "../../kube/ApiError.ts"
 import type * as Key from "../../kube/Key.ts"
 import type { Draft, KubeList, KubeObject } from "../../kube/Meta.ts"
 import type * as Patch from "../../kube/Patch.ts"
-import type * as Resource from "../../kube/Resource.ts"
+import * as Resource from "../../kube/Resource.ts"
 import type * as Selector from "../../kube/Selector.ts"
 import type * as Status from "../../kube/Status.ts"
-import type { Cache } from "../Cache.ts"
+import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
+import type * as Store from "../../streams/Store.ts"
+import type { Cache, Informer } from "../Cache.ts"
 import type * as KubeClient from "../KubeClient.ts"
 import type { EventSink } from "../Recorder.ts"
 
@@ -108,6 +110,14 @@ export interface Tools<A> {
   readonly events: EventSink
 }
 
+/** What a controller with state is made from: its tools, and what its triggers need, which run where nothing can be awaited. */
+export interface BodyTools<A> extends Tools<A> {
+  /** The cache's own view of a kind, synchronously: empty until the first sync, never older than the delta being handled. */
+  readonly store: <R extends Access.Granted<A, "read">>(resource: R) => Store.Readable<Resource.Object<R>>
+  /** For keys to be looked at later; everything else comes from the sources. */
+  readonly queue: Pick<KeyedQueue, "addUnsafe" | "addWithUnsafe">
+}
+
 /** Told of every object a write returned; runs before the write's caller goes on. */
 export type OnWrite = (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
 
@@ -127,6 +137,16 @@ export const make = <A>(
   cache: readerOf(services.cache) as unknown as Reader<A>,
   events: services.events
 })
+
+/** The stores of these informers by their kind. The id determines the type of the objects, hence the assertion. */
+export const stores = <A>(informers: ReadonlyArray<Informer<KubeObject>>): BodyTools<A>["store"] => {
+  const byId = new Map(informers.map((informer) => [informer.resource.id, informer.store]))
+  return (<R extends Resource.Any>(resource: R) => {
+    const store = byId.get(resource.id)
+    if (store === undefined) throw new Error(`${Resource.qualifiedName(resource)} are not among the controller's reads`)
+    return store
+  }) as BodyTools<A>["store"]
+}
 
 const clientOf = (client: KubeClient.KubeClient["Service"], onWrite: OnWrite) => {
   const noted = <A extends KubeObject>(resource: Resource.Resource<A>, write: Call<A>): Call<A> =>
