@@ -91,7 +91,3 @@ export type Draft<A extends KubeObject> = Omit<A, "metadata" | "status"> & {
   readonly metadata: Partial<ObjectMeta>
   readonly status?: unknown
 }
-
-/** The owner reference that marks the managing controller, if there is one. Source: spec A.1 ("at most one"). */
-export const controllerOf = (object: KubeObject): OwnerReference | undefined =>
-  object.metadata.ownerReferences?.find((reference) => reference.controller === true)
