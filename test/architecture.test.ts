@@ -60,6 +60,8 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
   ],
   ["layers do not know the embedded cluster", "layers/X.ts", `import { ApiServer } from "./apiserver/ApiServer.ts"`],
   ["controllers do not know each other", "controllers/Y.ts", `import * as P from "./PodCount.ts"`],
+  ["controllers do not know each other", "controllers/y/plan.ts", `import * as P from "../podcount/plan.ts"`],
+  ["controllers do not know each other", "controllers/workload/y.ts", `import * as P from "../PodCount.ts"`],
   ["entries are not imported", "program.ts", `import * as I from "./index.ts"`]
 ]
 
@@ -76,6 +78,15 @@ describe("architecture", () => {
       )
     })
   }
+
+  it("lets a controller know its own folder and what the pod-owning loops share", () => {
+    const files = new Map([
+      ["controllers/ReplicaSet.ts", `import * as P from "./replicaset/plan.ts"`],
+      ["controllers/replicaset/plan.ts", `import * as A from "../workload/adopt.ts"`],
+      ["controllers/workload/claims.ts", `import * as A from "./adopt.ts"`]
+    ])
+    assert.deepStrictEqual(check(files), [])
+  })
 
   it("keeps files at 400 lines or fewer", () => {
     const long = [...sources()].filter(([, source]) => source.split("\n").length - 1 > 400).map(([file]) => file)

@@ -175,7 +175,7 @@ const checkPackage = (room: Room, specifier: string, typeOnly: boolean): string 
 const checkRelative = (file: string, room: Room, target: string, typeOnly: boolean): string | undefined => {
   if (entries.includes(target)) return "entries are not imported"
   const inside = within(room.path, target)
-  if (inside && room.siblings === false && folderOf(target) === folderOf(file))
+  if (inside && room.siblings === false && isSibling(controllerOf(room, file), controllerOf(room, target)))
     return "controllers do not know each other"
   const closed = closedRooms.find((path) => within(path, target))
   if (closed !== undefined && !within(closed, file) && !room.rooms.some((prefix) => prefix.startsWith(closed))) {
@@ -191,8 +191,14 @@ const ladder = "the ladder: lower rooms never import higher ones"
 
 const within = (path: string, file: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path)
 
-/** `controllers/deployment/plan.ts` and `controllers/Deployment.ts` are one controller's; siblings are other names. */
-const folderOf = (file: string): string => file.split("/").slice(0, -1).join("/")
+/** `controllers/deployment/plan.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
+const controllerOf = (room: Room, file: string): string =>
+  (file.slice(room.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
+
+/** What the pod-owning loops share; it knows none of them. */
+const sharedByControllers = "workload"
+
+const isSibling = (from: string, to: string): boolean => from !== to && to !== sharedByControllers
 
 const resolve = (file: string, specifier: string): string => {
   const parts = file.split("/").slice(0, -1)
