@@ -12,6 +12,7 @@ import type {
   V1Node,
   V1Pod,
   V1ReplicaSet,
+  V1ReplicationController,
   V1Secret,
   V1Service,
   V1ServiceAccount
@@ -78,6 +79,13 @@ export const ReplicaSet = Resource.make<ReplicaSet>()({
   version: "v1",
   kind: "ReplicaSet",
   plural: "replicasets"
+})
+
+export interface ReplicationController extends Stored<V1ReplicationController> {}
+export const ReplicationController = Resource.make<ReplicationController>()({
+  ...core,
+  kind: "ReplicationController",
+  plural: "replicationcontrollers"
 })
 
 export interface Lease extends Stored<V1Lease> {}
