@@ -4,7 +4,6 @@
  */
 import * as columns from "./columns.ts"
 import * as creation from "./creation.ts"
-import * as defaults from "./defaults.ts"
 import * as events from "./events.ts"
 import * as groupColumns from "./groupColumns.ts"
 import * as Kind from "./Kind.ts"
@@ -29,7 +28,6 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     statusKeeps: ["ownerReferences"],
     returnsDeleted: true,
     fields: selectable.pod,
-    defaults: defaults.pod,
     onCreate: creation.pod,
     columns: columns.pod
   }),
@@ -63,7 +61,6 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     kind: "Secret",
     plural: "secrets",
     fields: selectable.secret,
-    defaults: defaults.secret,
     onCreate: creation.foldStringData,
     onUpdate: creation.foldStringData,
     columns: columns.secret
@@ -79,7 +76,6 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     returnsDeleted: true,
     nameRule: "service",
     fields: selectable.service,
-    defaults: defaults.service,
     onCreate: creation.service,
     columns: columns.service
   }),
@@ -145,7 +141,6 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     subresources: ["status", "scale"],
     statusKeeps: ["labels"],
     generation: "annotations",
-    defaults: defaults.deployment,
     onCreate: creation.deployment,
     columns: columns.deployment
   }),
@@ -158,7 +153,6 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     subresources: ["status", "scale"],
     generation: true,
     fields: selectable.replicated,
-    defaults: defaults.replicaSet,
     onCreate: creation.replicaSet,
     columns: columns.replicaSet
   }),

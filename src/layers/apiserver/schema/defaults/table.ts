@@ -12,7 +12,7 @@ import * as workloads from "./workloads.ts"
 
 type Defaults = (object: JsonObject) => void
 
-export const secret: Defaults = (object) => empty(object, { type: "Opaque" })
+const secret: Defaults = (object) => empty(object, { type: "Opaque" })
 
 const node: Defaults = (object) => {
   const status = objectAt(object, "status")
