@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as ApiError from "../kube/ApiError.ts"
 import type * as Resource from "../kube/Resource.ts"
@@ -21,6 +22,22 @@ export interface GroupKind {
   /** Absent: the server's preferred version that has the kind. */
   readonly version?: string | undefined
   readonly kind: string
+}
+
+/** Everything the server serves, as far as it could tell. */
+export interface Listing {
+  /** Each resource of a group once: of the preferred version, or of the first that has it. Ordered as the server lists them. */
+  readonly resources: ReadonlyArray<Documents.ApiResource>
+  /** Versions of groups whose resources are not known now: what is missing from `resources` may still be served there. */
+  readonly failed: ReadonlyArray<FailedGroup>
+}
+
+/** A version of a group that the server lists and could not describe: an aggregated server that is down, a document it forbids. */
+export interface FailedGroup {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+  readonly error: ApiError.ApiError
 }
 
 /** The server knows no such kind (yet). */
@@ -43,6 +60,11 @@ export class Discovery extends Context.Service<
     readonly resourceFor: (kind: GroupKind) => Effect.Effect<Documents.ApiResource, NotServed | ApiError.ApiError>
     /** Whether the server serves this resource at exactly this version. */
     readonly serves: (resource: Resource.Any) => Effect.Effect<boolean, ApiError.ApiError>
+    /**
+     * All resources of all groups, asked for anew each time and remembered for the other questions. Fails when not even the
+     * groups could be listed; a group that fails alone is told in `failed` and keeps nothing of the others back.
+     */
+    readonly resources: Effect.Effect<Listing, ApiError.ApiError>
     /** Forgets everything; the next question asks the server. */
     readonly reset: Effect.Effect<void>
   }
@@ -115,8 +137,21 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
           return (yield* search(wanted)) ?? (yield* new NotServed(wanted))
         })
       )
+    /**
+     * Not under the lock: a server that takes long to describe one group must not hold up questions about the others. What is
+     * read is remembered in one turn; a question asked meanwhile may put back what it read a moment before.
+     */
+    const resources = Effect.gen(function* () {
+      const { failed, groups } = yield* askAll(client)
+      const at = yield* Clock.monotonicTimeNanos
+      for (const name of known.keys()) known.set(name, { group: undefined, at })
+      for (const group of groups) known.set(group.name, { group, at })
+      return { resources: groups.flatMap(Documents.preferred), failed }
+    })
+
     return Discovery.of({
       resourceFor,
+      resources,
       serves: (resource) =>
         Effect.matchEffect(resourceFor(resource), {
           onFailure: (error) => (error._tag === "NotServed" ? Effect.succeed(false) : Effect.fail(error)),
@@ -140,6 +175,36 @@ const notUnderstood = (path: string) =>
 const askIndex = Effect.fnUntraced(function* (client: Client, group: string) {
   const path = group === "" ? "/api" : "/apis"
   return Documents.groups(yield* raw(client, path, Documents.accept)) ?? (yield* notUnderstood(path))
+})
+
+/** Documents of legacy discovery in flight at once. */
+const documentsAtOnce = 10
+
+/** Both indexes, and every document they do not contain. */
+const askAll = Effect.fnUntraced(function* (client: Client) {
+  const indexes = yield* Effect.all([askIndex(client, ""), askIndex(client, "any")], { concurrency: 2 })
+  const groups = indexes.flat()
+  const missing = groups.flatMap(({ name, versions }) =>
+    versions.filter((one) => one.resources === undefined).map(({ version }) => ({ group: name, version }))
+  )
+  const answers = yield* Effect.forEach(
+    missing,
+    (of) =>
+      Effect.map(Effect.result(askDocument(client, of.group, of.version)), (answer) => ({
+        ...of,
+        answer
+      })),
+    { concurrency: documentsAtOnce }
+  )
+  const read = new Map(answers.map(({ answer, group, version }) => [`${group}/${version}`, answer]))
+  const complete = (group: string, one: Documents.Version): Documents.Version => {
+    const answer = read.get(`${group}/${one.version}`)
+    return answer === undefined || Result.isFailure(answer) ? one : { ...one, resources: answer.success }
+  }
+  return {
+    groups: groups.map(({ name, versions }) => ({ name, versions: versions.map((one) => complete(name, one)) })),
+    failed: answers.flatMap(({ answer, ...of }) => (Result.isFailure(answer) ? [{ ...of, error: answer.failure }] : []))
+  }
 })
 
 /** A version that vanished between the index and now has no resources. */

@@ -178,6 +178,103 @@ describe("Discovery", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("lists every resource once, of the version the server prefers, in one call or many", () =>
+    Effect.gen(function* () {
+      const listed = ({ layer }: ReturnType<typeof server>) =>
+        Effect.gen(function* () {
+          const { failed, resources } = yield* (yield* Discovery).resources
+          assert.deepStrictEqual(failed, [])
+          return resources.map(({ id, scope }) => [id, scope])
+        }).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(yield* listed(legacy()), [
+        ["v1/pods", "Namespaced"],
+        ["v1/nodes", "Cluster"],
+        ["shop.example/v1/carts", "Namespaced"],
+        ["shop.example/v2/tills", "Namespaced"],
+        ["coordination.k8s.io/v1/leases", "Namespaced"]
+      ])
+      const one = aggregated()
+      assert.deepStrictEqual(yield* listed(one), [
+        ["v1/pods", "Namespaced"],
+        ["v1/nodes", "Cluster"],
+        ["shop.example/v2/tills", "Namespaced"],
+        ["shop.example/v1/carts", "Namespaced"],
+        ["coordination.k8s.io/v1/leases", "Namespaced"]
+      ])
+      assert.sameMembers(one.asked, ["/api", "/apis"])
+    })
+  )
+
+  it.effect("a group that cannot be described is told, and keeps nothing of the others back", () => {
+    const { documents, layer } = legacy()
+    documents["/apis/shop.example/v1"] = new Error("forbidden")
+    return Effect.gen(function* () {
+      const { failed, resources } = yield* (yield* Discovery).resources
+      assert.deepStrictEqual(
+        failed.map(({ error, group, version }) => [group, version, error.reason._tag]),
+        [["shop.example", "v1", "Forbidden"]]
+      )
+      assert.deepStrictEqual(
+        resources.map(({ id }) => id),
+        ["v1/pods", "v1/nodes", "shop.example/v2/carts", "shop.example/v2/tills", "coordination.k8s.io/v1/leases"]
+      )
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect(
+    "a version that aggregated discovery calls stale is asked for itself, and failed if it does not answer",
+    () => {
+      const { documents, layer } = aggregated()
+      const { items } = documents["/apis"] as { items: ReadonlyArray<object> }
+      const stale = {
+        metadata: { name: "metrics.k8s.io" },
+        versions: [
+          { version: "v1beta1", freshness: "Stale", resources: [{ resource: "old", responseKind: { kind: "Old" } }] }
+        ]
+      }
+      documents["/apis"] = { kind: "APIGroupDiscoveryList", items: [stale, ...items] }
+      documents["/apis/metrics.k8s.io/v1beta1"] = new Error("unavailable")
+      return Effect.gen(function* () {
+        const { resources } = yield* Discovery
+        const before = yield* resources
+        assert.deepStrictEqual(
+          before.failed.map(({ group, version }) => [group, version]),
+          [["metrics.k8s.io", "v1beta1"]]
+        )
+        assert.strictEqual(before.resources.length, 5)
+        documents["/apis/metrics.k8s.io/v1beta1"] = {
+          kind: "APIResourceList",
+          resources: [resource("nodes", "NodeMetrics")]
+        }
+        const after = yield* resources
+        assert.deepStrictEqual([after.failed, after.resources.length], [[], 6])
+      }).pipe(Effect.provide(layer))
+    }
+  )
+
+  it.effect("listing renews what the other questions know, and fails whole without the groups", () => {
+    const { asked, documents, layer } = legacy()
+    return Effect.gen(function* () {
+      const { resourceFor, resources } = yield* Discovery
+      yield* resources
+      const count = asked.length
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).version, "v1")
+      assert.strictEqual(asked.length, count, "the listing has told already")
+      const index = documents["/apis"]
+      documents["/apis"] = { kind: "APIGroupList", groups: [] }
+      assert.deepStrictEqual(
+        (yield* resources).resources.map(({ id }) => id),
+        ["v1/pods", "v1/nodes"]
+      )
+      assert.strictEqual((yield* Effect.flip(resourceFor({ group: "shop.example", kind: "Cart" })))._tag, "NotServed")
+      documents["/apis"] = new Error("forbidden")
+      assert.strictEqual((yield* Effect.flip(resources)).reason._tag, "Forbidden")
+      documents["/apis"] = index
+      yield* resources
+      assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).version, "v1")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("failures are typed, affect their group only, and are not remembered", () => {
     const { documents, layer } = legacy()
     const index = documents["/api"]

@@ -65,6 +65,8 @@ const aggregatedGroup = (item: Dictionary): Group => {
   const name = isDictionary(item["metadata"]) ? text(item["metadata"]["name"]) : ""
   const versions = dictionaries(item["versions"]).map((one) => {
     const version = text(one["version"])
+    // Stale: the server behind this version did not answer, and what is listed is from before. Its own document tells why.
+    if (one["freshness"] === "Stale") return { version, resources: undefined }
     return { version, resources: dictionaries(one["resources"]).flatMap((it) => aggregatedResource(name, version, it)) }
   })
   return { name, versions }
@@ -76,6 +78,15 @@ const aggregatedResource = (group: string, version: string, item: Dictionary): R
   if (kind === "" || plural === "") return []
   const subresources = dictionaries(item["subresources"]).map((one) => text(one["subresource"]))
   return [describe(group, version, kind, plural, item["scope"] === "Namespaced", item, subresources)]
+}
+
+/** Each resource of a group once: of the first version, in the order of preference, that is known to have it. */
+export const preferred = (group: Group): ReadonlyArray<ApiResource> => {
+  const found = new Map<string, ApiResource>()
+  for (const { resources } of group.versions) {
+    for (const resource of resources ?? []) if (!found.has(resource.plural)) found.set(resource.plural, resource)
+  }
+  return [...found.values()]
 }
 
 const legacyGroup = (item: Dictionary): Group => {
