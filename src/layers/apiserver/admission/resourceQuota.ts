@@ -6,7 +6,7 @@
 import { arrayAt, at, ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
-import * as Quantity from "../rules/validation/quantity.ts"
+import * as Quantity from "../../../kube/quantity.ts"
 import type { Kind } from "../schema/Kind.ts"
 import { overwrite } from "../verbs/write.ts"
 import type { Plugin, Write } from "./Admission.ts"

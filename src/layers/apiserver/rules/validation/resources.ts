@@ -7,7 +7,7 @@ import type { Json } from "../../json.ts"
 import * as names from "../names.ts"
 import { invalid, notFound, pushAll } from "./field.ts"
 import type { Errors } from "./field.ts"
-import * as Quantity from "./quantity.ts"
+import * as Quantity from "../../../../kube/quantity.ts"
 
 const standard = new Set(["cpu", "memory", "ephemeral-storage", "storage"])
 

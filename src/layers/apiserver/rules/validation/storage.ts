@@ -5,7 +5,7 @@ import * as names from "../names.ts"
 import { duplicate, forbidden, invalid, notSupported, Printed, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
-import * as Quantity from "./quantity.ts"
+import * as Quantity from "../../../../kube/quantity.ts"
 import * as resources from "./resources.ts"
 import { specOf } from "./template.ts"
 

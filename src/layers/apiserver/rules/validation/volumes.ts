@@ -4,7 +4,7 @@ import type { Json } from "../../json.ts"
 import { duplicate, forbidden, invalid, notFound, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
-import * as Quantity from "./quantity.ts"
+import * as Quantity from "../../../../kube/quantity.ts"
 
 /** Names of the volumes that are well formed, for the mounts to refer to. */
 export const volumes = (errors: Errors, field: string, list: ReadonlyArray<Json>): ReadonlySet<string> => {

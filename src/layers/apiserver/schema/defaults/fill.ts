@@ -1,7 +1,7 @@
 /** Filling in what was left out: small steps that the defaults of all kinds are made of. They work in place and never throw. */
 import { arrayAt, clone, ensureObject, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
-import * as Quantity from "../../rules/validation/quantity.ts"
+import * as Quantity from "../../../../kube/quantity.ts"
 
 /** Values for the members that are absent. */
 export const absent = (object: JsonObject, values: Readonly<Record<string, Json>>): void => {

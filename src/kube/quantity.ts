@@ -3,7 +3,6 @@
  * amount is an integer of nano units, which is the finest the API knows. `canonical` is the form in which the reference
  * server gives a quantity back. Source: apimachinery api/resource.
  */
-import type { Json } from "../../json.ts"
 
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?[0-9]{1,3})?$/
 
@@ -22,7 +21,7 @@ const isBinary = (suffix: string): suffix is keyof typeof binary => Object.hasOw
 const isDecimal = (suffix: string): suffix is keyof typeof decimal => Object.hasOwn(decimal, suffix)
 
 /** Undefined when the text is no quantity. Numbers of JSON are quantities too. */
-export const parse = (value: Json | undefined): Quantity | undefined => {
+export const parse = (value: unknown): Quantity | undefined => {
   const text = typeof value === "number" ? String(value) : value
   if (typeof text !== "string") return undefined
   const match = pattern.exec(text)
@@ -70,11 +69,11 @@ export const canonical = ({ form, nanos }: Quantity): string => {
 }
 
 /** Below zero, zero, above; undefined when either is no quantity. */
-export const compare = (a: Json | undefined, b: Json | undefined): number | undefined => {
+export const compare = (a: unknown, b: unknown): number | undefined => {
   const left = parse(a)
   const right = parse(b)
   if (left === undefined || right === undefined) return undefined
   return left.nanos < right.nanos ? -1 : left.nanos > right.nanos ? 1 : 0
 }
 
-export const isNegative = (value: Json | undefined): boolean => (parse(value)?.nanos ?? 0n) < 0n
+export const isNegative = (value: unknown): boolean => (parse(value)?.nanos ?? 0n) < 0n
