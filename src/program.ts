@@ -5,6 +5,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -22,6 +23,7 @@ import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { roster } from "./controllers/roster.ts"
 import { Cache } from "./layers/Cache.ts"
+import { Discovery } from "./layers/Discovery.ts"
 import { KubeClient } from "./layers/KubeClient.ts"
 import { Leadership } from "./layers/Leadership.ts"
 import * as Clusters from "./layers/manager/clusters.ts"
@@ -134,7 +136,8 @@ const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
 
 const description = `Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.
 
-Controllers:
+Controllers (embedded: on by default on the embedded cluster only; named on a real one they lead under the lease of
+kube-controller-manager):
 ${roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
   .map(({ controller, summary, byDefault }) => `  ${controller.name} (${byDefault}): ${summary}`)
   .join("\n")}
@@ -144,17 +147,24 @@ Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command l
 /** Whatever can be wrong with the command line is found before a cluster is started or spoken to. */
 const run = (host: Host, settings: Settings.Settings) =>
   Effect.gen(function* () {
-    const table = roster({ podCount: podCount(settings) })
+    const table = roster({ ...settings, podCount: podCount(settings) })
     yield* Effect.fromResult(Roster.check(table, settings.controllers))
-    if (settings.leaderElect) yield* Effect.fromResult(Election.settingsOf(election(settings, "default", "checked")))
+    if (mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(election(settings, "checked")))
     yield* watchSignals(host, settings)
-    const cluster = yield* Clusters.connect(settings, host.env)
+    const embedded = yield* Effect.fromResult(Roster.select(table, settings.controllers, { embedded: true }))
+    const cluster = yield* Clusters.connect(settings, host.env, {
+      serviceAccounts: embedded.chosen.some((entry) => entry.controller.name === "serviceaccount")
+    })
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     const selection = yield* Effect.fromResult(Roster.select(table, settings.controllers, cluster))
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
-    return yield* Manager.run({ controllers: selection.chosen.map((entry) => entry.controller) }).pipe(
-      Effect.provide(services(settings, cluster))
-    )
+    const led = (group: Roster.Entry["group"]) =>
+      selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
+    return yield* Effect.flatMap(leadership(settings, cluster), ({ core, own }) =>
+      Manager.run({ controllers: led(undefined), groups: [{ leadership: core, controllers: led("core") }] }).pipe(
+        Effect.provideService(Leadership, own)
+      )
+    ).pipe(Effect.provide(services(cluster)))
   }).pipe(Effect.scoped)
 
 const podCount = (settings: Settings.Settings) => ({
@@ -166,27 +176,44 @@ const podCount = (settings: Settings.Settings) => ({
 })
 
 /** From the outside in; closed from the inside out. */
-const services = (settings: Settings.Settings, cluster: Clusters.Connected) => {
-  const leadership = settings.leaderElect
-    ? Layer.unwrap(
-        Effect.map(Clusters.identity(hostname()), (identity) =>
-          Election.layer(election(settings, cluster.namespace, identity))
-        )
-      )
-    : Leadership.layerAlways
-  return leadership.pipe(
-    Layer.provideMerge(Recorder.layerWith({ instance: hostname() })),
-    Layer.provideMerge(Cache.layer()),
+const services = (cluster: Clusters.Connected) =>
+  Recorder.layerWith({ instance: hostname() }).pipe(
+    Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
     Layer.provideMerge(KubeClient.layer),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
   )
-}
 
-const election = (settings: Settings.Settings, namespace: string, identity: string): Election.Options => ({
+/** Whether an election is possible, on whichever cluster: then its settings must make sense. */
+const mayLead = ({ leaderElect }: Settings.Settings): boolean => Option.getOrElse(leaderElect, () => true)
+
+/**
+ * Our own controllers lead if asked to. Core loops would fight another controller manager, so on a real cluster they lead under
+ * that program's lease unless it is explicitly turned off; the embedded cluster has no other. Source: architecture, decision 6.
+ */
+const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
+  const identity = yield* Clusters.identity(hostname())
+  const layerOf = (elected: boolean, lease: { readonly namespace: string; readonly name: string }) =>
+    elected ? Election.layer({ ...election(settings, identity), ...lease }) : Leadership.layerAlways
+  const namespace = Option.getOrElse(settings.leaseNamespace, () => cluster.namespace)
+  const own = layerOf(
+    Option.getOrElse(settings.leaderElect, () => false),
+    { namespace, name: settings.leaseName }
+  )
+  const core = layerOf(
+    Option.getOrElse(settings.leaderElect, () => !cluster.embedded),
+    { namespace: "kube-system", name: settings.coreLeaseName }
+  )
+  return {
+    own: Context.get(yield* Layer.build(own), Leadership),
+    core: Context.get(yield* Layer.build(core), Leadership)
+  }
+})
+
+const election = (settings: Settings.Settings, identity: string): Election.Options => ({
   identity,
   name: settings.leaseName,
-  namespace: Option.getOrElse(settings.leaseNamespace, () => namespace),
+  namespace: "default",
   leaseDuration: settings.leaseDuration,
   renewDeadline: settings.renewDeadline,
   retryPeriod: settings.retryPeriod

@@ -19,8 +19,17 @@ import * as Preflight from "./preflight.ts"
 /** The manager ended although nobody asked it to; one sentence says why. */
 export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}
 
-export interface Options<out R> {
+/** Controllers that lead together, under a lease of their own. */
+export interface Group<out R> {
+  readonly leadership: Leadership["Service"]
   readonly controllers: ReadonlyArray<Descriptor<R>>
+}
+
+export interface Options<out R> {
+  /** Those that lead under the `Leadership` of the context. */
+  readonly controllers: ReadonlyArray<Descriptor<R>>
+  /** Those that do not: each group contends by itself, and losing any of the leases ends the manager. */
+  readonly groups?: ReadonlyArray<Group<R>> | undefined
   /** How long to wait at the start for the server to answer, and for a refusal to be taken back. Default 10 s. */
   readonly patience?: Duration.Input | undefined
   /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
@@ -34,16 +43,20 @@ export const run = <R>(
     const patience = options.patience ?? "10 seconds"
     const supervisor = yield* Supervisor
     yield* Preflight.reachable(patience)
-    const kinds = kindsOf(options.controllers)
+    const groups = [{ leadership: yield* Leadership, controllers: options.controllers }, ...(options.groups ?? [])]
+    const controllers = groups.flatMap((group) => group.controllers)
+    const kinds = kindsOf(controllers)
     if (options.warm !== false) {
       const cache = yield* Cache
       for (const resource of kinds) yield* cache.subscribe(resource)
       yield* Preflight.permitted(kinds, patience)
     }
-    const { leaders, everywhere } = split(options.controllers)
     const work = Effect.gen(function* () {
-      yield* build(everywhere, yield* Effect.scope)
-      return yield* leaders.length === 0 ? Effect.never : term(leaders)
+      yield* build(
+        controllers.filter((one) => !one.needsLeader),
+        yield* Effect.scope
+      )
+      return yield* Effect.raceAllFirst([Effect.never, ...groups.map(term)])
     })
     return yield* Effect.raceFirst(supervisor.failure, work)
   }).pipe(
@@ -55,14 +68,17 @@ export const run = <R>(
   )
 
 /** One term of leadership. Until the manager can rejoin, losing it ends the process. */
-const term = <R>(controllers: ReadonlyArray<Descriptor<R>>) =>
+const term = <R>({ controllers, leadership }: Group<R>) =>
   Effect.gen(function* () {
+    const leaders = controllers.filter((one) => one.needsLeader)
+    // A lease that nobody works under is not contended for.
+    if (leaders.length === 0) return yield* Effect.never
     const outcome = yield* Leadership.run(() =>
       Effect.gen(function* () {
-        yield* build(controllers, yield* Effect.scope)
+        yield* build(leaders, yield* Effect.scope)
         return yield* Effect.never
       })
-    )
+    ).pipe(Effect.provideService(Leadership, leadership))
     return yield* new ManagerError({
       message: outcome._tag === "Lost" ? `leader election lost: ${outcome.reason.message}` : "the term ended by itself"
     })
@@ -83,8 +99,3 @@ const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope)
 const kindsOf = (controllers: ReadonlyArray<Descriptor<unknown>>): ReadonlyArray<Resource.Any> => [
   ...new Map(controllers.flatMap((one) => one.reads.map((resource) => [resource.id, resource] as const))).values()
 ]
-
-const split = <R>(controllers: ReadonlyArray<Descriptor<R>>) => ({
-  leaders: controllers.filter((one) => one.needsLeader),
-  everywhere: controllers.filter((one) => !one.needsLeader)
-})

@@ -26,11 +26,18 @@ export interface Connected {
 /** In a lease it tells replicas apart even when one restarts on the same host. */
 export const identity = (host: string): Effect.Effect<string> => Effect.sync(() => `${host}_${randomUUID()}`)
 
+/** What is known of the controllers before there is a cluster. */
+export interface Expected {
+  /** Somebody will create a service account in each namespace: the embedded server may then ask for it, as a real one does. */
+  readonly serviceAccounts: boolean
+}
+
 export const connect = Effect.fnUntraced(function* (
   settings: Settings,
-  env: Readonly<Record<string, string | undefined>>
+  env: Readonly<Record<string, string | undefined>>,
+  expected: Expected
 ) {
-  if (settings.cluster === "embedded") return yield* embedded(settings)
+  if (settings.cluster === "embedded") return yield* embedded(settings, expected)
   const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
   const found = yield* KubeConfig.find({
     mode: settings.cluster,
@@ -40,7 +47,7 @@ export const connect = Effect.fnUntraced(function* (
   }).pipe(Effect.catchTag("NotConfigured", (error) => Effect.succeed(error.message)))
   if (typeof found === "string") {
     yield* Effect.logWarning(`No cluster is configured (${found}): starting the embedded one`)
-    return yield* embedded(settings)
+    return yield* embedded(settings, expected)
   }
   const { endpoint, origin, source } = found
   yield* Effect.annotateLogs(Effect.logInfo("Connecting"), { server: endpoint.server, source, origin })
@@ -56,17 +63,30 @@ const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
   Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
 
 /** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
-const embedded = Effect.fnUntraced(function* (settings: Settings) {
+const embedded = Effect.fnUntraced(function* (settings: Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
   const Demo = yield* Effect.promise(() => import("../nodes/demo.ts"))
+  const Nodes = yield* Effect.promise(() => import("../nodes/Nodes.ts"))
   const services = yield* Layer.build(
-    Layer.provideMerge(EmbeddedCluster.layerEndpoint, EmbeddedCluster.layer({ port: settings.embeddedPort }))
+    Layer.provideMerge(
+      EmbeddedCluster.layerEndpoint,
+      EmbeddedCluster.layer({
+        port: settings.embeddedPort,
+        admission: { serviceAccount: expected.serviceAccounts }
+      })
+    )
   )
   const cluster = Context.get(services, EmbeddedCluster)
   const transport = over(Context.get(services, Endpoint))
   // The simulated nodes are clients of their own: what they cache is no business of the controllers.
-  yield* Layer.build(
-    Demo.layer.pipe(Layer.provide(Cache.layer()), Layer.provide(KubeClient.layer), Layer.provide(transport))
+  const client = yield* Layer.build(Layer.provide(KubeClient.layer, transport))
+  const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
+  yield* Layer.build(simulation)
+  // In the background, because pods may have to wait for controllers, which start only when this is done.
+  yield* Demo.seed.pipe(
+    Effect.catch((error) => Effect.logWarning(`The sample objects could not all be made: ${error.message}`)),
+    Effect.provideContext(client),
+    Effect.forkScoped
   )
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: cluster.endpoint.server })
   const hint = `kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`

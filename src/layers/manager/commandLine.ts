@@ -5,11 +5,14 @@
 import type * as CliError from "effect/cli/CliError"
 
 /**
- * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it; single letters stay what they are. Source:
- * framework.md 5.1.
+ * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, and `--concurrent_rc_syncs` gets dashes, as
+ * Kubernetes' own programs have it; single letters and values stay what they are. Source: framework.md 5.1, controllers.md H.
  */
 export const normalize = (argv: ReadonlyArray<string>): ReadonlyArray<string> =>
-  argv.map((argument) => (/^-[a-z][a-z-]/.test(argument) ? `-${argument}` : argument))
+  argv.map((argument) => {
+    const flag = /^--?([a-z][a-z_-]+)(=[^]*)?$/.exec(argument)
+    return flag === null ? argument : `--${(flag[1] ?? "").replaceAll("_", "-")}${flag[2] ?? ""}`
+  })
 
 /** One line for one error of the parser. */
 export const explain = (error: CliError.NonShowHelpErrors): string => {

@@ -1,7 +1,7 @@
 /**
  * Which controllers run: the table of all there are, and the `--controllers` grammar that picks from it. A list of `*` (all
- * that are on by default), `name` and `-name`; the first explicit mention of a name decides, wherever the `*` stands. A name that
- * is not in the table is an error that lists those that are. Source: framework.md K14, K15.
+ * that are on by default), `name` and `-name`; the first explicit mention of a name, or of one of its aliases, decides, wherever the
+ * `*` stands. A name that is not in the table is an error that lists those that are. Source: framework.md K14, K15.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -9,6 +9,13 @@ import type { Descriptor } from "../Controller.ts"
 
 export interface Entry<out R = never> {
   readonly controller: Descriptor<R>
+  /** Other names it is known by, such as those of kube-controller-manager: accepted, never shown as the name. */
+  readonly aliases?: ReadonlyArray<string> | undefined
+  /**
+   * `core`: one of kube-controller-manager's loops, which lead under that program's lease, so that two of them never fight.
+   * Everything else leads under our own. Source: architecture, decision 6.
+   */
+  readonly group?: "core" | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
   /** One line for `--help`. */
@@ -30,9 +37,10 @@ export const check = (
   patterns: ReadonlyArray<string>
 ): Result.Result<ReadonlyArray<string>, RosterError> => {
   const names = table.map((entry) => entry.controller.name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const all = table.flatMap(namesOf)
+  const twice = all.find((name, index) => all.indexOf(name) !== index)
   if (twice !== undefined) return fail(`two controllers are named "${twice}"`)
-  const unknown = patterns.find((pattern) => pattern !== "*" && !names.includes(nameIn(pattern)))
+  const unknown = patterns.find((pattern) => pattern !== "*" && !all.includes(nameIn(pattern)))
   return unknown === undefined
     ? Result.succeed(names)
     : fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
@@ -46,7 +54,7 @@ export const select = <R>(
   const checked = check(table, patterns)
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const isOn = (entry: Entry<R>): boolean => {
-    const explicit = patterns.find((pattern) => nameIn(pattern) === entry.controller.name)
+    const explicit = patterns.find((pattern) => namesOf(entry).includes(nameIn(pattern)))
     if (explicit !== undefined) return !explicit.startsWith("-")
     return patterns.includes("*") && (entry.byDefault === "on" || (entry.byDefault === "embedded" && cluster.embedded))
   }
@@ -56,6 +64,8 @@ export const select = <R>(
     disabled: checked.success.filter((name) => !chosen.some((entry) => entry.controller.name === name))
   })
 }
+
+const namesOf = (entry: Entry<unknown>): ReadonlyArray<string> => [entry.controller.name, ...(entry.aliases ?? [])]
 
 const nameIn = (pattern: string): string => (pattern.startsWith("-") ? pattern.slice(1) : pattern)
 

@@ -43,6 +43,18 @@ export const port = (name: string, description: string): Flag.Flag<number> =>
     Flag.withDescription(description)
   )
 
+/** How many keys of one loop at once. */
+const syncs = (name: string, initial: number, what: string): Flag.Flag<number> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("number"),
+    Flag.withDefault(String(initial)),
+    Flag.filterMap(
+      (text) => (/^[1-9]\d{0,5}$/.test(text) ? Option.some(Number(text)) : Option.none()),
+      () => "a number of at least 1"
+    ),
+    Flag.withDescription(`${what} worked on at once (default ${initial})`)
+  )
+
 export const flags = {
   cluster: Flag.Literals("cluster", ["auto", "kubeconfig", "in-cluster", "embedded"]).pipe(
     Flag.withDefault("auto"),
@@ -72,13 +84,22 @@ export const flags = {
     Flag.withDescription("Controllers to run: * for those on by default, name, -name (default *)")
   ),
   leaderElect: Flag.Boolean("leader-elect").pipe(
-    Flag.withDefault(false),
-    Flag.withDescription("Run controllers only while holding the lease (default false)")
+    Flag.optional,
+    Flag.withDescription(
+      "Run controllers only while holding a lease (default: false, but true for core loops on a real cluster)"
+    )
   ),
   leaseName: Flag.String("leader-elect-resource-name").pipe(
     Flag.withMetavar("name"),
     Flag.withDefault("effect-controller-manager"),
-    Flag.withDescription("Name of the lease (default effect-controller-manager)")
+    Flag.withDescription("Name of the lease of your own controllers (default effect-controller-manager)")
+  ),
+  coreLeaseName: Flag.String("core-lease-name").pipe(
+    Flag.withMetavar("name"),
+    Flag.withDefault("kube-controller-manager"),
+    Flag.withDescription(
+      "Name of the core loops' lease in kube-system; another one runs them beside a kube-controller-manager that was started without them (default kube-controller-manager)"
+    )
   ),
   leaseNamespace: Flag.String("leader-elect-resource-namespace").pipe(
     Flag.withMetavar("namespace"),
@@ -102,6 +123,21 @@ export const flags = {
     "pod-count-node-selector",
     "Nodes to label (default: those with the control-plane or master role label)"
   ),
+  deploymentSyncs: syncs("concurrent-deployment-syncs", 5, "Deployments"),
+  replicaSetSyncs: syncs("concurrent-replicaset-syncs", 5, "ReplicaSets"),
+  replicationControllerSyncs: syncs("concurrent-rc-syncs", 5, "ReplicationControllers"),
+  gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
+  namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
+  namespaceSyncPeriod: interval("namespace-sync-period", "5m", "Time after which namespaces are looked at again"),
+  terminatedPodThreshold: Flag.String("terminated-pod-gc-threshold").pipe(
+    Flag.withMetavar("number"),
+    Flag.withDefault("12500"),
+    Flag.filterMap(
+      (text) => (/^-?\d{1,9}$/.test(text) ? Option.some(Number(text)) : Option.none()),
+      () => "a number"
+    ),
+    Flag.withDescription("So many terminated pods are kept; 0 and less keep all (default 12500)")
+  ),
   shutdownTimeout: duration("graceful-shutdown-timeout", "30s", "Time for an orderly stop; then the process exits 1"),
   embeddedPort: port("embedded-port", "Port of the embedded API server on 127.0.0.1; 0 takes a free one (default 0)")
 }
@@ -111,8 +147,10 @@ export interface Settings {
   readonly kubeconfig: Option.Option<string>
   readonly context: Option.Option<string>
   readonly controllers: ReadonlyArray<string>
-  readonly leaderElect: boolean
+  /** None: nobody said. */
+  readonly leaderElect: Option.Option<boolean>
   readonly leaseName: string
+  readonly coreLeaseName: string
   readonly leaseNamespace: Option.Option<string>
   readonly leaseDuration: Duration.Duration
   readonly renewDeadline: Duration.Duration
@@ -121,6 +159,13 @@ export interface Settings {
   readonly podCountInterval: Duration.Duration
   readonly podCountSchedule: "spaced" | "nonsliding"
   readonly podCountNodes: Option.Option<Selector.LabelSelector>
+  readonly deploymentSyncs: number
+  readonly replicaSetSyncs: number
+  readonly replicationControllerSyncs: number
+  readonly gcSyncs: number
+  readonly namespaceSyncs: number
+  readonly namespaceSyncPeriod: Duration.Duration
+  readonly terminatedPodThreshold: number
   readonly shutdownTimeout: Duration.Duration
   readonly embeddedPort: number
 }

@@ -68,6 +68,52 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
+  it.effect(
+    "groups lead under leases of their own: one works while the other waits, and losing either ends the manager",
+    () =>
+      Effect.gen(function* () {
+        const [own, core] = [yield* granted, yield* granted]
+        const trace: Array<string> = []
+        const groups = [
+          { leadership: yield* Effect.provide(Leadership, core.layer), controllers: [tracing("core", trace)] }
+        ]
+        const fiber = yield* Effect.forkChild(
+          Manager.run({ controllers: [tracing("own", trace)], groups }).pipe(Effect.provide(own.layer))
+        )
+        yield* Cluster.settle
+        assert.deepStrictEqual(trace, [])
+        yield* core.lead
+        yield* Cluster.settle
+        assert.deepStrictEqual(trace, ["+core"])
+        yield* own.lead
+        yield* Cluster.settle
+        assert.deepStrictEqual(trace, ["+core", "+own"])
+        yield* core.lose
+        assert.strictEqual(yield* messageOf(fiber), "leader election lost: another one leads")
+        assert.sameMembers(trace.slice(2), ["-core lost", "-own stopped"])
+      }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("does not contend for a lease that nobody works under", () =>
+    Effect.gen(function* () {
+      const idle = Leadership.of({
+        identity: "me",
+        lease: undefined,
+        acquire: Effect.die("contended"),
+        leader: Effect.succeed(undefined),
+        leaderChanges: undefined as never
+      })
+      const everywhere = [tracing("everywhere", [], false)]
+      const fiber = yield* Effect.forkChild(
+        Manager.run({ controllers: everywhere, groups: [{ leadership: idle, controllers: [] }] }).pipe(
+          Effect.provideService(Leadership, idle)
+        )
+      )
+      yield* Cluster.settle
+      assert.isFalse(Cluster.isDone(fiber))
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
   it.effect("keeps a standby warm: the kinds are synced before it leads, and leading lists nothing again", () =>
     Effect.gen(function* () {
       const leadership = yield* granted

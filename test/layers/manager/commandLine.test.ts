@@ -7,10 +7,12 @@ describe("the command line", () => {
     const spelled = [
       "-leader-elect",
       "-controllers=*,-pod-count",
+      "--concurrent_rc_syncs=5",
       "-v",
       "-h",
       "--cluster",
       "embedded",
+      "some_file",
       "-",
       "--",
       "-1s"
@@ -18,10 +20,12 @@ describe("the command line", () => {
     assert.deepStrictEqual(normalize(spelled), [
       "--leader-elect",
       "--controllers=*,-pod-count",
+      "--concurrent-rc-syncs=5",
       "-v",
       "-h",
       "--cluster",
       "embedded",
+      "some_file",
       "-",
       "--",
       "-1s"

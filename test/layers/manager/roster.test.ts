@@ -14,7 +14,13 @@ const controller = (name: string): Descriptor => ({
 
 const table: ReadonlyArray<Entry> = [
   { controller: controller("pod-count"), byDefault: "on", summary: "" },
-  { controller: controller("deployment"), byDefault: "embedded", summary: "" },
+  {
+    controller: controller("deployment"),
+    aliases: ["deployment-controller"],
+    group: "core",
+    byDefault: "embedded",
+    summary: ""
+  },
   { controller: controller("janitor"), byDefault: "off", summary: "" }
 ]
 
@@ -37,6 +43,12 @@ describe("roster", () => {
   it("the first explicit mention wins over the star, wherever it stands", () => {
     assert.deepStrictEqual(names("-pod-count,*,pod-count"), [])
     assert.deepStrictEqual(names("janitor,-janitor,*"), ["pod-count", "janitor"])
+  })
+
+  it("an alias is the name it stands for", () => {
+    assert.deepStrictEqual(names("*,deployment-controller"), ["pod-count", "deployment"])
+    assert.deepStrictEqual(names("*,-deployment-controller", true), ["pod-count"])
+    assert.deepStrictEqual(names("-deployment,deployment-controller"), [])
   })
 
   it("keeps the order of the table", () =>
