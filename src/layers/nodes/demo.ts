@@ -1,43 +1,39 @@
 /**
- * What the demo cluster of `npm start` holds at the beginning: the standard namespaces and a few pods, so that there is
- * something to look at and to count. Written through the API like everything else; running it twice changes nothing.
+ * What the demo cluster of `npm start` holds at the beginning: the standard namespaces, a Deployment and two bare pods, so that
+ * there is something to look at and to count. Written through the API like everything else; running it twice changes nothing.
  */
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as ApiError from "../../kube/ApiError.ts"
-import { Namespace, Pod } from "../../kube/resources.ts"
-import type { Cache } from "../Cache.ts"
+import { Deployment, Namespace, Pod } from "../../kube/resources.ts"
 import { KubeClient } from "../KubeClient.ts"
-import * as Nodes from "./Nodes.ts"
 
 const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
 
-interface Sample {
-  readonly namespace: string
-  readonly name: string
-  readonly app: string
-  readonly image: string
-  readonly tolerates?: boolean
-}
-
-const samples: ReadonlyArray<Sample> = [
-  { namespace: "default", name: "web-1", app: "web", image: "example.test/web:1.0" },
-  { namespace: "default", name: "web-2", app: "web", image: "example.test/web:1.0" },
-  { namespace: "kube-system", name: "dns-1", app: "dns", image: "example.test/dns:1.0", tolerates: true },
-  { namespace: "kube-system", name: "dns-2", app: "dns", image: "example.test/dns:1.0", tolerates: true }
-]
-
-const podOf = ({ app, image, name, namespace, tolerates }: Sample) => ({
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { namespace, name, labels: { app } },
+const template = (app: string) => ({
+  metadata: { labels: { app } },
   spec: {
-    containers: [{ name: app, image, resources: { requests: { cpu: "100m", memory: "64Mi" } } }],
-    ...(tolerates === true ? { tolerations: [{ operator: "Exists" }] } : {})
+    containers: [
+      { name: app, image: `example.test/${app}:1.0`, resources: { requests: { cpu: "100m", memory: "64Mi" } } }
+    ]
   }
 })
 
-/** Namespaces first, then pods; what is there already stays as it is. */
+const web = {
+  metadata: { namespace: "default", name: "web" },
+  spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: template("web") }
+}
+
+/** They run on any node, the control plane included. */
+const dns = ["dns-1", "dns-2"].map((name) => ({
+  metadata: { namespace: "kube-system", name, labels: { app: "dns" } },
+  spec: { ...template("dns").spec, tolerations: [{ operator: "Exists" }] }
+}))
+
+/**
+ * Namespaces first, then what is in them; what is there already stays as it is. A pod is refused until its namespace has a
+ * service account, where somebody makes those: that is tried again for half a minute.
+ */
 export const seed: Effect.Effect<void, ApiError.ApiError, KubeClient> = Effect.gen(function* () {
   const client = yield* KubeClient
   yield* Effect.forEach(
@@ -45,8 +41,16 @@ export const seed: Effect.Effect<void, ApiError.ApiError, KubeClient> = Effect.g
     (name) => client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } }).pipe(unlessThere),
     { discard: true }
   )
-  yield* Effect.forEach(samples, (sample) => client.create(Pod, podOf(sample)).pipe(unlessThere), { discard: true })
+  yield* client.create(Deployment, web).pipe(unlessThere)
+  yield* Effect.forEach(dns, (pod) => client.create(Pod, pod).pipe(unlessThere, onceAccepted), { discard: true })
 })
+
+const onceAccepted = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
+  Effect.retry(effect, {
+    schedule: Schedule.spaced("100 millis"),
+    times: 300,
+    while: (error) => ApiError.hasReason(error, "Forbidden")
+  })
 
 const unlessThere = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
   Effect.catchIf(
@@ -54,8 +58,3 @@ const unlessThere = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
     (error) => ApiError.hasReason(error, "AlreadyExists"),
     () => Effect.void
   )
-
-/** The whole demo: objects, nodes and a scheduler. */
-export const layer: Layer.Layer<Nodes.Nodes, ApiError.ApiError, KubeClient | Cache> = Layer.unwrap(
-  Effect.as(seed, Nodes.layer())
-)
