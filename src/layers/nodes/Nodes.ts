@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import * as Scope from "effect/Scope"
 import type { ApiError } from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { Node } from "../../kube/resources.ts"
 import * as KeyedQueue from "../../streams/KeyedQueue.ts"
@@ -20,6 +21,7 @@ import { type EventSink, Recorder } from "../Recorder.ts"
 import * as Heartbeat from "./heartbeat.ts"
 import * as Kubelet from "./kubelet.ts"
 import * as Machine from "./Machine.ts"
+import { nodeOf } from "./placement/Board.ts"
 import * as PodLife from "./podLife.ts"
 import * as Scheduler from "./scheduler.ts"
 
@@ -40,6 +42,19 @@ export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{ readonl
   }
 }
 
+/** A pod that none of the machines has. */
+export class UnknownPod extends Data.TaggedError("UnknownPod")<{ readonly namespace: string; readonly name: string }> {
+  override get message(): string {
+    return `no simulated machine has a pod ${JSON.stringify(`${this.namespace}/${this.name}`)}`
+  }
+}
+
+/** Names a pod; its namespace is `default` unless said otherwise. */
+export interface PodName {
+  readonly namespace?: string | undefined
+  readonly name: string
+}
+
 /** What is known of a machine without asking the API. */
 export interface MachineState {
   readonly machine: Machine.Machine
@@ -58,6 +73,16 @@ export class Nodes extends Context.Service<
     ) => Effect.Effect<Machine.Machine, ApiError>
     /** Takes the machine away and its node with it. Its pods are left to whoever cleans up after lost nodes. */
     readonly remove: (name: string) => Effect.Effect<void, ApiError | UnknownMachine>
+    /**
+     * Lets a container end now if it runs, with code 1 unless said otherwise; all of them if none is named. What follows is the
+     * pod's restart policy.
+     */
+    readonly crash: (
+      pod: PodName,
+      options?: { readonly container?: string | undefined; readonly exitCode?: number | undefined }
+    ) => Effect.Effect<void, UnknownPod>
+    /** Ends a pod for good, as a kubelet does that is short of memory: phase Failed, reason Evicted; the object stays. */
+    readonly evict: (pod: PodName) => Effect.Effect<void, UnknownPod>
     /** Silences a kubelet: no leases, no statuses. Containers run on unseen, and no deletion of a pod completes. */
     readonly stop: (name: string) => Effect.Effect<void, UnknownMachine>
     /** Starts a kubelet again; it takes its pods over. */
@@ -115,6 +140,16 @@ const make = Effect.fnUntraced(function* (options: Options) {
       const kubelet = kubelets.get(name)
       return kubelet === undefined ? Effect.fail(new UnknownMachine({ name })) : Effect.succeed(kubelet)
     })
+  const doom = ({ name, namespace = "default" }: PodName, fate: PodLife.Fate) =>
+    Effect.suspend(() => {
+      const key = Key.make(namespace, name)
+      const pod = shared.pods.store.get(key)
+      const kubelet = pod === undefined ? undefined : kubelets.get(nodeOf(pod) ?? "")
+      if (pod === undefined || kubelet === undefined) return Effect.fail(new UnknownPod({ namespace, name }))
+      kubelet.doom(pod, fate)
+      queue.addUnsafe(key)
+      return Effect.void
+    })
   const setUnschedulable = (name: string, value: true | null) =>
     Effect.asVoid(client.patch(Node, { name }, Patch.merge({ spec: { unschedulable: value } })))
 
@@ -128,8 +163,11 @@ const make = Effect.fnUntraced(function* (options: Options) {
       Effect.flatMap(find(name), (kubelet) => {
         kubelet.isRunning = false
         kubelets.delete(name)
-        return Effect.andThen(Scope.close(kubelet.scope, Exit.void), Effect.asVoid(client.delete(Node, { name })))
+        const deleted = kubelet.writing.withPermit(Effect.asVoid(client.delete(Node, { name })))
+        return Effect.andThen(Scope.close(kubelet.scope, Exit.void), deleted)
       }),
+    crash: (pod, { container, exitCode = 1 } = {}) => doom(pod, { _tag: "Crash", container, exitCode }),
+    evict: (pod) => doom(pod, { _tag: "Evict", message: "The node was low on resource: memory." }),
     stop: (name) => Effect.map(find(name), (kubelet) => void (kubelet.isRunning = false)),
     start: (name) =>
       Effect.map(find(name), (kubelet) => {

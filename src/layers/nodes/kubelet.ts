@@ -7,6 +7,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import { Node, Pod } from "../../kube/resources.ts"
@@ -37,6 +38,10 @@ export class Kubelet {
   readonly ledger: Ledger
   /** By uid; only of pods of which there is something to remember. */
   private readonly memories = new Map<string, PodLife.Memory>()
+  /** By uid; what is still to happen to pods. */
+  private readonly fates = new Map<string, PodLife.Fate>()
+  /** Held while the node is written: a machine that is taken away must not register itself again with a late heartbeat. */
+  readonly writing = Semaphore.makeUnsafe(1)
 
   readonly events: EventSink["event"]
   /** Closed when the machine goes. */
@@ -59,8 +64,24 @@ export class Kubelet {
     else this.memories.set(uid, memory)
   }
 
+  fate(pod: Pod): PodLife.Fate | undefined {
+    return this.fates.get(pod.metadata.uid ?? "")
+  }
+
+  /** What was to happen and has not yet is replaced. */
+  doom(pod: Pod, fate: PodLife.Fate): void {
+    this.fates.set(pod.metadata.uid ?? "", fate)
+  }
+
+  /** It has happened, unless something else is to happen by now. */
+  fulfil(pod: Pod, fate: PodLife.Fate | undefined): void {
+    const uid = pod.metadata.uid ?? ""
+    if (this.fates.get(uid) === fate) this.fates.delete(uid)
+  }
+
   forget(pod: Pod): void {
     this.memories.delete(pod.metadata.uid ?? "")
+    this.fates.delete(pod.metadata.uid ?? "")
     this.ledger.release(pod)
   }
 
@@ -114,9 +135,11 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     const kubelet = pod === undefined ? undefined : options.kubelets.get(nodeOf(pod) ?? "")
     if (pod === undefined || kubelet?.isRunning !== true) return Reconcile.done
     const now = yield* Clock.currentTimeMillis
-    const step = PodLife.next(pod, givenTo(options, kubelet, pod), now)
+    const given = givenTo(options, kubelet, pod)
+    const step = PodLife.next(pod, given, now)
     yield* carryOut(client, pod, step)
     kubelet.remember(pod, step.memory)
+    kubelet.fulfil(pod, given.fate)
     for (const { fieldPath, message, reason, type } of step.notes)
       yield* kubelet.events(pod, type, reason, message, { fieldPath })
     return step.wake === undefined || step.wake <= now ? Reconcile.done : Reconcile.after(step.wake - now)
@@ -147,6 +170,7 @@ const givenTo = ({ delays, isBad, nodes }: Options, kubelet: Kubelet, pod: Pod):
     memory: kubelet.memory(pod),
     address: () => kubelet.ledger.address(pod),
     isBad,
+    fate: kubelet.fate(pod),
     refusal: (pod) => refusal(pod, kubelet, nodes.store.get(Key.make("", machine.name)))
   }
 }
@@ -187,7 +211,12 @@ export const runHeartbeats = Effect.fnUntraced(function* ({ beats, kubelets, nod
   const round = Effect.fnUntraced(function* (name: string) {
     const kubelet = kubelets.get(name)
     if (kubelet?.isRunning !== true) return Reconcile.done
-    yield* Heartbeat.beat(client, kubelet.machine, nodes.store.get(Key.make("", name)), kubelet.rounds++)
+    const beat = Effect.suspend(() =>
+      kubelet.isRunning
+        ? Heartbeat.beat(client, kubelet.machine, nodes.store.get(Key.make("", name)), kubelet.rounds++)
+        : Effect.void
+    )
+    yield* kubelet.writing.withPermit(beat)
     return Reconcile.after(Heartbeat.interval)
   })
   const beat = (name: string) =>

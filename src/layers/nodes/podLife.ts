@@ -36,6 +36,13 @@ export interface Step {
   readonly notes: ReadonlyArray<Container.Note>
 }
 
+/** What a machine does to a pod, once, without having been asked by the API. */
+export type Fate =
+  /** The container, or each one if none is named, ends now if it runs. */
+  | { readonly _tag: "Crash"; readonly container: string | undefined; readonly exitCode: number }
+  /** The pod is put to an end for good. */
+  | { readonly _tag: "Evict"; readonly message: string }
+
 /** All but the pod and the time. */
 export interface Given {
   readonly machine: Machine.Machine
@@ -47,6 +54,7 @@ export interface Given {
   readonly isBad: (image: string) => boolean
   /** Why the machine does not take the pod; asked once, before it starts. */
   readonly refusal?: ((pod: Pod) => Refusal | undefined) | undefined
+  readonly fate?: Fate | undefined
 }
 
 export interface Refusal {
@@ -63,10 +71,11 @@ const rest = (memory: Memory, wake?: number): Step => ({
 })
 
 export const next = (pod: Pod, given: Given, now: number): Step => {
-  const { machine, memory } = given
+  const { fate, machine, memory } = given
   if (pod.spec?.nodeName !== machine.name) return rest(memory)
   if (pod.metadata.deletionTimestamp !== undefined) return stopping(pod, given, now)
   if (Conditions.isTerminal(pod.status?.phase)) return rest(memory)
+  if (fate?._tag === "Evict") return evicted(pod, given, fate.message, now)
   if (pod.status?.startTime === undefined) return admit(pod, given, now)
   const start = Date.parse(pod.status.startTime)
   return living(pod, given, Number.isNaN(start) ? now : start, now)
@@ -103,7 +112,7 @@ interface Walk {
 
 /** One step of every container, in order; `turn` is since when the first of them may run. */
 const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
-  const { delays, isBad } = given
+  const { delays, fate, isBad } = given
   const inits = pod.spec?.initContainers ?? []
   const wasInitialized =
     inits.length === 0 ||
@@ -117,7 +126,9 @@ const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
       ({ name }) => name === container.name
     )
     const memory = given.memory.containers[container.name] ?? {}
-    const one = Container.advance({ pod, container, before, memory, turn, policy, isInit, idle, isBad, delays, now })
+    const killed = exitOf(fate, container)
+    const own = { pod, container, before, memory, turn, policy, isInit, delays, killed }
+    const one = Container.advance({ ...own, idle, isBad, now })
     if (one.memory.pull !== undefined || one.memory.crash !== undefined) memories[container.name] = one.memory
     wakes.push(one.wake)
     notes.push(...one.notes)
@@ -138,6 +149,10 @@ const walk = (pod: Pod, given: Given, start: number, now: number): Walk => {
   const memory = { ...given.memory, containers: memories }
   return { initStatuses, statuses, memory, wakes, notes, isInitialized, hasFailedInit }
 }
+
+/** The code with which a container is to end now. */
+const exitOf = (fate: Fate | undefined, { name }: Container.Container): number | undefined =>
+  fate?._tag === "Crash" && (fate.container ?? name) === name ? fate.exitCode : undefined
 
 /** Since when the next one may run. */
 const passed = (container: Container.Container, { started, state }: Container.Status): number | undefined => {
@@ -268,6 +283,21 @@ const overdue = (pod: Pod, given: Given, start: number, now: number): Step => {
   const status = { ...stopped(pod, given, "Failed", killed, now), reason: "DeadlineExceeded", message }
   const notes: ReadonlyArray<Container.Note> = [{ type: "Normal", reason: "DeadlineExceeded", message }]
   return { ...rest(given.memory), status: { ...status, startTime: Machine.timestamp(start) }, notes }
+}
+
+/** As a kubelet that runs out of something does it. Source: kubelet eviction manager. */
+const evicted = (pod: Pod, given: Given, message: string, now: number): Step => {
+  const status = stopped(pod, given, "Failed", killed, now)
+  const target: Conditions.Condition = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "TerminationByKubelet",
+    message,
+    lastTransitionTime: Machine.timestamp(now)
+  }
+  const conditions = [...(status.conditions ?? []).filter(({ type }) => type !== target.type), target]
+  const notes: ReadonlyArray<Container.Note> = [{ type: "Warning", reason: "Evicted", message }]
+  return { ...rest(given.memory), status: { ...status, reason: "Evicted", message, conditions }, notes }
 }
 
 const isRunning = ({ state }: Container.Status): boolean => state?.running !== undefined

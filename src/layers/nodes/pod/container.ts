@@ -49,6 +49,8 @@ export interface Given {
   readonly idle: "ContainerCreating" | "PodInitializing"
   readonly isBad: (image: string) => boolean
   readonly delays: Delays
+  /** The code with which it is made to end now, if it runs. */
+  readonly killed?: number | undefined
   readonly now: number
 }
 
@@ -66,8 +68,11 @@ export const backoff = { first: 10_000, most: 300_000, forget: 600_000 } as cons
 const showFailure = 1_000
 
 export const advance = (given: Given): Next => {
-  const { before } = given
-  if (before?.state?.running !== undefined) return whileRunning(given, before, before.state.running.startedAt)
+  const { before, killed, now } = given
+  if (before?.state?.running !== undefined)
+    return killed === undefined
+      ? whileRunning(given, before, before.state.running.startedAt)
+      : stay(given, ended(before, killed, now))
   if (before?.state?.terminated !== undefined) return afterExit(given, before, before.state.terminated)
   return whileWaiting(given, before ?? idle(given))
 }
