@@ -19,7 +19,7 @@ import type { ApiError } from "../kube/ApiError.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import * as Patch from "../kube/Patch.ts"
 import type * as Resource from "../kube/Resource.ts"
-import { ApiServer } from "./apiserver/ApiServer.ts"
+import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServer.ts"
 import type * as Faults from "./apiserver/faults.ts"
 import { Cache } from "./Cache.ts"
 import type { Descriptor, Services } from "./Controller.ts"
@@ -33,12 +33,17 @@ import { Supervisor } from "./Supervisor.ts"
 import type { Transport } from "./Transport.ts"
 
 export interface Options {
-  /** How many simulated machines; the first is the control plane. None unless said otherwise: pods then stay Pending. */
+  /**
+   * How many simulated machines; the first is the control plane. With it the layer provides `Nodes` too, for what happens to
+   * machines and to pods on them. Without it nothing is simulated: pods stay Pending.
+   */
   readonly nodes?: number | undefined
   /** Objects to begin with: YAML documents, or values. */
   readonly objects?: string | ReadonlyArray<object> | undefined
   /** Bad luck from the beginning; see `ApiServer.setFaults` for later. */
   readonly faults?: ReadonlyArray<Faults.Rule> | undefined
+  /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
+  readonly admission?: ApiServerOptions["admission"]
   /** Of names and identities; two runs with one seed are alike to the byte. */
   readonly seed?: number | string | undefined
 }
@@ -68,19 +73,24 @@ export class ClusterTest extends Context.Service<
     /** Starts a controller; it stops with the scope, or when told. */
     readonly run: <R>(controller: Descriptor<R>) => Effect.Effect<Running, never, Services | R | Scope.Scope>
     /** All objects of a kind as the server has them, in order. */
-    readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<KubeObject>>
+    readonly snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) => Effect.Effect<ReadonlyArray<A>>
   }
 >()("effect-controller-manager/ClusterTest") {
-  static readonly layer = (options: Options = {}) =>
-    Layer.effect(ClusterTest, make(options)).pipe(
+  static layer(
+    options: Options & { readonly nodes: number }
+  ): Layer.Layer<Provides | Nodes.Nodes, ApiError | ManifestError | NotServed>
+  static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
+  static layer(options: Options = {}) {
+    return Layer.effectContext(make(options)).pipe(
       Layer.provideMerge(Recorder.layer),
       Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
       Layer.provideMerge(KubeClient.layer),
       Layer.provideMerge(ApiServer.layerTransport),
-      Layer.provideMerge(ApiServer.layer()),
+      Layer.provideMerge(ApiServer.layer({ admission: options.admission })),
       Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
       Layer.provideMerge(Quiescence.layer)
     )
+  }
 }
 
 /** A controller that was started. */
@@ -107,9 +117,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
     settle.pipe(Effect.andThen(TestClock.adjust(duration)), Effect.andThen(settle))
 
   if (options.objects !== undefined) yield* apply(options.objects)
-  yield* simulate(options.nodes ?? 0)
+  const nodes = options.nodes === undefined ? undefined : yield* simulate(options.nodes)
   yield* server.setFaults(options.faults ?? [])
-  return ClusterTest.of({
+  const cluster = ClusterTest.of({
     settle,
     advance,
     apply,
@@ -122,24 +132,23 @@ const make = Effect.fnUntraced(function* (options: Options) {
         yield* settle
         return { stop: (exit = Exit.void) => Scope.close(scope, exit) }
       }),
-    snapshot: (resource) =>
-      Effect.map(server.snapshot(resource), (objects) => objects as unknown as ReadonlyArray<KubeObject>)
+    // The resource says of which type its objects are.
+    snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) =>
+      Effect.map(server.snapshot(resource), (objects) => objects as unknown as ReadonlyArray<A>)
   })
+  const context = Context.make(ClusterTest, cluster)
+  return nodes === undefined ? context : Context.merge(context, nodes)
 })
 
 /** The nodes are clients of their own: what they cache is no business of the controllers. */
 const simulate = (count: number) =>
-  count === 0
-    ? Effect.void
-    : Effect.asVoid(
-        Layer.build(
-          Nodes.layer({
-            machines: Array.from({ length: count }, (_, i) =>
-              i === 0 ? Machine.make("control-plane", 1, "control-plane") : Machine.make(`worker-${i}`, i + 1, "worker")
-            )
-          }).pipe(Layer.provide(Cache.layer()))
-        )
+  Layer.build(
+    Nodes.layer({
+      machines: Array.from({ length: count }, (_, i) =>
+        i === 0 ? Machine.make("control-plane", 1, "control-plane") : Machine.make(`worker-${i}`, i + 1, "worker")
       )
+    }).pipe(Layer.provide(Cache.layer()))
+  )
 
 const eventually = <A, E, R>(
   check: Effect.Effect<A, E, R>,
@@ -195,5 +204,5 @@ const applyOne = Effect.fnUntraced(function* (
   return yield* client.patch(resource, target, Patch.apply(object), { fieldManager: "test", force: true })
 })
 
-/** What `ClusterTest.layer` provides. */
+/** What `ClusterTest.layer` provides, beside `Nodes` where there are some. */
 export type Provides = ApiServer | ClusterTest | Discovery | Quiescence | Services | Transport

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
-import { ApiServer } from "./apiserver/ApiServer.ts"
+import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServer.ts"
 import * as Front from "./apiserver/http/Front.ts"
 import * as Kubeconfig from "./apiserver/http/kubeconfigFile.ts"
 import { Endpoint } from "./Endpoint.ts"
@@ -20,6 +20,8 @@ export interface Options {
   readonly port?: number | undefined
   /** Where the kubeconfig goes; a new directory under the system's temporary one unless given. */
   readonly directory?: string | undefined
+  /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
+  readonly admission?: ApiServerOptions["admission"]
 }
 
 /** The cluster could not be started; the message is one sentence for the user. */
@@ -45,7 +47,7 @@ export class EmbeddedCluster extends Context.Service<
   }
 >()("effect-controller-manager/EmbeddedCluster") {
   static readonly layer = (options: Options = {}): Layer.Layer<EmbeddedCluster, EmbeddedClusterError> =>
-    Layer.effect(EmbeddedCluster, make(options)).pipe(Layer.provide(ApiServer.layer()))
+    Layer.effect(EmbeddedCluster, make(options)).pipe(Layer.provide(ApiServer.layer({ admission: options.admission })))
 
   /** Where and as whom `HttpTransport` reaches it. */
   static readonly layerEndpoint: Layer.Layer<Endpoint, never, EmbeddedCluster> = Layer.effect(

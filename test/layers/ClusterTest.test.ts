@@ -9,6 +9,7 @@ import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
 
 const manifest = `
 # two documents, and an empty one
@@ -99,6 +100,51 @@ describe("ClusterTest", () => {
       assert.match(messages[1] ?? "", /needs apiVersion, kind and metadata.name/)
       assert.match(messages[2] ?? "", /does not serve kind Nope/)
     }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("lets machines and pods fail through Nodes, which is there where machines are", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      const readiness = Effect.map(
+        cluster.snapshot(Pod),
+        ([pod]) => pod?.status?.conditions?.find(({ type }) => type === "Ready")?.status
+      )
+      yield* cluster.advance("10 seconds")
+      assert.strictEqual(yield* readiness, "True")
+      yield* nodes.crash({ name: "web" })
+      yield* cluster.settle
+      assert.strictEqual(yield* readiness, "False")
+      yield* nodes.remove("worker-1")
+      yield* cluster.advance("1 hour")
+      assert.deepStrictEqual(
+        (yield* cluster.snapshot(Node)).map(({ metadata }) => metadata.name),
+        ["control-plane"]
+      )
+    }).pipe(Effect.provide(ClusterTest.layer({ nodes: 2, objects: manifest })))
+  )
+
+  it.effect(
+    "has machines only where they are asked for, none if none: then pods stay Pending, and one may be added",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const nodes = yield* Nodes.Nodes
+        yield* cluster.advance("1 minute")
+        assert.strictEqual((yield* cluster.snapshot(Pod))[0]?.status?.phase, "Pending")
+        yield* nodes.add("late")
+        yield* cluster.eventually(
+          Effect.map(cluster.snapshot(Pod), ([pod]) => assert.strictEqual(pod?.status?.phase, "Running"))
+        )
+      }).pipe(Effect.provide(ClusterTest.layer({ nodes: 0, objects: manifest })))
+  )
+
+  it.effect("turns admission plugins on", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const failure = yield* Effect.flip(cluster.apply(manifest.replace("spec:", "spec:\n  serviceAccountName: none")))
+      assert.match(failure.message, /error looking up service account default\/none/)
+    }).pipe(Effect.provide(ClusterTest.layer({ admission: { serviceAccount: true } })))
   )
 
   it.effect("one seed gives one history, byte for byte; another gives another", () =>
