@@ -98,6 +98,10 @@ export const isTooLargeResourceVersion = (error: ApiError): boolean =>
   (error.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge") === true ||
     error.detail.includes("Too large resource version"))
 
+/** The server creates nothing there any more, because the namespace is being deleted. */
+export const isNamespaceTerminating = (error: ApiError): boolean =>
+  error.details?.causes?.some((cause) => cause.reason === "NamespaceTerminating") === true
+
 /** The peer's certificate was not accepted: trying again will not change that. */
 export const isUntrusted = (error: ApiError): boolean => {
   let cause = error.reason._tag === "Network" ? error.reason.cause : undefined

@@ -36,8 +36,7 @@ export const deliver = Effect.fnUntraced(function* (client: KubeClient["Service"
 
 /** Stored before (an answer got lost), or its namespace is on its way out: nothing a user should act on. */
 const isExpected = (error: ApiError.ApiError): boolean =>
-  ApiError.hasReason(error, "AlreadyExists") ||
-  error.details?.causes?.some((cause) => cause.reason === "NamespaceTerminating") === true
+  ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error)
 
 const mayPass = (error: ApiError.ApiError): boolean =>
   ApiError.isTransient(error) || ApiError.hasReason(error, "Conflict", "Credentials")
