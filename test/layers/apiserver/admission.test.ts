@@ -157,6 +157,27 @@ describe("service accounts", () => {
   )
 })
 
+describe("nodes", () => {
+  const nodes = "/api/v1/nodes"
+  const taint = (effect: string) => ({ key: "node.kubernetes.io/not-ready", effect })
+
+  it.effect("are tainted as not ready when they are new, once, and not when they change", () =>
+    Effect.gen(function* () {
+      same((yield* post(nodes, { metadata: { name: "a" } })).spec.taints, [taint("NoSchedule")])
+      const cleared = yield* patch(`${nodes}/a`, "merge", { spec: { taints: null } })
+      same(cleared.spec?.taints, undefined)
+      const said = { metadata: { name: "b" }, spec: { taints: [taint("NoExecute"), taint("NoSchedule")] } }
+      same((yield* post(nodes, said)).spec.taints, said.spec.taints)
+    }).pipe(Effect.provide(layer({ admission: { nodeTaints: true } })))
+  )
+
+  it.effect("are not unless somebody asks for it", () =>
+    Effect.gen(function* () {
+      same((yield* post(nodes, { metadata: { name: "a" } })).spec?.taints, undefined)
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
 describe("resource quota", () => {
   const quota = namespaced("resourcequotas")
   it.effect("charges what is created, and refuses what does not fit", () =>

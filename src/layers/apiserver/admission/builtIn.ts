@@ -2,6 +2,7 @@
 import type { Plugin } from "./Admission.ts"
 import { limitRanger } from "./limitRanger.ts"
 import { namespaceLifecycle } from "./namespaceLifecycle.ts"
+import { nodeTaints } from "./nodeTaints.ts"
 import { defaultTolerations, priority } from "./pods.ts"
 import { resourceQuota } from "./resourceQuota.ts"
 import { serviceAccount } from "./serviceAccount.ts"
@@ -19,6 +20,8 @@ export interface Switches {
   readonly defaultTolerationSeconds?: boolean | undefined
   /** Pods run as an account that exists. Off: nobody makes the accounts unless that controller runs. */
   readonly serviceAccount?: boolean | undefined
+  /** New nodes are tainted as not ready. Off: nobody takes the taint off unless the controller of nodes' lives runs. */
+  readonly nodeTaints?: boolean | undefined
   /** Claims and volumes in use are not deleted. Off: nobody lets go of them unless that controller runs. */
   readonly storageProtection?: boolean | undefined
   /** Namespaces are bounded by their ResourceQuotas. Off: nobody counts what is there unless that controller runs. */
@@ -30,6 +33,7 @@ export const plugins = (switches: Switches = {}): ReadonlyArray<Plugin> => [
   ...(switches.namespaceLifecycle === false ? [] : [namespaceLifecycle]),
   ...(switches.limitRanger === false ? [] : [limitRanger]),
   ...(switches.serviceAccount === true ? [serviceAccount] : []),
+  ...(switches.nodeTaints === true ? [nodeTaints] : []),
   ...(switches.priority === false ? [] : [priority]),
   ...(switches.defaultTolerationSeconds === false ? [] : [defaultTolerations]),
   ...(switches.storageProtection === true ? [storageProtection] : []),
