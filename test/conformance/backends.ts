@@ -43,8 +43,9 @@ export const real: Backend = {
   })
 }
 
-/** The embedded server, on its own; a real one has quotas on. */
-const embedded = Layer.build(ApiServer.layer({ admission: { resourceQuota: true } })).pipe(
+/** The embedded server, on its own, with what a real one has on. */
+const admission = { nodeTaints: true, resourceQuota: true, storageProtection: true }
+const embedded = Layer.build(ApiServer.layer({ admission })).pipe(
   Effect.map((context) => Context.get(context, ApiServer))
 )
 

@@ -2,6 +2,7 @@
 import type { Case } from "./Case.ts"
 import { admission } from "./cases/admission.ts"
 import { badRequests } from "./cases/badRequests.ts"
+import { created } from "./cases/created.ts"
 import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
@@ -20,7 +21,7 @@ import { writes } from "./cases/writes.ts"
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Resources: [...served, ...resources],
   "Versions and watches": [...lists, ...watches],
-  Writes: [...writes, ...patches, ...patchDetails, ...defaults, ...validation],
+  Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...validation],
   Deletion: deletion,
   Admission: admission,
   Views: views,

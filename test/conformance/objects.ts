@@ -16,6 +16,7 @@ export const at = (namespace: string) => {
     replicaSets: `${apps}/replicasets`,
     statefulSets: `${apps}/statefulsets`,
     daemonSets: `${apps}/daemonsets`,
+    claims: `${core}/persistentvolumeclaims`,
     jobs: `/apis/batch/v1/namespaces/${namespace}/jobs`,
     leases: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
   }

@@ -6,11 +6,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
 import { readFileSync, writeFileSync } from "node:fs"
 import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
-import { get, layer, pod, pods, post, put, refused, request, same } from "./client.ts"
+import { get, layer, patch, pod, pods, post, put, refused, request, same } from "./client.ts"
 import { objects } from "./defaultsObjects.ts"
 
 type Made = Record<string, unknown>
@@ -19,7 +20,7 @@ const file = new URL("defaultsAnswers.json", import.meta.url)
 const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Made>
 const assets = envtest.assets()
 
-/** Fields that servers after 1.20 fill in, or fill in otherwise; a DaemonSet's surge of 0 is one too. */
+/** Fields that servers after 1.20 fill in, or fill in otherwise. */
 const newer = new Set([
   "allocateLoadBalancerNodePorts",
   "batch.kubernetes.io/controller-uid",
@@ -33,9 +34,19 @@ const newer = new Set([
   "ipFamilyPolicy",
   "manualSelector",
   "persistentVolumeClaimRetentionPolicy",
+  "lastPhaseTransitionTime",
   "podReplacementPolicy",
+  "requiresRepublish",
+  "seLinuxMount",
+  "storageCapacity",
   "suspend"
 ])
+
+/** Values that either only servers after 1.20 fill in, or only those before autoscaling/v2, of fields that may have others. */
+const isOfAVersion = (key: string, value: unknown): boolean =>
+  (key === "maxSurge" && value === 0) ||
+  (key === "scope" && value === "Cluster") ||
+  (key === "currentReplicas" && value === 0)
 
 /** Fields with a value of the moment, and those that a typed server writes although they are empty. */
 const volatile = new Set([
@@ -44,16 +55,12 @@ const volatile = new Set([
   "controller-uid",
   "creationTimestamp",
   "daemonEndpoints",
-  // Counts changes of the template beside the generation; nothing reads it any more.
-  "deprecated.daemonset.template.generation",
   "kind",
   "kubernetes.io/metadata.name",
   "managedFields",
   "nodePort",
   "resourceVersion",
   "selfLink",
-  // New nodes are tainted until a controller finds them ready; there is no such plugin.
-  "taints",
   "uid"
 ])
 
@@ -66,7 +73,7 @@ const reduced = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key, member]) => !newer.has(key) && !volatile.has(key) && !(key === "maxSurge" && member === 0))
+      .filter(([key, member]) => !newer.has(key) && !volatile.has(key) && !isOfAVersion(key, member))
       .map(([key, member]) => [key, reduced(member)] as const)
       .filter(([key, member]) => key === "emptyDir" || !isEmpty(member))
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -87,7 +94,7 @@ const makeAll = Effect.fnUntraced(function* (transport: Transport["Service"], ol
 })
 
 const embedded = Effect.scoped(
-  Effect.flatMap(Layer.build(layer({ admission: { storageProtection: true } })), (context) =>
+  Effect.flatMap(Layer.build(layer({ admission: { nodeTaints: true, storageProtection: true } })), (context) =>
     makeAll(Context.get(context, Transport), false)
   )
 )
@@ -131,6 +138,12 @@ describe("defaults", () => {
         [job.spec.completionMode, job.spec.suspend, job.spec.podReplacementPolicy],
         ["NonIndexed", false, "TerminatingOrFailed"]
       )
+      same(job.metadata.labels, job.spec.template.metadata.labels)
+      const spec = { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "d" } }
+      const autoscalers = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
+      const autoscaler = yield* post(autoscalers, { metadata: { name: "a" }, spec })
+      same([autoscaler.spec.targetCPUUtilizationPercentage, autoscaler.metadata.annotations], [80, undefined])
+      same(autoscaler.status, { currentReplicas: 0, desiredReplicas: 0 })
     }).pipe(Effect.provide(layer()))
   )
 
@@ -143,6 +156,48 @@ describe("defaults", () => {
       const service = { metadata: { name: "s" }, spec: { type: "NodePort", ports: [{ port: 80 }] } }
       const first = yield* post(services, service)
       same(yield* put(`${services}/s`, service), first)
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
+describe("numbers that the server counts", () => {
+  it.effect("a daemon set's annotation follows its template, whatever clients write into it", () =>
+    Effect.gen(function* () {
+      const sets = "/apis/apps/v1/namespaces/default/daemonsets"
+      const key = "deprecated.daemonset.template.generation"
+      const seen = (set: any) => [set.metadata.annotations[key], set.metadata.generation]
+      const labels = { app: "a" }
+      const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } }
+      same(
+        seen(yield* post(sets, { metadata: { name: "d" }, spec: { selector: { matchLabels: labels }, template } })),
+        ["1", 1]
+      )
+      const change = (body: object, path = "d") => Effect.map(patch(`${sets}/${path}`, "merge", body), seen)
+      same(yield* change({ metadata: { annotations: null } }), ["1", 1])
+      same(yield* change({ metadata: { annotations: { [key]: "7" } } }), ["1", 1])
+      same(yield* change({ spec: { template: { metadata: { labels: { x: "y" } } } } }), ["2", 2])
+      same(yield* change({ spec: { minReadySeconds: 1 } }), ["2", 3])
+      same(yield* change({ metadata: { annotations: null }, status: { numberReady: 1 } }, "d/status"), ["2", 3])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("a volume says since when it is in its phase", () =>
+    Effect.gen(function* () {
+      const volumes = "/api/v1/persistentvolumes"
+      const made = yield* post(volumes, {
+        metadata: { name: "v" },
+        spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, hostPath: { path: "/x" } }
+      })
+      same(made.status, { phase: "Pending", lastPhaseTransitionTime: made.metadata.creationTimestamp })
+      yield* TestClock.adjust("5 seconds")
+      const bound = yield* patch(`${volumes}/v/status`, "merge", { status: { phase: "Bound" } })
+      same(bound.status.lastPhaseTransitionTime, "1970-01-01T00:00:05Z")
+      yield* TestClock.adjust("5 seconds")
+      const said = yield* patch(`${volumes}/v/status`, "merge", { status: { message: "x" } })
+      same(said.status.lastPhaseTransitionTime, "1970-01-01T00:00:05Z")
+      const lastPhaseTransitionTime = "1970-01-01T00:00:01Z"
+      const own = yield* patch(`${volumes}/v/status`, "merge", { status: { phase: "Failed", lastPhaseTransitionTime } })
+      same(own.status.lastPhaseTransitionTime, lastPhaseTransitionTime)
     }).pipe(Effect.provide(layer()))
   )
 })

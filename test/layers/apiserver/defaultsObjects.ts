@@ -41,9 +41,33 @@ const full = {
     { name: "host", hostPath: { path: "/x" } },
     { name: "memory", emptyDir: { medium: "Memory", sizeLimit: "2048Mi" } },
     { name: "fields", downwardAPI: { items: [{ path: "x", fieldRef: { fieldPath: "metadata.name" } }] } },
-    { name: "many", projected: { sources: [{ configMap: { name: "c" } }] } }
+    {
+      name: "many",
+      projected: {
+        sources: [
+          { configMap: { name: "c" } },
+          { downwardAPI: { items: [{ path: "x", fieldRef: { fieldPath: "metadata.name" } }] } },
+          { serviceAccountToken: { path: "token" } }
+        ]
+      }
+    },
+    { name: "blocks", iscsi: { targetPortal: "p", iqn: "iqn.2001-04.com.example:s", lun: 0 } },
+    { name: "ceph", rbd: { monitors: ["m"], image: "i" } },
+    { name: "azure", azureDisk: { diskName: "d", diskURI: "https://d" } }
   ]
 }
+
+const reference = { apiVersion: "apps/v1", kind: "Deployment", name: "d" }
+const autoscaler = { maxReplicas: 3, scaleTargetRef: reference }
+const autoscalers = {
+  path: "apis/autoscaling/v2/horizontalpodautoscalers",
+  old: "apis/autoscaling/v2beta2/horizontalpodautoscalers"
+}
+const backend = { service: { name: "s", port: { number: 80 } } }
+const webhook = { name: "a.b.c", sideEffects: "None", admissionReviewVersions: ["v1"] }
+const rule = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["nothing"] }
+/** A status that nobody but a controller can know. */
+const claimed = { replicas: 5, phase: "Bound", attached: true, conditions: [{ type: "X", status: "True" }] }
 
 const named = (body: object, metadata: object = {}) => ({ metadata: { name: "m", ...metadata }, ...body })
 
@@ -74,12 +98,100 @@ export const objects: ReadonlyArray<Minimal> = [
     })
   },
   { name: "daemonset", path: "apis/apps/v1/daemonsets", body: named({ spec: workload }) },
+  {
+    name: "daemonset with a number of its own and a status",
+    path: "apis/apps/v1/daemonsets",
+    body: named(
+      { spec: workload, status: claimed },
+      { name: "numbered", annotations: { "deprecated.daemonset.template.generation": "5" } }
+    )
+  },
   { name: "replicationcontroller", path: "api/v1/replicationcontrollers", body: named({ spec: { template } }) },
   { name: "job", path: "apis/batch/v1/jobs", body: named({ spec: once }) },
   {
     name: "job in parallel",
     path: "apis/batch/v1/jobs",
     body: named({ spec: { ...once, parallelism: 3 } }, { name: "parallel" })
+  },
+  {
+    name: "job of labelled pods",
+    path: "apis/batch/v1/jobs",
+    body: named({ spec: { template: { ...once.template, metadata: { labels } } } }, { name: "labelled" })
+  },
+  {
+    name: "labelled job of labelled pods",
+    path: "apis/batch/v1/jobs",
+    body: named({ spec: { template: { ...once.template, metadata: { labels } } } }, { name: "own", labels })
+  },
+  {
+    name: "disruption budget",
+    path: "apis/policy/v1/poddisruptionbudgets",
+    old: "apis/policy/v1beta1/poddisruptionbudgets",
+    body: named({ spec: { minAvailable: 1 }, status: claimed })
+  },
+  { name: "autoscaler", ...autoscalers, body: named({ spec: autoscaler, status: claimed }) },
+  {
+    name: "autoscaler with behaviour",
+    ...autoscalers,
+    body: named(
+      { spec: { ...autoscaler, behavior: { scaleUp: { policies: [{ type: "Pods", value: 1, periodSeconds: 5 }] } } } },
+      { name: "behaving" }
+    )
+  },
+  {
+    name: "autoscaler of the first version",
+    path: "apis/autoscaling/v1/horizontalpodautoscalers",
+    body: named({ spec: autoscaler }, { name: "first" })
+  },
+  {
+    name: "ingress",
+    path: "apis/networking.k8s.io/v1/ingresses",
+    body: named({ spec: { defaultBackend: backend }, status: { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } } })
+  },
+  {
+    name: "ingress class",
+    path: "apis/networking.k8s.io/v1/ingressclasses",
+    clusterScoped: true,
+    body: named({ spec: { controller: "a.b/c", parameters: { apiGroup: "a.b", kind: "K", name: "n" } } })
+  },
+  {
+    name: "network policy",
+    path: "apis/networking.k8s.io/v1/networkpolicies",
+    body: named({ spec: { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }] } })
+  },
+  {
+    name: "network policy of what goes out",
+    path: "apis/networking.k8s.io/v1/networkpolicies",
+    body: named({ spec: { podSelector: {}, egress: [{}] } }, { name: "out" })
+  },
+  {
+    name: "mutating webhooks",
+    path: "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    clusterScoped: true,
+    body: named({
+      webhooks: [{ ...webhook, rules: [rule], clientConfig: { service: { name: "s", namespace: "n" } } }]
+    })
+  },
+  {
+    name: "validating webhooks",
+    path: "apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    clusterScoped: true,
+    body: named({ webhooks: [{ ...webhook, rules: [rule], clientConfig: { url: "https://a.b/c" } }] })
+  },
+  {
+    name: "driver of storage",
+    path: "apis/storage.k8s.io/v1/csidrivers",
+    clusterScoped: true,
+    body: named({ spec: {} })
+  },
+  {
+    name: "attachment",
+    path: "apis/storage.k8s.io/v1/volumeattachments",
+    clusterScoped: true,
+    body: named({
+      spec: { attacher: "a.b", nodeName: "n", source: { persistentVolumeName: "v" } },
+      status: claimed
+    })
   },
   {
     name: "cronjob",
@@ -116,14 +228,18 @@ export const objects: ReadonlyArray<Minimal> = [
   {
     name: "claim",
     path: "api/v1/persistentvolumeclaims",
-    body: named({ spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "0.5Gi" } } } })
+    body: named({
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "0.5Gi" } } },
+      status: claimed
+    })
   },
   {
     name: "volume",
     path: "api/v1/persistentvolumes",
     clusterScoped: true,
     body: named({
-      spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1000M" }, hostPath: { path: "/x" } }
+      spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1000M" }, hostPath: { path: "/x" } },
+      status: claimed
     })
   },
   {
@@ -166,5 +282,14 @@ export const objects: ReadonlyArray<Minimal> = [
     path: "api/v1/nodes",
     clusterScoped: true,
     body: named({ status: { capacity: { cpu: "4000m", memory: "8192Mi" } } })
+  },
+  {
+    name: "node with a taint",
+    path: "api/v1/nodes",
+    clusterScoped: true,
+    body: named(
+      { spec: { taints: [{ key: "node.kubernetes.io/not-ready", effect: "NoExecute" }] } },
+      { name: "tainted" }
+    )
   }
 ]

@@ -64,8 +64,11 @@ export interface Kind {
   readonly defaults: ((object: JsonObject) => void) | undefined
   /** Applied to every object that is created, after metadata and defaults; works in place. */
   readonly onCreate: ((object: JsonObject) => void) | undefined
-  /** Applied to every new state on the main endpoint, after the status was restored; works in place. */
-  readonly onUpdate: ((object: JsonObject, existing: JsonObject) => void) | undefined
+  /**
+   * Applied to every new state on the main endpoint, after the status was restored, and on the status endpoint, after
+   * everything else was; works in place. `now` is a timestamp.
+   */
+  readonly onUpdate: ((object: JsonObject, existing: JsonObject, now: string) => void) | undefined
   readonly conversion: Conversion | undefined
   readonly columns: ReadonlyArray<Column> | undefined
 }

@@ -76,6 +76,38 @@ const daemonSet = (object: JsonObject): void => {
   object["status"] = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 }
 
+const autoscaler = (object: JsonObject): void => {
+  object["status"] = { desiredReplicas: 0 }
+}
+
+const disruptionBudget = (object: JsonObject): void => {
+  object["status"] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+}
+
+const claim = (object: JsonObject): void => {
+  object["status"] = { phase: "Pending" }
+}
+
+/** A volume says since when it is in its phase. Source: the strategy of the registry, from 1.31 on. */
+const volume = (object: JsonObject): void => {
+  const since = textAt(object, "metadata", "creationTimestamp")
+  object["status"] = { phase: "Pending", lastPhaseTransitionTime: since }
+}
+
+/** The time moves with the phase, unless whoever writes the status moves it. */
+export const volumePhase = (object: JsonObject, existing: JsonObject, now: string): void => {
+  const status = objectAt(object, "status")
+  if (status === undefined || textAt(status, "phase") === textAt(existing, "status", "phase")) return
+  const since = get(status, "lastPhaseTransitionTime")
+  if (since === undefined || since === at(existing, "status", "lastPhaseTransitionTime")) {
+    status["lastPhaseTransitionTime"] = now
+  }
+}
+
+const attachment = (object: JsonObject): void => {
+  object["status"] = { attached: false }
+}
+
 const empty = (object: JsonObject): void => {
   object["status"] = {}
 }
@@ -83,11 +115,17 @@ const empty = (object: JsonObject): void => {
 const table: ReadonlyMap<string, (object: JsonObject) => void> = new Map(
   Object.entries({
     ReplicationController: replicaSet,
+    PersistentVolume: volume,
+    PersistentVolumeClaim: claim,
+    ResourceQuota: empty,
     "apps/StatefulSet": replicaSet,
     "apps/DaemonSet": daemonSet,
     "batch/Job": job,
     "batch/CronJob": empty,
-    "policy/PodDisruptionBudget": empty
+    "autoscaling/HorizontalPodAutoscaler": autoscaler,
+    "networking.k8s.io/Ingress": service,
+    "policy/PodDisruptionBudget": disruptionBudget,
+    "storage.k8s.io/VolumeAttachment": attachment
   })
 )
 

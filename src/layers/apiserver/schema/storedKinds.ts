@@ -4,6 +4,8 @@
  */
 import * as Kind from "./Kind.ts"
 import * as autoscaling from "./autoscaling.ts"
+import * as creation from "./creation.ts"
+import * as workloads from "./defaults/workloads.ts"
 import * as groupColumns from "./groupColumns.ts"
 import * as columns from "./storedColumns.ts"
 import * as selectable from "./selectable.ts"
@@ -51,7 +53,8 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     shortNames: ["pv"],
     returnsDeleted: true,
     namespaced: false,
-    subresources: status
+    subresources: status,
+    onUpdate: creation.volumePhase
   }),
   Kind.make({
     ...core,
@@ -106,7 +109,8 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     plural: "daemonsets",
     shortNames: ["ds"],
     subresources: status,
-    generation: true
+    generation: true,
+    onUpdate: workloads.daemonSetUpdate
   }),
   Kind.make({
     ...batch,

@@ -181,7 +181,7 @@ export const update = (
   const before = Version.parse(existing)
   checkPreconditions(kind, object, before, name)
   const claimed = managedFields.sent(object, existing.owners)
-  const next = merged(target, object, before)
+  const next = merged(turn, target, object, before)
   const written = { turn, target, object: next, before, dryRun: options.dryRun }
   const whole = target.subresource === ""
   if (whole) {
@@ -278,10 +278,11 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
 }
 
 /** Which parts of the new state count depends on the endpoint. */
-const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonObject): JsonObject => {
+const merged = (turn: Turn.Turn, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
+  const { kind, subresource } = target
   switch (subresource) {
     case "status":
-      return withStatusOf(kind, object, before)
+      return withStatusOf(turn, kind, object, before)
     case "finalize":
       return { ...withPart(before, "spec", get(object, "spec")), metadata: ensureObject(object, "metadata") }
     case "ephemeralcontainers": {
@@ -291,7 +292,7 @@ const merged = ({ kind, subresource }: Target, object: JsonObject, before: JsonO
     }
     default:
       if (hasStatus(kind)) put(object, "status", get(before, "status"))
-      kind.onUpdate?.(object, before)
+      kind.onUpdate?.(object, before, Turn.timestamp(turn.now))
       kind.defaults?.(object)
       return object
   }
@@ -305,10 +306,11 @@ const withPart = (before: JsonObject, part: string, value: Json | undefined): Js
 }
 
 /** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
-const withStatusOf = (kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
+const withStatusOf = (turn: Turn.Turn, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
   const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")
   for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))
   next["metadata"] = metadata
+  kind.onUpdate?.(next, before, Turn.timestamp(turn.now))
   return next
 }

@@ -34,14 +34,44 @@ const account = (spec: JsonObject): void => {
 
 const withMode = ["secret", "configMap", "projected", "downwardAPI"] as const
 
+/** What is filled in of the volumes of particular drivers. */
+const drivers: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
+  azureDisk: { cachingMode: "ReadWrite", fsType: "ext4", kind: "Shared", readOnly: false },
+  hostPath: { type: "" },
+  iscsi: { iscsiInterface: "default" },
+  rbd: { keyring: "/etc/ceph/keyring", pool: "rbd", user: "admin" },
+  scaleIO: { fsType: "xfs", storageMode: "ThinProvisioned" }
+}
+
+/** The same in a pod's volume and in the spec of a persistent one. */
+export const driven = (volume: JsonObject): void => {
+  for (const [kind, values] of Object.entries(drivers)) {
+    const source = get(volume, kind)
+    if (isObject(source)) absent(source, values)
+  }
+}
+
+/** Where the values of fields and the tokens of accounts are files. */
+const files = (source: Json | undefined): void => {
+  for (const item of objects(source, "items")) {
+    const field = objectAt(item, "fieldRef")
+    if (field !== undefined) empty(field, { apiVersion: "v1" })
+  }
+}
+
 const defaultVolume = (volume: JsonObject): void => {
   if (Object.keys(volume).every((key) => key === "name")) set(volume, "emptyDir", {})
+  driven(volume)
   for (const kind of withMode) {
     const source = get(volume, kind)
     if (isObject(source)) absent(source, { defaultMode: 420 })
   }
-  const host = get(volume, "hostPath")
-  if (isObject(host)) absent(host, { type: "" })
+  files(get(volume, "downwardAPI"))
+  for (const source of objects(volume, "projected", "sources")) {
+    files(get(source, "downwardAPI"))
+    const token = objectAt(source, "serviceAccountToken")
+    if (token !== undefined) absent(token, { expirationSeconds: 3600 })
+  }
   const directory = get(volume, "emptyDir")
   if (isObject(directory)) quantity(directory, "sizeLimit")
   const claim = objectAt(volume, "ephemeral", "volumeClaimTemplate")

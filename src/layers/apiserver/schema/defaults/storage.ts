@@ -2,6 +2,7 @@
 import { clone, ensureObject, get, objectAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, quantities, specOf } from "./fill.ts"
+import { driven } from "./pods.ts"
 
 export const claim = (object: JsonObject): void => {
   const spec = specOf(object)
@@ -16,13 +17,24 @@ export const volume = (object: JsonObject): void => {
   empty(spec, { persistentVolumeReclaimPolicy: "Retain" })
   absent(spec, { volumeMode: "Filesystem" })
   quantities(get(spec, "capacity"))
-  const host = objectAt(spec, "hostPath")
-  if (host !== undefined) absent(host, { type: "" })
+  driven(spec)
   empty(ensureObject(object, "status"), { phase: "Pending" })
 }
 
 export const storageClass = (object: JsonObject): void => {
   empty(object, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" })
+}
+
+export const driver = (object: JsonObject): void => {
+  absent(specOf(object), {
+    attachRequired: true,
+    podInfoOnMount: false,
+    storageCapacity: false,
+    requiresRepublish: false,
+    seLinuxMount: false,
+    fsGroupPolicy: "ReadWriteOnceWithFSType",
+    volumeLifecycleModes: ["Persistent"]
+  })
 }
 
 export const quota = (object: JsonObject): void => {

@@ -4,7 +4,10 @@
  */
 import { objectAt, set } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
+import { autoscaler } from "./autoscaling.ts"
+import * as extensions from "./extensions.ts"
 import { empty, quantities } from "./fill.ts"
+import * as networking from "./networking.ts"
 import * as pods from "./pods.ts"
 import * as services from "./services.ts"
 import * as storage from "./storage.ts"
@@ -26,11 +29,6 @@ const node: Defaults = (object) => {
 
 const priorityClass: Defaults = (object) => empty(object, { preemptionPolicy: "PreemptLowerPriority" })
 
-const autoscaler: Defaults = (object) => {
-  const spec = objectAt(object, "spec")
-  if (spec !== undefined && spec["minReplicas"] === undefined) spec["minReplicas"] = 1
-}
-
 const podTemplate: Defaults = (object) => pods.template(object)
 
 const table: ReadonlyMap<string, Defaults> = new Map(
@@ -50,13 +48,18 @@ const table: ReadonlyMap<string, Defaults> = new Map(
     "apps/ReplicaSet": workloads.replicaSet,
     "apps/StatefulSet": workloads.statefulSet,
     "apps/DaemonSet": workloads.daemonSet,
+    "admissionregistration.k8s.io/MutatingWebhookConfiguration": extensions.mutatingWebhooks,
+    "admissionregistration.k8s.io/ValidatingWebhookConfiguration": extensions.validatingWebhooks,
     "autoscaling/HorizontalPodAutoscaler": autoscaler,
     "batch/Job": workloads.job,
     "batch/CronJob": workloads.cronJob,
     "discovery.k8s.io/EndpointSlice": services.endpointSlice,
+    "networking.k8s.io/NetworkPolicy": networking.networkPolicy,
+    "networking.k8s.io/IngressClass": networking.ingressClass,
     "rbac.authorization.k8s.io/RoleBinding": services.binding,
     "rbac.authorization.k8s.io/ClusterRoleBinding": services.binding,
     "scheduling.k8s.io/PriorityClass": priorityClass,
+    "storage.k8s.io/CSIDriver": storage.driver,
     "storage.k8s.io/StorageClass": storage.storageClass
   } satisfies Record<string, Defaults>)
 )

@@ -2,7 +2,7 @@
  * Defaults of what makes pods: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob. Source:
  * apps/v1, batch/v1 and core/v1 defaults of the reference server.
  */
-import { clone, ensureObject, get, isObject, objectAt, textAt } from "../../json.ts"
+import { at, clone, ensureObject, equal, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"
 import { template } from "./pods.ts"
@@ -46,16 +46,33 @@ export const daemonSet = (object: JsonObject): void => {
     absent(ensureObject(strategy, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 })
   }
   template(spec)
+  const annotations = ensureObject(ensureObject(object, "metadata"), "annotations")
+  if (!(Number(get(annotations, templateGeneration)) >= 1)) annotations[templateGeneration] = "1"
+}
+
+/** Counts changes of a daemon set's template, as a field of the spec did before apps/v1; an annotation in text only. */
+const templateGeneration = "deprecated.daemonset.template.generation"
+
+/** Clients can choose the number of a new daemon set, and never again. */
+export const daemonSetUpdate = (object: JsonObject, existing: JsonObject): void => {
+  daemonSet(object)
+  const count = Number(at(existing, "metadata", "annotations", templateGeneration) ?? 1)
+  const same = equal(at(object, "spec", "template"), at(existing, "spec", "template"))
+  const annotations = ensureObject(ensureObject(object, "metadata"), "annotations")
+  annotations[templateGeneration] = String(same ? count : count + 1)
 }
 
 const labelsOf = (template: JsonObject | undefined): JsonObject | undefined => objectAt(template, "metadata", "labels")
 
-/** A job or controller without labels of its own is labelled as its pods are. */
+/**
+ * A job or controller without labels of its own is labelled as its pods are: with the same map, so that what a job's template
+ * is labelled with later is on the job too. Source: the reference server, which shares the map as well.
+ */
 const inheritLabels = (object: JsonObject, spec: JsonObject): void => {
   const labels = labelsOf(objectAt(spec, "template"))
   const metadata = ensureObject(object, "metadata")
   const own = get(metadata, "labels")
-  if (labels !== undefined && Object.keys(isObject(own) ? own : {}).length === 0) metadata["labels"] = clone(labels)
+  if (labels !== undefined && Object.keys(isObject(own) ? own : {}).length === 0) metadata["labels"] = labels
 }
 
 export const replicationController = (object: JsonObject): void => {
