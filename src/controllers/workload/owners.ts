@@ -42,7 +42,9 @@ export const matching = <O extends KubeObject>({ selects, store }: Owners<O>, or
  */
 export const concerned = <O extends KubeObject>(owners: Owners<O>, delta: Delta<KubeObject>): ReadonlyArray<O> => {
   const { object } = delta
-  const previous = delta._tag === "Updated" && delta.previous !== object ? delta.previous : undefined
+  const previous = delta._tag === "Updated" ? delta.previous : undefined
+  // A resync: nothing has changed.
+  if (previous === object) return []
   const changedHands = previous !== undefined && !sameController(previous, object)
   const former = changedHands ? resolve(owners, previous) : undefined
   const out = former === undefined ? [] : [former]

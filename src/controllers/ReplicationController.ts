@@ -1,0 +1,50 @@
+/**
+ * replicationcontroller: keeps as many pods of a template as each ReplicationController asks for. What it does is `workload/replicaLoop`; here is what is its
+ * own: the kind, its permissions, and how its objects select pods. Source: spec C.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { Pod, ReplicationController } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as ReplicaLoop from "./workload/replicaLoop.ts"
+import * as Selectors from "./workload/selectors.ts"
+
+export interface Options {
+  /** How many ReplicationControllers are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+}
+
+const kind: ReplicaLoop.Kind<ReplicationController> = {
+  resource: ReplicationController,
+  selector: Selectors.memoised((owner) => Selectors.usable({ matchLabels: owner.spec?.selector })),
+  countsTerminating: false
+}
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "replicationcontroller",
+    component: "replication-controller",
+    access: [
+      Access.read(ReplicationController),
+      Access.update(ReplicationController, "status"),
+      Access.read(Pod),
+      Access.create(Pod),
+      Access.patch(Pod),
+      Access.remove(Pod)
+    ],
+    concurrency: options.concurrency ?? 5,
+    body: ({ client, events, queue, store }) =>
+      Effect.sync(() =>
+        ReplicaLoop.body(kind, {
+          owners: store(ReplicationController),
+          pods: store(Pod),
+          live: ({ metadata }) => client.get(ReplicationController, metadata),
+          updateStatus: (owner) => client.subresource("status").update(ReplicationController, owner),
+          create: (pod, namespace) => client.create(Pod, pod, { namespace }),
+          patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
+          remove: (pod) => client.delete(Pod, pod.metadata),
+          events,
+          queue
+        })
+      )
+  })
