@@ -291,6 +291,26 @@ describe("Controller", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
+  it.effect("stops at once when it never got to work: nobody would take its keys", () =>
+    Effect.gen(function* () {
+      const server = yield* ApiServer
+      yield* server.setFaults([{ match: on({ resource: "secrets" }), fault: { _tag: "Status", code: 403 } }])
+      yield* create("a")
+      const seen: Array<string> = []
+      const { stopping } = yield* Cluster.start(
+        Controller.make({
+          name: "waiting",
+          for: ConfigMap,
+          owns: [Secret],
+          reconcile: ({ key }) => Effect.sync(() => void seen.push(key))
+        })
+      )
+      const closing = yield* stopping()
+      assert.isTrue(Cluster.isDone(closing))
+      assert.deepStrictEqual(seen, [])
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
   it.effect("a defect in a reconcile is its key's failure, not the process's", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []

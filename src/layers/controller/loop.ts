@@ -86,10 +86,12 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const tools = Tools.make<A>({ cache, client: yield* KubeClient, events }, writes.note)
       const { feeds, reconcile } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
       yield* Effect.forEach(feeds, (source) => source.attach(cache, queue), { discard: true })
+      /** Before that nobody takes keys, and a drain would never end. */
+      let hasWorkers = false
       yield* supervisor.fork(
         options.name,
         Effect.andThen(
-          synced(cache, options.reads),
+          Effect.tap(synced(cache, options.reads), () => Effect.sync(() => (hasWorkers = true))),
           Reconcile.run(queue, {
             concurrency: options.concurrency ?? 1,
             timeout: options.timeout,
@@ -101,7 +103,10 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
         )
       )
       // Registered last, so it runs first: workers finish their keys before their fiber is interrupted.
-      yield* Effect.addFinalizer((exit) => (isLost(exit) ? Effect.void : queue.shutdownWithDrain))
+      yield* Effect.addFinalizer((exit) => {
+        if (isLost(exit)) return Effect.void
+        return hasWorkers ? queue.shutdownWithDrain : queue.shutdown
+      })
     }).pipe(Effect.annotateLogs({ controller: options.name }))
   )
 
