@@ -27,7 +27,7 @@ export interface Expectations {
 /** Never without something missing: what is complete is not kept. */
 interface Book {
   readonly since: number
-  /** Not seen yet; never negative. */
+  /** Not seen yet; below zero, harmlessly, when something nobody expected was seen while deletions were awaited. */
   creations: number
   /** Not seen yet, each once. */
   readonly deletions: Set<Key>
@@ -50,7 +50,7 @@ export const make = (): Expectations => {
     expectDeletions: (owner, dependents, since) => open(owner, { since, creations: 0, deletions: new Set(dependents) }),
     creationObserved: (owner) => {
       const book = books.get(owner)
-      if (book === undefined || book.creations === 0) return
+      if (book === undefined) return
       book.creations--
       settle(owner, book)
     },

@@ -1,0 +1,266 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Ranking from "../../../src/controllers/workload/ranking.ts"
+import type { Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { load, type Mutation } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+const Seconds = Schema.Literals([1, 2, 3, 900, 1000, 1600, 1990, 2000, 2010])
+
+/** What the rules look at; the uid comes from the place in the list. */
+const Facts = Schema.Struct({
+  node: Schema.Literals(["", "n1", "n2"]),
+  phase: Schema.Literals(["Pending", "Unknown", "Running"]),
+  ready: Schema.Literals(["yes", "no", "unsaid"]),
+  /** Undefined: ready, but nobody knows since when. */
+  since: Schema.UndefinedOr(Seconds),
+  cost: Schema.Literals(["", "5", "-3", "0", "+1", "008", "x", "-", "-2", "2147483648", "1e3"]),
+  restarts: Schema.Literals([0, 1, 2]),
+  sidecarRestarts: Schema.Literals([0, 1]),
+  created: Seconds
+})
+
+type Facts = typeof Facts.Type
+
+const now = 2000 * 1000
+
+const podOf = (facts: Facts, index: number): Pod => ({
+  metadata: {
+    name: `pod-${index}`,
+    uid: String.fromCodePoint(97 + ((index * 7) % 10)),
+    creationTimestamp: Time.format(facts.created * 1000),
+    ...(facts.cost === "" ? {} : { annotations: { [Ranking.deletionCost]: facts.cost } })
+  },
+  spec: {
+    containers: [],
+    initContainers: [{ name: "sidecar", restartPolicy: "Always" }, { name: "init" }],
+    ...(facts.node === "" ? {} : { nodeName: facts.node })
+  },
+  status: {
+    phase: facts.phase,
+    containerStatuses: [status("main", facts.restarts), status("other", 0)],
+    initContainerStatuses: [status("sidecar", facts.sidecarRestarts), status("init", 9)],
+    conditions:
+      facts.ready === "unsaid"
+        ? []
+        : [
+            {
+              type: "Ready",
+              status: facts.ready === "yes" ? "True" : "False",
+              ...(facts.since === undefined ? {} : { lastTransitionTime: Time.format(facts.since * 1000) })
+            }
+          ]
+  }
+})
+
+const status = (name: string, restartCount: number) => ({ name, restartCount, image: "", imageID: "", ready: true })
+
+/** The eight rules as sentences: negative when the first pod goes first. */
+type Rule = (a: Facts, b: Facts, uids: readonly [string, string], crowd: (node: string) => number) => number
+
+const lower =
+  (of: (facts: Facts) => number): Rule =>
+  (a, b) =>
+    of(a) - of(b)
+
+const costs: Readonly<Record<string, number>> = { "5": 5, "-3": -3, "-2": -2 }
+
+/** An age of d seconds is a number of nanoseconds with so many binary digits. */
+const digits = (seconds: number): number => (seconds <= 0 ? 0 : (BigInt(seconds) * 1_000_000_000n).toString(2).length)
+
+const younger =
+  (time: (facts: Facts) => number | undefined): Rule =>
+  (a, b, [x, y]) => {
+    const s = time(a)
+    const t = time(b)
+    if (s === t) return 0
+    if (s === undefined) return -1
+    if (t === undefined) return 1
+    return digits(2000 - s) - digits(2000 - t) || (x < y ? -1 : 1)
+  }
+
+const isReady = (facts: Facts) => facts.ready === "yes"
+
+/** Rules 1 to 5, which order any number of pods, and 6 to 8, which order two. */
+const total: ReadonlyArray<Rule> = [
+  lower((facts) => (facts.node === "" ? 0 : 1)),
+  lower((facts) => ["Pending", "Unknown", "Running"].indexOf(facts.phase)),
+  lower((facts) => (isReady(facts) ? 1 : 0)),
+  lower((facts) => costs[facts.cost] ?? 0),
+  (a, b, _, crowd) => crowd(b.node) - crowd(a.node)
+]
+
+const pairwise: ReadonlyArray<Rule> = [
+  (a, b, uids, crowd) => (isReady(a) && isReady(b) ? younger((facts) => facts.since)(a, b, uids, crowd) : 0),
+  lower((facts) => -facts.restarts),
+  lower((facts) => -facts.sidecarRestarts),
+  younger((facts) => facts.created)
+]
+
+const decide = (
+  rules: ReadonlyArray<Rule>,
+  pods: ReadonlyArray<Facts>,
+  i: number,
+  j: number,
+  company: ReadonlyArray<Facts> = []
+): number => {
+  const crowd = (node: string) => [...pods, ...company].filter((facts) => facts.node === node).length
+  const uid = (index: number) => podOf(facts(index), index).metadata.uid ?? ""
+  const facts = (index: number): Facts => {
+    const found = pods[index]
+    if (found === undefined) throw new Error(`no pod ${index}`)
+    return found
+  }
+  for (const rule of rules) {
+    const verdict = rule(facts(i), facts(j), [uid(i), uid(j)], crowd)
+    if (verdict !== 0) return verdict
+  }
+  return 0
+}
+
+const indexOf = (pod: Pod): number => Number(pod.metadata.name.slice(4))
+
+interface Pair {
+  readonly pair: readonly [Facts, Facts]
+  /** Pods of relatives, which are not up for deletion. */
+  readonly company: ReadonlyArray<Facts>
+}
+
+/** Of two pods the one that goes is the one the rules name, in whatever order they come. */
+const pairHolds = (module: typeof Ranking, { company, pair }: Pair): boolean => {
+  const [a, b] = [podOf(pair[0], 0), podOf(pair[1], 1)]
+  const verdict = decide([...total, ...pairwise], pair, 0, 1, company)
+  const related = [a, b, ...company.map((facts, i) => podOf(facts, i + 2))]
+  const first = (pods: ReadonlyArray<Pod>) => module.victims(pods, 1, () => related, now).map(indexOf)
+  if (verdict === 0) return first([a, b]).length === 1
+  const expected = verdict < 0 ? 0 : 1
+  return first([a, b])[0] === expected && first([b, a])[0] === expected
+}
+
+/** Of many, so many go as asked for, each once, and none that stays should have gone before by the first five rules. */
+const crowdHolds = (module: typeof Ranking, facts: ReadonlyArray<Facts>, count: number): boolean => {
+  const pods = facts.map(podOf)
+  const victims = module.victims(pods, count, () => pods, now).map(indexOf)
+  const survivors = pods.map(indexOf).filter((index) => !victims.includes(index))
+  return (
+    victims.length === Math.min(count, pods.length) &&
+    new Set(victims).size === victims.length &&
+    victims.every((victim) => survivors.every((survivor) => decide(total, facts, victim, survivor) <= 0))
+  )
+}
+
+const facts = Arbitrary.schema(Facts)
+
+const pairs = (module: typeof Ranking, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    Arbitrary.all({ pair: Arbitrary.all([facts, facts]), company: Arbitrary.array(facts, { maxLength: 2 }) }),
+    (value) => pairHolds(module, value),
+    options
+  )
+
+const crowds = (module: typeof Ranking, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    Arbitrary.all({
+      pods: Arbitrary.array(facts, { maxLength: 8 }),
+      count: Arbitrary.schema(Schema.Literals([0, 1, 2, 3, 8, 9]))
+    }),
+    ({ count, pods }) => crowdHolds(module, pods, count),
+    options
+  )
+
+const mutants: ReadonlyArray<Mutation> = [
+  {
+    title: "assigned pods first",
+    find: "return a.assigned ? 1 : -1",
+    replace: "return a.assigned ? -1 : 1"
+  },
+  {
+    title: "phase after readiness",
+    find: `  if (a.phase !== b.phase) return a.phase - b.phase
+  if (a.ready !== b.ready) return a.ready ? 1 : -1`,
+    replace: `  if (a.ready !== b.ready) return a.ready ? 1 : -1
+  if (a.phase !== b.phase) return a.phase - b.phase`
+  },
+  { title: "the dearest first", find: "return a.cost - b.cost", replace: "return b.cost - a.cost" },
+  { title: "the loneliest first", find: "return b.crowd - a.crowd", replace: "return a.crowd - b.crowd" },
+  {
+    title: "a cost with a plus sign counts",
+    find: "^(?:0|[1-9]\\d*|-\\d+)$",
+    replace: "^(?:0|\\+?[1-9]\\d*|-\\d+)$"
+  },
+  { title: "a cost with leading zeros counts", find: "(?:0|[1-9]\\d*|", replace: "(?:\\d+|" },
+  { title: "a cost beyond an int32 counts", find: "cost < 2 ** 31 ? cost : 0", replace: "cost < 2 ** 33 ? cost : 0" },
+  {
+    title: "ages are compared exactly",
+    find: "Math.floor(Math.log2(millis * 1e6))",
+    replace: "Math.log2(millis * 1e6)"
+  },
+  {
+    title: "the oldest first",
+    find: "magnitude(now - x) - magnitude(now - y)",
+    replace: "magnitude(now - y) - magnitude(now - x)"
+  },
+  { title: "no time is the oldest", find: "x === undefined ? -1 : 1", replace: "x === undefined ? 1 : -1" },
+  { title: "the steady ones first", find: "b.restarts - a.restarts", replace: "a.restarts - b.restarts" },
+  {
+    title: "every init container is a sidecar",
+    find: `restartPolicy === "Always" ? [name] : []`,
+    replace: `restartPolicy === "Always" ? [name] : [name]`
+  },
+  {
+    title: "restarts before readiness age",
+    find: "(a.ready ? byAge",
+    replace: "b.restarts - a.restarts || (a.ready ? byAge"
+  }
+]
+
+describe("ranking", () => {
+  it.effect("of two pods names the one that the eight rules name", () =>
+    Effect.map(pairs(Ranking, { runs: runs(2000) }), (result) =>
+      assert.isUndefined(Arbitrary.formatCheckFailure(result))
+    )
+  )
+
+  it.effect("of many takes as many as asked for, worst first", () =>
+    Effect.map(crowds(Ranking, { runs: runs(300) }), (result) =>
+      assert.isUndefined(Arbitrary.formatCheckFailure(result))
+    )
+  )
+
+  it("counts active company only, and asks for it only if somebody stays", () => {
+    const facts: Facts = {
+      node: "n1",
+      phase: "Running",
+      ready: "yes",
+      since: 1000,
+      cost: "",
+      restarts: 0,
+      sidecarRestarts: 0,
+      created: 1000
+    }
+    const [a, b] = [podOf(facts, 0), podOf({ ...facts, node: "n2" }, 1)]
+    const leaving = (pod: Pod): Pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" }
+    })
+    const alone = () => Ranking.victims([a, b], 1, () => [a, b, leaving(a), leaving(a)], now)
+    const crowded = () => Ranking.victims([a, b], 1, () => [a, b, podOf({ ...facts, node: "n2" }, 2)], now)
+    assert.deepStrictEqual([alone(), crowded()], [[a], [b]])
+    assert.deepStrictEqual(
+      Ranking.victims([a, b], 2, () => assert.fail("asked for company"), now),
+      [a, b]
+    )
+  })
+
+  for (const mutant of mutants) {
+    it.effect(`mutant is caught: ${mutant.title}`, () =>
+      Effect.gen(function* () {
+        const module = yield* Effect.promise(() => load<typeof Ranking>("controllers/workload/ranking.ts", mutant))
+        assert.strictEqual((yield* pairs(module, { runs: 3000, maxShrinks: 0, seed: 1 }))._tag, "Falsified")
+      })
+    )
+  }
+})
