@@ -35,6 +35,8 @@ export interface Answer {
   readonly bytes?: Uint8Array
   /** Further headers, names in lower case: `retry-after`, `warning`. */
   readonly headers?: Readonly<Record<string, string>>
+  /** For the server itself: the same request may be answered otherwise in a moment. */
+  readonly isTemporary?: boolean
 }
 
 export interface WatchAnswer {

@@ -21,6 +21,7 @@ import { handle, refused } from "./handle.ts"
 import type { JsonObject } from "./json.ts"
 import * as Refusal from "./Refusal.ts"
 import * as RevisionLog from "./mvcc/RevisionLog.ts"
+import { patient } from "./patience.ts"
 import { target } from "./routing.ts"
 import * as kinds from "./schema/kinds.ts"
 import type { Turn } from "./Turn.ts"
@@ -108,9 +109,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const faults = Faults.make()
   return ApiServer.of({
     handle: (request) =>
-      Effect.withFiber((fiber) =>
-        Effect.succeed(
-          answer(request, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(), fiber.getRef(Random.Random))
+      patient(
+        Effect.withFiber((fiber) =>
+          Effect.succeed(
+            answer(request, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(), fiber.getRef(Random.Random))
+          )
         )
       ),
     revision: Effect.sync(log.revision),

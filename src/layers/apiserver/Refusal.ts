@@ -10,9 +10,15 @@ import type { Kind } from "./schema/Kind.ts"
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly status: Status.Status
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** What is missing is being made: the server tries the request again a few times before it says no. */
+  readonly isTemporary?: boolean | undefined
 }> {
   override get message(): string {
     return this.status.message ?? this.status.reason ?? ""
+  }
+
+  temporary(): Refusal {
+    return new Refusal({ status: this.status, headers: this.headers, isTemporary: true })
   }
 }
 

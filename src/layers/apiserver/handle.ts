@@ -43,10 +43,11 @@ export const answer = (status: number, text: string): Answer => ({
   body: text
 })
 
-export const refused = ({ headers, status }: Refusal.Refusal): Answer => {
+export const refused = ({ headers, isTemporary = false, status }: Refusal.Refusal): Answer => {
   const wait = status.details?.retryAfterSeconds
   const retry = wait === undefined ? {} : { "retry-after": String(wait) }
-  return { ...answer(status.code, JSON.stringify(status satisfies Status.Status)), headers: { ...retry, ...headers } }
+  const said = answer(status.code, JSON.stringify(status satisfies Status.Status))
+  return { ...said, headers: { ...retry, ...headers }, ...(isTemporary ? { isTemporary } : {}) }
 }
 
 const openApi = OpenApi.make(kinds.all, discovery.version.gitVersion)

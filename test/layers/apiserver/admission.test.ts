@@ -1,6 +1,8 @@
 /** Built-in admission, plugin by plugin and as switches: what it adds to objects, what it refuses, in which words. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { TestClock } from "effect/testing"
 import { layer, get, patch, pod, pods, post, put, refused, remove, same } from "./client.ts"
 
 const namespaced = (plural: string) => `/api/v1/namespaces/default/${plural}`
@@ -139,21 +141,150 @@ describe("priority and tolerations", () => {
 })
 
 describe("service accounts", () => {
-  it.effect("pods run as an account that exists", () =>
+  const on = layer({ admission: { serviceAccount: true } })
+  const account = (name: string, rest: object = {}) =>
+    post(namespaced("serviceaccounts"), { metadata: { name }, ...rest })
+  const why = (given: object) => Effect.map(refused(post(pods, given)), (error) => [error.status, error.message])
+  const notFound = (name: string) => [
+    403,
+    `pods "a" is forbidden: error looking up service account default/${name}: serviceaccount "${name}" not found`
+  ]
+  const mount = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+  it.effect("pods run as an account that exists, and pull with its secrets", () =>
     Effect.gen(function* () {
-      const missing = yield* refused(post(pods, pod("a")))
-      same(
-        [missing.status, missing.message],
-        [
-          403,
-          'pods "a" is forbidden: error looking up service account default/default: serviceaccount "default" not found'
-        ]
-      )
       const secrets = [{ name: "registry" }]
-      yield* post(namespaced("serviceaccounts"), { metadata: { name: "default" }, imagePullSecrets: secrets })
+      yield* account("default", { imagePullSecrets: secrets })
       const made = yield* post(pods, pod("a"))
-      same([made.spec.serviceAccountName, made.spec.imagePullSecrets], ["default", secrets])
-    }).pipe(Effect.provide(layer({ admission: { serviceAccount: true } })))
+      same(
+        [made.spec.serviceAccountName, made.spec.serviceAccount, made.spec.imagePullSecrets],
+        ["default", "default", secrets]
+      )
+      const own = [{ name: "own" }]
+      same((yield* post(pods, pod("b", {}, { imagePullSecrets: own }))).spec.imagePullSecrets, own)
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("a missing account is a refusal at once", () =>
+    Effect.gen(function* () {
+      same(yield* why(pod("a", {}, { serviceAccountName: "none" })), notFound("none"))
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("the standard account is waited for, less than two seconds", () =>
+    Effect.gen(function* () {
+      const late = yield* Effect.forkChild(why(pod("a")), { startImmediately: true })
+      yield* TestClock.adjust("890 millis")
+      same(late.pollUnsafe(), undefined)
+      yield* TestClock.adjust("910 millis")
+      same(yield* Fiber.join(late), notFound("default"))
+
+      const made = yield* Effect.forkChild(post(pods, pod("a")), { startImmediately: true })
+      yield* TestClock.adjust("500 millis")
+      same(made.pollUnsafe(), undefined)
+      yield* account("default")
+      yield* TestClock.adjust("200 millis")
+      same((yield* Fiber.join(made)).spec.serviceAccountName, "default")
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("a request that waits is judged anew each time", () =>
+    Effect.gen(function* () {
+      yield* post("/api/v1/namespaces", { metadata: { name: "n" } })
+      const late = yield* Effect.forkChild(refused(post("/api/v1/namespaces/n/pods", pod("a"))), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("150 millis")
+      yield* remove("/api/v1/namespaces/n")
+      yield* TestClock.adjust("200 millis")
+      same((yield* Fiber.join(late)).error.details?.causes?.[0]?.reason, "NamespaceTerminating")
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("every container finds a token, init containers too, in one volume", () =>
+    Effect.gen(function* () {
+      yield* account("default")
+      const container = { name: "side", image: "web:1", volumeMounts: [{ name: "v", mountPath: mount }] }
+      const made = yield* post(
+        pods,
+        pod(
+          "a",
+          {},
+          {
+            initContainers: [{ name: "init", image: "web:1" }],
+            containers: [{ name: "main", image: "web:1" }, container],
+            volumes: [{ name: "v", emptyDir: {} }]
+          }
+        )
+      )
+      const [, volume] = made.spec.volumes
+      assert.match(volume.name, /^kube-api-access-[a-z0-9]{5}$/)
+      same(volume.projected, {
+        sources: [
+          { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
+          { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
+          {
+            downwardAPI: {
+              items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }]
+            }
+          }
+        ],
+        defaultMode: 420
+      })
+      const expected = [{ name: volume.name, readOnly: true, mountPath: mount }]
+      same(made.spec.initContainers[0].volumeMounts, expected)
+      same(made.spec.containers[0].volumeMounts, expected)
+      same(made.spec.containers[1].volumeMounts, container.volumeMounts)
+      // A pod that brings such a volume, as a copy of another does, keeps it.
+      const copy = { ...pod("b"), spec: { containers: pod("b").spec.containers, volumes: made.spec.volumes } }
+      const copied = yield* post(pods, copy)
+      same(copied.spec.volumes, made.spec.volumes)
+      same(copied.spec.containers[0].volumeMounts, expected)
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("the pod says whether it wants a token, else the account does", () =>
+    Effect.gen(function* () {
+      yield* account("default", { automountServiceAccountToken: false })
+      yield* account("open")
+      const volumes = (name: string, spec: object) =>
+        Effect.map(post(pods, pod(name, {}, spec)), (made) => (made.spec.volumes ?? []).length)
+      same(yield* volumes("a", {}), 0)
+      same(yield* volumes("b", { automountServiceAccountToken: true }), 1)
+      same(yield* volumes("c", { serviceAccountName: "open" }), 1)
+      same(yield* volumes("d", { serviceAccountName: "open", automountServiceAccountToken: false }), 0)
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("mirror pods name neither accounts nor secrets, and are left as they are", () =>
+    Effect.gen(function* () {
+      const mirror = (spec: object) => {
+        const plain = pod("a", {}, spec)
+        return { ...plain, metadata: { ...plain.metadata, annotations: { "kubernetes.io/config.mirror": "x" } } }
+      }
+      const container = { name: "main", image: "web:1" }
+      const refusals: ReadonlyArray<readonly [object, string]> = [
+        [{ serviceAccountName: "x" }, "reference service accounts"],
+        [{ volumes: [{ name: "v", secret: { secretName: "s" } }] }, "reference secrets"],
+        [{ containers: [{ ...container, envFrom: [{ secretRef: { name: "s" } }] }] }, "reference secrets"],
+        [{ imagePullSecrets: [{ name: "s" }] }, "reference secrets"],
+        [
+          { volumes: [{ name: "v", projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }] },
+          "use ServiceAccountToken volume projections"
+        ]
+      ]
+      for (const [spec, words] of refusals) {
+        same(yield* why(mirror(spec)), [403, `pods "a" is forbidden: a mirror pod may not ${words}`])
+      }
+      const made = yield* post(pods, mirror({}))
+      same([made.spec.serviceAccountName, made.spec.volumes], [undefined, undefined])
+    }).pipe(Effect.provide(on))
+  )
+
+  it.effect("nobody is asked for one unless the switch is on", () =>
+    Effect.gen(function* () {
+      same((yield* post(pods, pod("a"))).spec.volumes, undefined)
+    }).pipe(Effect.provide(layer()))
   )
 })
 
