@@ -1,0 +1,39 @@
+/**
+ * serviceaccount: every active namespace has the account `default`, which pods run as when they name none. It is made again when
+ * somebody deletes it, and otherwise left as it is. Source: spec G.3.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
+import { Namespace, ServiceAccount } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+
+/** What pods run as that name no account. */
+const account = "default"
+
+export const make = () =>
+  Controller.stateful({
+    name: "serviceaccount",
+    component: "serviceaccount-controller",
+    access: [Access.read(Namespace), Access.read(ServiceAccount), Access.create(ServiceAccount)],
+    body: ({ cache, client }) =>
+      Effect.succeed({
+        sources: [
+          Controller.watch(Namespace, ({ _tag, object }) => (_tag === "Deleted" ? [] : [object.metadata.name])),
+          Controller.watch(ServiceAccount, ({ _tag, object: { metadata } }) =>
+            _tag === "Deleted" && metadata.name === account ? [Key.make(undefined, metadata.namespace ?? "")] : []
+          )
+        ],
+        reconcile: Effect.fnUntraced(function* ({ name: namespace }) {
+          const found = yield* cache.get(Namespace, namespace)
+          if (found?.status?.phase !== "Active") return
+          if ((yield* cache.get(ServiceAccount, Key.make(namespace, account))) !== undefined) return
+          yield* Effect.catchIf(
+            client.create(ServiceAccount, { metadata: { namespace, name: account } }),
+            (error) => ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error),
+            () => Effect.void
+          )
+        })
+      })
+  })
