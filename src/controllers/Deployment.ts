@@ -1,0 +1,126 @@
+/**
+ * deployment: rolls out pod templates. Each template gets a ReplicaSet; the loop moves pods from old sets to the new one within the bounds
+ * of the strategy and reports how far it is. It never touches a pod. What a sync does is decided in `deployment/`; here is what it reads
+ * and may do. Source: spec B.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
+import { Deployment, Pod, ReplicaSet } from "../kube/resources.ts"
+import * as Selector from "../kube/Selector.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Trigger from "../streams/trigger.ts"
+import * as Plan from "./deployment/plan.ts"
+import type { Ports } from "./deployment/ports.ts"
+import * as Sync from "./deployment/sync.ts"
+import * as Triggers from "./deployment/triggers.ts"
+import * as Adopt from "./workload/adopt.ts"
+import * as Indexes from "./workload/indexes.ts"
+
+export interface Options {
+  /** How many Deployments are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+}
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "deployment",
+    component: "deployment-controller",
+    access,
+    concurrency: options.concurrency ?? 5,
+    retries: 15,
+    body: (tools) =>
+      Effect.sync(() => {
+        const stores: Triggers.Stores = {
+          deployments: tools.store(Deployment),
+          sets: tools.store(ReplicaSet),
+          pods: tools.store(Pod)
+        }
+        return {
+          sources: [
+            Controller.watch(Deployment, Trigger.self),
+            Controller.watch(ReplicaSet, Triggers.replicaSets(stores), { indexes: Indexes.both }),
+            Controller.watch(Pod, Triggers.pods(stores), { indexes: [Indexes.byController] })
+          ],
+          reconcile: reconcile(stores, tools)
+        }
+      })
+  })
+
+const access = [
+  Access.read(Deployment),
+  Access.update(Deployment),
+  Access.update(Deployment, "status"),
+  Access.read(ReplicaSet),
+  Access.create(ReplicaSet),
+  Access.update(ReplicaSet),
+  Access.patch(ReplicaSet),
+  Access.remove(ReplicaSet),
+  Access.read(Pod)
+]
+
+type Tools = Controller.BodyTools<(typeof access)[number]>
+
+const reconcile = (stores: Triggers.Stores, tools: Tools) => {
+  const ports = portsOf(tools)
+  return Effect.fnUntraced(function* ({ key }: Controller.Request) {
+    const deployment = stores.deployments.get(key)
+    if (deployment === undefined) return Reconcile.done
+    if (Plan.selectsEverything(deployment)) {
+      yield* Sync.refuse(ports, deployment)
+      return Reconcile.done
+    }
+    const owned = yield* claim(stores, tools, deployment)
+    const again = yield* Sync.run(ports, { deployment, owned, podsOf: (set) => Triggers.podsOf(stores, set) })
+    if (again === undefined) return Reconcile.done
+    if (again._tag === "After") return Reconcile.after(again.millis)
+    tools.queue.addWithUnsafe(key, { rateLimited: true })
+    return Reconcile.done
+  }, forgetInTerminatingNamespace)
+}
+
+/** Nothing can be created there any more, and the Deployment will go too. */
+const forgetInTerminatingNamespace = <E, R>(
+  sync: Effect.Effect<Reconcile.Outcome, E, R>
+): Effect.Effect<Reconcile.Outcome, E, R> =>
+  Effect.catchIf(
+    sync,
+    (error) => ApiError.isApiError(error) && ApiError.isNamespaceTerminating(error),
+    () => Effect.succeed(Reconcile.done)
+  )
+
+/** The ReplicaSets of the Deployment, after adoptions and releases. */
+const claim = (stores: Triggers.Stores, { client }: Tools, deployment: Deployment) =>
+  Effect.gen(function* () {
+    const selector = yield* Effect.fromResult(
+      Result.mapError(Selector.fromSpec(deployment.spec?.selector ?? {}), (why) =>
+        Reconcile.terminal(`deployment ${Key.of(deployment)} has an invalid label selector: ${why}`)
+      )
+    )
+    return yield* Adopt.claim(
+      {
+        owner: deployment,
+        resource: Deployment,
+        matches: (set: ReplicaSet) => Selector.matchesLabels(selector, set.metadata.labels),
+        live: client.get(Deployment, deployment.metadata),
+        patch: (set, patch) => client.patch(ReplicaSet, set.metadata, patch)
+      },
+      [
+        ...stores.sets.byIndex(Indexes.byController.name, deployment.metadata.uid ?? ""),
+        ...stores.sets.byIndex(Indexes.orphans.name, deployment.metadata.namespace ?? "")
+      ]
+    )
+  })
+
+const portsOf = ({ client, events }: Tools): Ports => ({
+  events,
+  update: (deployment) => client.update(Deployment, deployment),
+  updateStatus: (deployment) => client.subresource("status").update(Deployment, deployment),
+  createSet: (draft) => client.create(ReplicaSet, draft),
+  updateSet: (set) => client.update(ReplicaSet, set),
+  removeSet: (set) => client.delete(ReplicaSet, set.metadata),
+  liveSet: ({ metadata: { namespace } }, name) => client.get(ReplicaSet, { namespace, name })
+})

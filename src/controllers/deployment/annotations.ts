@@ -1,0 +1,59 @@
+/**
+ * The annotations through which a Deployment and its ReplicaSets talk: revisions, the sizes they were scaled for, and what is copied from
+ * one to the other. Values are text that anybody may have written; one that cannot be read counts as absent unless said otherwise.
+ * Source: spec B.3.1.
+ */
+import type { KubeObject } from "../../kube/Meta.ts"
+
+/** On both kinds: an int64, which a double cannot hold. */
+export const revision = "deployment.kubernetes.io/revision"
+/** On ReplicaSets: earlier revisions of the set, comma separated, oldest first. */
+export const revisionHistory = "deployment.kubernetes.io/revision-history"
+/** On ReplicaSets: `spec.replicas` of the Deployment when the set was last scaled. */
+export const desiredReplicas = "deployment.kubernetes.io/desired-replicas"
+/** On ReplicaSets: replicas and surge of the Deployment when the set was last scaled. */
+export const maxReplicas = "deployment.kubernetes.io/max-replicas"
+/** On Deployments: the revision to go back to. What is left of the rollback of extensions/v1beta1. */
+export const rollbackTo = "deprecated.deployment.rollback.to"
+
+export type Annotations = Readonly<Record<string, string>>
+
+export const of = (object: KubeObject): Annotations => object.metadata.annotations ?? {}
+
+/** The object with other annotations. */
+export const put = <A extends KubeObject>(object: A, annotations: Annotations): A => ({
+  ...object,
+  metadata: { ...object.metadata, annotations }
+})
+
+/** Never copied from one kind to the other: each means something different there, or belongs to kubectl. */
+const notCopied = new Set([
+  "kubectl.kubernetes.io/last-applied-configuration",
+  revision,
+  revisionHistory,
+  desiredReplicas,
+  maxReplicas,
+  rollbackTo
+])
+
+/** What a Deployment gives to its new ReplicaSet, or gets back from one in a rollback. */
+export const copied = (annotations: Annotations): Annotations => pick(annotations, (key) => !notCopied.has(key))
+
+/** What a Deployment keeps for itself in a rollback. */
+export const kept = (annotations: Annotations): Annotations => pick(annotations, (key) => notCopied.has(key))
+
+const pick = (annotations: Annotations, test: (key: string) => boolean): Annotations =>
+  Object.fromEntries(Object.entries(annotations).filter(([key]) => test(key)))
+
+/** A decimal int64; undefined for any other text. */
+export const int64 = (text: string): bigint | undefined => {
+  if (!/^[+-]?\d+$/.test(text)) return undefined
+  const value = BigInt(text.replace("+", ""))
+  return value >= -(2n ** 63n) && value < 2n ** 63n ? value : undefined
+}
+
+/** A number of replicas noted on an object; undefined when there is none that can be read. */
+export const count = (object: KubeObject, key: string): number | undefined => {
+  const value = int64(of(object)[key] ?? "")
+  return value === undefined ? undefined : Number(value)
+}

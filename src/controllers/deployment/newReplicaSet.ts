@@ -1,0 +1,97 @@
+/**
+ * The new ReplicaSet: what one is made of, and what an existing one takes over from its Deployment. Pure; whether it exists, and who
+ * writes it, is decided elsewhere. Source: spec B.3.
+ */
+import * as Hash from "../../kube/hash.ts"
+import type { Draft } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
+import { Deployment, type ReplicaSet } from "../../kube/resources.ts"
+import * as Annotations from "./annotations.ts"
+import * as Bounds from "./bounds.ts"
+import * as ReplicaSets from "./replicaSets.ts"
+import * as Revisions from "./revisions.ts"
+
+/** The set to create: its name and labels carry the hash of the template and of the collisions so far. */
+export const draft = (deployment: Deployment, old: ReadonlyArray<ReplicaSet>): Draft<ReplicaSet> & Named => {
+  const template = deployment.spec?.template ?? {}
+  const hash = Hash.template(template, deployment.status?.collisionCount)
+  const labels = { ...template.metadata?.labels, [ReplicaSets.hashLabel]: hash }
+  const selector = deployment.spec?.selector
+  const { maxTotal, replicas } = Bounds.of(deployment)
+  const minReadySeconds = deployment.spec?.minReadySeconds
+  return {
+    metadata: {
+      name: nameOf(deployment, hash),
+      ...(deployment.metadata.namespace === undefined ? {} : { namespace: deployment.metadata.namespace }),
+      labels,
+      annotations: {
+        ...Annotations.copied(Annotations.of(deployment)),
+        [Annotations.revision]: String(nextRevision(old)),
+        [Annotations.desiredReplicas]: String(replicas),
+        [Annotations.maxReplicas]: String(maxTotal)
+      },
+      ownerReferences: [Owner.reference(Deployment, deployment)]
+    },
+    spec: {
+      replicas: Bounds.sizeOfNew(deployment, 0, old),
+      ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, [ReplicaSets.hashLabel]: hash } },
+      template: { ...template, metadata: { ...template.metadata, labels } }
+    }
+  }
+}
+
+/** A draft that says its name: it must be known when somebody else has taken it. */
+interface Named {
+  readonly metadata: { readonly name: string }
+}
+
+/** One more than any old set has. */
+export const nextRevision = (old: ReadonlyArray<ReplicaSet>): bigint => Revisions.highest(old) + 1n
+
+/** Bytes of an object's name. */
+const nameLimit = 253
+
+const nameOf = (deployment: Deployment, hash: string): string =>
+  `${deployment.metadata.name.slice(0, nameLimit - hash.length - 1)}-${hash}`
+
+/** What an existing new set should become; undefined when it is in order. */
+export const update = (
+  deployment: Deployment,
+  current: ReplicaSet,
+  old: ReadonlyArray<ReplicaSet>
+): ReplicaSet | undefined => {
+  const { annotations, changed } = annotated(deployment, current, nextRevision(old))
+  const minReadySeconds = deployment.spec?.minReadySeconds ?? 0
+  const sameReadiness = (current.spec?.minReadySeconds ?? 0) === minReadySeconds
+  if (!changed && sameReadiness) return undefined
+  const next = Annotations.put(current, annotations)
+  return sameReadiness || next.spec === undefined ? next : { ...next, spec: { ...next.spec, minReadySeconds } }
+}
+
+/** A set whose revision cannot be read is nobody's to renumber: what it would get is no reason to write it. */
+const annotated = (
+  deployment: Deployment,
+  current: ReplicaSet,
+  revision: bigint
+): { readonly annotations: Annotations.Annotations; readonly changed: boolean } => {
+  const before = Annotations.of(current)
+  const copied = Annotations.copied(Annotations.of(deployment))
+  const annotations = { ...before, ...copied }
+  const former = Revisions.of(current)
+  if (former === undefined) return { annotations, changed: false }
+  if (former >= revision)
+    return { annotations, changed: Object.keys(copied).some((key) => before[key] !== copied[key]) }
+  const renumbered = { ...annotations, [Annotations.revision]: String(revision) }
+  const formerText = before[Annotations.revision] ?? ""
+  return {
+    annotations:
+      formerText === ""
+        ? renumbered
+        : {
+            ...renumbered,
+            [Annotations.revisionHistory]: Revisions.extend(before[Annotations.revisionHistory] ?? "", formerText)
+          },
+    changed: true
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The old way to undo: an annotation names the revision to go back to. The template and the annotations of that revision's ReplicaSet
+ * become the Deployment's again; whatever comes of it, the annotation is removed. `kubectl rollout undo` does not use it.
+ * Source: spec B.8.1.
+ */
+import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import * as Annotations from "./annotations.ts"
+import * as ReplicaSets from "./replicaSets.ts"
+import * as Revisions from "./revisions.ts"
+
+/** The revision asked for, zero for the last one; undefined when nobody asks, or what is asked cannot be read. */
+export const requested = (deployment: Deployment): bigint | undefined =>
+  Annotations.int64(Annotations.of(deployment)[Annotations.rollbackTo] ?? "")
+
+export interface Decision {
+  /** To be written whole, its spec included. */
+  readonly deployment: Deployment
+  readonly event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }
+}
+
+export const decide = (deployment: Deployment, sets: ReplicaSets.Sets, asked: bigint): Decision => {
+  const all = ReplicaSets.all(sets)
+  const revision = asked === 0n ? Revisions.secondHighest(all) : asked
+  if (revision === 0n) return refuse(deployment, "DeploymentRollbackRevisionNotFound", "Unable to find last revision.")
+  const found = all.find((set) => Revisions.of(set) === revision)
+  if (found === undefined) {
+    return refuse(deployment, "DeploymentRollbackRevisionNotFound", "Unable to find the revision to rollback to.")
+  }
+  const name = JSON.stringify(deployment.metadata.name)
+  if (ReplicaSets.sameTemplate(found.spec?.template, deployment.spec?.template)) {
+    const message = `The rollback revision contains the same template as current deployment ${name}`
+    return refuse(deployment, "DeploymentRollbackTemplateUnchanged", message)
+  }
+  const message = `Rolled back deployment ${name} to revision ${revision}`
+  return {
+    deployment: withoutRequest(restored(deployment, found)),
+    event: { type: "Normal", reason: "DeploymentRollback", message }
+  }
+}
+
+const refuse = (deployment: Deployment, reason: string, message: string): Decision => ({
+  deployment: withoutRequest(deployment),
+  event: { type: "Warning", reason, message }
+})
+
+const withoutRequest = (deployment: Deployment): Deployment => {
+  const { [Annotations.rollbackTo]: _, ...annotations } = Annotations.of(deployment)
+  return Annotations.put(deployment, annotations)
+}
+
+/** As it was when the set was the new one, but for what belongs to the Deployment alone. */
+const restored = (deployment: Deployment, set: ReplicaSet): Deployment => {
+  const template = ReplicaSets.withoutHash(set.spec?.template)
+  const annotations = {
+    ...Annotations.kept(Annotations.of(deployment)),
+    ...Annotations.copied(Annotations.of(set))
+  }
+  if (deployment.spec === undefined || template === undefined) return deployment
+  return Annotations.put({ ...deployment, spec: { ...deployment.spec, template } }, annotations)
+}

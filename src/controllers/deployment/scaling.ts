@@ -1,0 +1,106 @@
+/**
+ * A Deployment that was scaled while several of its ReplicaSets have pods: each gets a share of the change in proportion to its size, so
+ * that a rollout in progress keeps its shape and a bad template does not get all the new pods. Source: spec B.4.
+ */
+import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import * as Annotations from "./annotations.ts"
+import * as Bounds from "./bounds.ts"
+import * as ReplicaSets from "./replicaSets.ts"
+
+/** A set and the size it is to have. */
+export interface Resize {
+  readonly set: ReplicaSet
+  readonly size: number
+  /** Write it even if the size stays: its annotations must say for what the Deployment was last scaled. */
+  readonly force: boolean
+}
+
+export const to = (set: ReplicaSet, size: number): Resize => ({ set, size, force: false })
+
+/** Whether a set was scaled for another number of replicas than the Deployment has now. Sets that do not say do not count. */
+export const isDue = (deployment: Deployment, sets: ReplicaSets.Sets): boolean =>
+  ReplicaSets.all(sets).some((set) => {
+    const desired = Annotations.count(set, Annotations.desiredReplicas)
+    return ReplicaSets.isActive(set) && desired !== undefined && desired !== Bounds.replicasOf(deployment)
+  })
+
+/** The state to write; undefined when there is nothing to write. */
+export const resized = (deployment: Deployment, { force, set, size }: Resize): ReplicaSet | undefined => {
+  if (!force && ReplicaSets.size(set) === size) return undefined
+  const { maxTotal, replicas } = Bounds.of(deployment)
+  const before = Annotations.of(set)
+  const scaledFor = { [Annotations.desiredReplicas]: String(replicas), [Annotations.maxReplicas]: String(maxTotal) }
+  const isMarked = Object.entries(scaledFor).every(([key, value]) => before[key] === value)
+  if ((ReplicaSets.size(set) === size && isMarked) || set.spec === undefined) return undefined
+  return Annotations.put({ ...set, spec: { ...set.spec, replicas: size } }, { ...before, ...scaledFor })
+}
+
+/** Which sets get which size, in the order of writing. */
+export const plan = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyArray<Resize> => {
+  const active = ReplicaSets.all(sets).filter(ReplicaSets.isActive)
+  if (active.length < 2) {
+    const only = active[0] ?? sets.current ?? sets.old.at(-1)
+    return only === undefined ? [] : [to(only, Bounds.replicasOf(deployment))]
+  }
+  if (isSaturated(deployment, sets.current)) {
+    return active.filter((set) => set !== sets.current).map((set) => to(set, 0))
+  }
+  return Bounds.isRolling(deployment) ? proportional(deployment, active) : []
+}
+
+/** The new set holds all the Deployment wants, and all of it is available. */
+const isSaturated = (deployment: Deployment, set: ReplicaSet | undefined): boolean => {
+  const replicas = Bounds.replicasOf(deployment)
+  return (
+    set !== undefined &&
+    ReplicaSets.size(set) === replicas &&
+    Annotations.count(set, Annotations.desiredReplicas) === replicas &&
+    ReplicaSets.available(set) === replicas
+  )
+}
+
+/**
+ * Sizes whose sum is what the bounds allow. Each set takes its share, largest first; what rounding left over goes to the first. No set
+ * moves against the direction of the change, and none below zero: what the first cannot give, the next ones do.
+ */
+const proportional = (deployment: Deployment, active: ReadonlyArray<ReplicaSet>): ReadonlyArray<Resize> => {
+  const { maxTotal, replicas } = Bounds.of(deployment)
+  const allowed = replicas > 0 ? maxTotal : 0
+  const change = allowed - ReplicaSets.sum(active, ReplicaSets.size)
+  const sorted = [...active].sort(bySize(change > 0 ? "newestFirst" : "oldestFirst"))
+  let rest = change
+  const shared = sorted.map((set) => {
+    const share = clip(fraction(deployment, set), rest)
+    rest -= share
+    return ReplicaSets.size(set) + share
+  })
+  return sorted.map((set, i) => {
+    const before = shared[i] ?? 0
+    const size = Math.max(0, before + rest)
+    rest -= size - before
+    return { set, size, force: true }
+  })
+}
+
+/** Between nothing and the rest, whichever sign the rest has. */
+const clip = (share: number, rest: number): number =>
+  rest > 0 ? Math.min(Math.max(share, 0), rest) : Math.max(Math.min(share, 0), rest)
+
+const bySize =
+  (ties: "newestFirst" | "oldestFirst") =>
+  (a: ReplicaSet, b: ReplicaSet): number =>
+    ReplicaSets.size(b) - ReplicaSets.size(a) ||
+    (ties === "newestFirst" ? ReplicaSets.byAge(b, a) : ReplicaSets.byAge(a, b))
+
+/** By how much the set would grow to keep its part of the whole. */
+const fraction = (deployment: Deployment, set: ReplicaSet): number => {
+  const { maxTotal, replicas } = Bounds.of(deployment)
+  const size = ReplicaSets.size(set)
+  if (replicas === 0) return -size
+  // Zero is no whole to have a part of.
+  const whole = Annotations.count(set, Annotations.maxReplicas) || (deployment.status?.replicas ?? 0)
+  return whole === 0 ? 0 : round((size * maxTotal) / whole) - size
+}
+
+/** To the nearest whole, halves away from zero. */
+const round = (value: number): number => Math.sign(value) * Math.round(Math.abs(value))

@@ -1,0 +1,120 @@
+/**
+ * What a Deployment reports of itself: counts summed over its ReplicaSets as those last reported them, and the conditions that follow
+ * from the counts. Source: spec B.9, B.10.
+ */
+import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
+import * as Bounds from "./bounds.ts"
+import * as Conditions from "./conditions.ts"
+import * as Progress from "./progress.ts"
+import * as ReplicaSets from "./replicaSets.ts"
+
+/** The whole status but for what it says about progress, which stays as it is stored. `now` is in milliseconds since 1970. */
+export const compute = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {
+  const all = ReplicaSets.all(sets)
+  const available = ReplicaSets.sum(all, ReplicaSets.available)
+  const terminatingReplicas = terminating(all)
+  const collisionCount = deployment.status?.collisionCount
+  return {
+    ...counts({
+      observedGeneration: deployment.metadata.generation ?? 0,
+      replicas: ReplicaSets.sum(all, ReplicaSets.replicas),
+      updatedReplicas: sets.current === undefined ? 0 : ReplicaSets.replicas(sets.current),
+      readyReplicas: ReplicaSets.sum(all, (set) => set.status?.readyReplicas ?? 0),
+      availableReplicas: available,
+      unavailableReplicas: Math.max(0, ReplicaSets.sum(all, ReplicaSets.size) - available)
+    }),
+    ...(terminatingReplicas === undefined ? {} : { terminatingReplicas }),
+    ...(collisionCount === undefined ? {} : { collisionCount }),
+    conditions: Conditions.set(Conditions.of(deployment), availability(deployment, available, now))
+  }
+}
+
+/** The status of a rollout: `compute`, judged for progress, with the failure of a set if one has any. */
+export const rollout = (deployment: Deployment, sets: ReplicaSets.Sets, now: number): Conditions.Status => {
+  const status = Progress.judge(deployment, sets.current, compute(deployment, sets, now), now)
+  const conditions = status.conditions ?? []
+  const failure = failureOf(sets)
+  return {
+    ...status,
+    conditions:
+      failure === undefined
+        ? Conditions.remove(conditions, Conditions.replicaFailure)
+        : Conditions.set(conditions, failure)
+  }
+}
+
+/** Counts that are zero are left out, as the server stores them. */
+const counts = <K extends string>(of: Readonly<Record<K, number>>): Partial<Readonly<Record<K, number>>> => {
+  const out: Partial<Record<K, number>> = {}
+  for (const key in of) if (of[key] !== 0) out[key] = of[key]
+  return out
+}
+
+/** Undefined if a set that was looked after does not say; one that nobody has looked at yet has none. */
+const terminating = (all: ReadonlyArray<ReplicaSet>): number | undefined => {
+  let total = 0
+  for (const { status } of all) {
+    if (status?.terminatingReplicas !== undefined) total += status.terminatingReplicas
+    else if ((status?.observedGeneration ?? 0) !== 0) return undefined
+  }
+  return total
+}
+
+const availability = (deployment: Deployment, available: number, now: number): Conditions.Condition =>
+  available >= Bounds.of(deployment).minAvailable
+    ? Conditions.make(
+        Conditions.available,
+        "True",
+        "MinimumReplicasAvailable",
+        "Deployment has minimum availability.",
+        now
+      )
+    : Conditions.make(
+        Conditions.available,
+        "False",
+        "MinimumReplicasUnavailable",
+        "Deployment does not have minimum availability.",
+        now
+      )
+
+/** The new set's failure before those of the old ones. */
+const failureOf = ({ current, old }: ReplicaSets.Sets): Conditions.Condition | undefined => {
+  for (const set of current === undefined ? old : [current, ...old]) {
+    const failure = set.status?.conditions?.find((condition) => condition.type === Conditions.replicaFailure)
+    if (failure === undefined) continue
+    return failure.lastTransitionTime === undefined
+      ? failure
+      : { ...failure, lastUpdateTime: failure.lastTransitionTime }
+  }
+  return undefined
+}
+
+/** Whether writing the status would change nothing. */
+export const isSame = (a: Conditions.Status, b: Conditions.Status): boolean =>
+  numbers.every((field) => (a[field] ?? 0) === (b[field] ?? 0)) &&
+  a.collisionCount === b.collisionCount &&
+  a.terminatingReplicas === b.terminatingReplicas &&
+  sameConditions(a.conditions ?? [], b.conditions ?? [])
+
+/** Fields for which zero and absent are one. For the two others absent means unknown. */
+const numbers = [
+  "observedGeneration",
+  "replicas",
+  "updatedReplicas",
+  "readyReplicas",
+  "availableReplicas",
+  "unavailableReplicas"
+] as const
+
+const sameConditions = (a: Conditions.Conditions, b: Conditions.Conditions): boolean =>
+  a.length === b.length && a.every((condition, i) => sameCondition(condition, b[i]))
+
+const sameCondition = (a: Conditions.Condition, b: Conditions.Condition | undefined): boolean =>
+  a === b ||
+  (b !== undefined &&
+    a.type === b.type &&
+    a.status === b.status &&
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.lastUpdateTime === b.lastUpdateTime &&
+    a.lastTransitionTime === b.lastTransitionTime)

@@ -1,0 +1,170 @@
+/**
+ * One sync of a Deployment: what the plans beside this file decide, carried out in order. A round changes one thing and then writes the
+ * status; the event of its own write brings the next round. Writes go through ports, so nothing here knows where they go.
+ * Source: spec B.2 to B.8, B.10.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as ApiError from "../../kube/ApiError.ts"
+import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
+import * as Cleanup from "./cleanup.ts"
+import * as Ensure from "./ensure.ts"
+import * as Plan from "./plan.ts"
+import { type Ports, resize, type Rollout, writeStatus } from "./ports.ts"
+import * as Progress from "./progress.ts"
+import * as Recreate from "./recreate.ts"
+import * as ReplicaSets from "./replicaSets.ts"
+import * as Rollback from "./rollback.ts"
+import * as Rolling from "./rolling.ts"
+import * as Scaling from "./scaling.ts"
+import * as Status from "./status.ts"
+
+/** A strategy this program does not know. */
+export class UnknownStrategy extends Data.TaggedError("UnknownStrategy")<{ readonly type: string }> {
+  override get message(): string {
+    return `unexpected deployment strategy type: ${this.type}`
+  }
+}
+
+export type Failure = ApiError.ApiError | UnknownStrategy
+
+/** What a sync starts from: the state of the cache. */
+export interface Gathered {
+  readonly deployment: Deployment
+  /** The ReplicaSets it controls. */
+  readonly owned: ReadonlyArray<ReplicaSet>
+  /** The pods a ReplicaSet controls, in every phase. */
+  readonly podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>
+}
+
+/**
+ * The answer to a selector that means every pod: a word to the user, and nothing else. That the object was seen is noted once a
+ * generation.
+ */
+export const refuse = Effect.fnUntraced(function* (
+  ports: Ports,
+  deployment: Deployment
+): Effect.fn.Return<void, ApiError.ApiError> {
+  const message = "This deployment is selecting all pods. A non-empty selector is required."
+  yield* ports.events.event(deployment, "Warning", "SelectingAll", message)
+  const generation = deployment.metadata.generation ?? 0
+  if ((deployment.status?.observedGeneration ?? 0) >= generation) return
+  yield* ports.updateStatus({ ...deployment, status: { ...deployment.status, observedGeneration: generation } })
+})
+
+/** Answers when to look again although nothing will have happened. */
+export const run = Effect.fnUntraced(function* (
+  ports: Ports,
+  { deployment, owned, podsOf }: Gathered
+): Effect.fn.Return<Progress.Recheck, Failure> {
+  const now = yield* Clock.currentTimeMillis
+  const isLeaving = deployment.metadata.deletionTimestamp !== undefined
+  const paused = isLeaving ? deployment : yield* writeStatus(ports, deployment, Progress.pause(deployment, now))
+  const rollout = yield* Ensure.existing(ports, { deployment: paused, sets: ReplicaSets.find(paused, owned), now })
+  const way = Plan.way(rollout.deployment, rollout.sets)
+  switch (way._tag) {
+    case "Report":
+      return yield* report(ports, rollout)
+    case "Scale":
+      return yield* scale(ports, rollout)
+    case "Rollback":
+      return yield* rollBack(ports, rollout, way.revision)
+    case "Recreate":
+      return yield* recreate(ports, rollout, podsOf)
+    case "Rolling":
+      return yield* roll(ports, rollout)
+    case "UnknownStrategy":
+      return yield* new UnknownStrategy({ type: way.type })
+  }
+})
+
+/** Sizes follow the Deployment's, whatever the state of a rollout; how far that is, is not judged meanwhile. */
+const scale = Effect.fnUntraced(function* (ports: Ports, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
+  const rollout = yield* resize(ports, before, Scaling.plan(before.deployment, before.sets))
+  const { deployment } = rollout
+  const isPaused = deployment.spec?.paused === true && Rollback.requested(deployment) === undefined
+  if (isPaused) yield* cleanUp(ports, rollout)
+  return yield* report(ports, rollout)
+})
+
+/** Ends with the write: the next round rolls out what came back. */
+const rollBack = Effect.fnUntraced(function* (
+  ports: Ports,
+  before: Rollout,
+  revision: bigint
+): Effect.fn.Return<Progress.Recheck, Failure> {
+  const { deployment, sets } = yield* Ensure.present(ports, before)
+  const { deployment: next, event } = Rollback.decide(deployment, sets, revision)
+  if (event.type === "Warning") yield* ports.events.event(deployment, event.type, event.reason, event.message)
+  yield* ports.update(next)
+  if (event.type === "Normal") yield* ports.events.event(deployment, event.type, event.reason, event.message)
+  return undefined
+})
+
+const roll = Effect.fnUntraced(function* (ports: Ports, before: Rollout): Effect.fn.Return<Progress.Recheck, Failure> {
+  const rollout = yield* Ensure.present(ports, before)
+  const growth = Rolling.grow(rollout.deployment, rollout.sets)
+  if (growth !== undefined) return yield* judge(ports, yield* resize(ports, rollout, [growth]))
+  const steps = Rolling.shrink(rollout.deployment, rollout.sets)
+  const shrunk = yield* Effect.result(resize(ports, rollout, steps))
+  if (Result.isFailure(shrunk)) {
+    // As if nothing had been scaled: the status is told first, then the key comes back.
+    yield* judge(ports, yield* finish(ports, rollout))
+    return yield* shrunk.failure
+  }
+  return yield* judge(ports, steps.length > 0 ? shrunk.success : yield* finish(ports, rollout))
+})
+
+const recreate = Effect.fnUntraced(function* (
+  ports: Ports,
+  before: Rollout,
+  podsOf: Gathered["podsOf"]
+): Effect.fn.Return<Progress.Recheck, Failure> {
+  const steps = Recreate.shrink(before.sets)
+  if (steps.length > 0) return yield* judge(ports, yield* resize(ports, before, steps))
+  if (Recreate.isWaiting(before.sets, podsOf)) return yield* judge(ports, before)
+  const rollout = yield* Ensure.present(ports, before)
+  const growth = Recreate.grow(rollout.deployment, rollout.sets)
+  return yield* judge(ports, yield* finish(ports, yield* resize(ports, rollout, growth)))
+})
+
+/** Drops the history that is too much once the stored status says that the rollout is over. */
+const finish = (ports: Ports, rollout: Rollout): Effect.Effect<Rollout, ApiError.ApiError> =>
+  Progress.isComplete(rollout.deployment, rollout.deployment.status ?? {})
+    ? Effect.as(cleanUp(ports, rollout), rollout)
+    : Effect.succeed(rollout)
+
+const cleanUp = (ports: Ports, { deployment, sets }: Rollout): Effect.Effect<void, ApiError.ApiError> =>
+  Effect.forEach(
+    Cleanup.plan(deployment, sets.old),
+    (set) =>
+      Effect.catchIf(
+        ports.removeSet(set),
+        (error) => ApiError.hasReason(error, "NotFound"),
+        () => Effect.void
+      ),
+    { discard: true }
+  )
+
+/** Writes the counts, and nothing about progress. */
+const report = Effect.fnUntraced(function* (
+  ports: Ports,
+  { deployment, now, sets }: Rollout
+): Effect.fn.Return<Progress.Recheck, Failure> {
+  const status = Status.compute(deployment, sets, now)
+  if (!Status.isSame(deployment.status ?? {}, status)) yield* ports.updateStatus({ ...deployment, status })
+  return undefined
+})
+
+/** Writes the counts and what they say about progress; if that is no news, says when to look again. */
+const judge = Effect.fnUntraced(function* (
+  ports: Ports,
+  { deployment, now, sets }: Rollout
+): Effect.fn.Return<Progress.Recheck, Failure> {
+  const status = Status.rollout(deployment, sets, now)
+  if (Status.isSame(deployment.status ?? {}, status)) return Progress.recheck(deployment, status, now)
+  yield* ports.updateStatus({ ...deployment, status })
+  return undefined
+})

@@ -1,0 +1,158 @@
+/** What the scenarios of the Deployment loop say: objects, ReplicaSets whose status is told by hand, and what was asked of the server. */
+import * as Effect from "effect/Effect"
+import type * as Duration from "effect/Duration"
+import * as DeploymentController from "../../../src/controllers/Deployment.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import type * as Resource from "../../../src/kube/Resource.ts"
+import { Deployment, Event, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { isWatch, type Rule } from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import type { Request } from "../../../src/layers/Transport.ts"
+
+export const labels = { app: "web" }
+
+export const podSpec = (image = "web:1") => ({ containers: [{ name: "main", image }] })
+
+export const template = (image = "web:1") => ({ metadata: { labels }, spec: podSpec(image) })
+
+/** A Deployment of three pods with the label `app=web`, as a manifest. */
+export const deployment = (spec: object = {}, metadata: object = {}) => ({
+  metadata: { name: "web", namespace: "default", ...metadata },
+  spec: { replicas: 3, selector: { matchLabels: labels }, template: template(), ...spec }
+})
+
+/** A ReplicaSet that could be one of the Deployment's, as a manifest. */
+export const replicaSet = (name: string, spec: object = {}, metadata: object = {}) => ({
+  metadata: { name, namespace: "default", labels, ...metadata },
+  spec: { replicas: 3, selector: { matchLabels: labels }, template: template(), ...spec }
+})
+
+const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(KubeClient, use)
+
+export const settle = Effect.flatMap(ClusterTest, (cluster) => cluster.settle)
+
+export const advance = (time: Duration.Input) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
+
+export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object) =>
+  withClient((client) => Effect.tap(client.create(resource, object as never), () => settle))
+
+export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name = "web") =>
+  withClient((client) => client.get(resource, { namespace: "default", name }))
+
+/** A merge patch, and what follows from it. */
+export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
+  withClient((client) =>
+    Effect.tap(client.patch(resource, { namespace: "default", name, subresource }, Patch.merge(body)), () => settle)
+  )
+
+/** A change of the Deployment's spec. */
+export const change = (spec: object) => patch(Deployment, "web", { spec })
+
+export const annotate = (annotations: object) => patch(Deployment, "web", { metadata: { annotations } })
+
+export const useImage = (image: string) => change({ template: { spec: podSpec(image) } })
+
+export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
+  withClient((client) => Effect.tap(client.delete(resource, { namespace: "default", name }, options), () => settle))
+
+/** All ReplicaSets of the namespace, the newest last. */
+export const sets = withClient((client) =>
+  Effect.map(client.list(ReplicaSet, { namespace: "default" }), ({ items }) =>
+    [...items]
+      .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+      .sort((a, b) => Number(revisionOf(a)) - Number(revisionOf(b)))
+  )
+)
+
+/** The ReplicaSet with that image. */
+export const setOf = (image: string) =>
+  Effect.flatMap(sets, (all) => {
+    const found = all.find((set) => set.spec?.template?.spec?.containers[0]?.image === image)
+    return found === undefined ? Effect.die(`no ReplicaSet has the image ${image}`) : Effect.succeed(found)
+  })
+
+const prefix = "deployment.kubernetes.io/"
+
+/** `revision`, `desired-replicas`, … of any object. */
+export const note = (object: KubeObject, name: string) => object.metadata.annotations?.[prefix + name]
+
+export const revisionOf = (object: KubeObject) => note(object, "revision")
+
+/** Says of a ReplicaSet what its own loop would say: that many pods exist, are ready and available. */
+export const tell = (set: ReplicaSet, replicas: number, available = replicas, more: object = {}) =>
+  Effect.flatMap(get(ReplicaSet, set.metadata.name), ({ metadata }) =>
+    patch(
+      ReplicaSet,
+      set.metadata.name,
+      {
+        status: {
+          replicas,
+          readyReplicas: available,
+          availableReplicas: available,
+          observedGeneration: metadata.generation,
+          terminatingReplicas: 0,
+          ...more
+        }
+      },
+      "status"
+    )
+  )
+
+/** The set does what it was asked at once. */
+export const obey = (image: string) => Effect.flatMap(setOf(image), (set) => tell(set, set.spec?.replicas ?? 0))
+
+/** `web:1 3/2` for each ReplicaSet: image, pods wanted, pods available. */
+export const shape = Effect.map(sets, (all) =>
+  all.map(
+    ({ spec, status }) =>
+      `${spec?.template?.spec?.containers[0]?.image} ${spec?.replicas}/${status?.availableReplicas ?? 0}`
+  )
+)
+
+export const conditions = Effect.map(get(Deployment), ({ status }) => status?.conditions ?? [])
+
+export const condition = (type: string) => Effect.map(conditions, (all) => all.find((one) => one.type === type))
+
+/** `Progressing=True NewReplicaSetCreated: Created …` */
+export const said = Effect.map(conditions, (all) =>
+  all.map(({ message, reason, status, type }) => `${type}=${status} ${reason}: ${message}`)
+)
+
+/** Events about the Deployment in the order of their names, `Normal ScalingReplicaSet Scaled up …`. */
+export const events = Effect.gen(function* () {
+  yield* (yield* Recorder).drained
+  const client = yield* KubeClient
+  const { items } = yield* client.list(Event, { fieldSelector: "involvedObject.kind=Deployment" })
+  return items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+})
+
+/** Writes from now on, events left out; rules for bad luck come first. */
+export const recording = (rules: ReadonlyArray<Rule> = []) =>
+  Effect.gen(function* () {
+    const calls: Array<Request> = []
+    yield* (yield* ApiServer).setFaults([
+      {
+        match: (request) => {
+          if (request.context.resource !== "events" && request.method !== "GET" && !isWatch(request))
+            calls.push(request)
+          return false
+        },
+        fault: { _tag: "Drop" }
+      },
+      ...rules
+    ])
+    return calls
+  })
+
+/** `update deployments.apps/status web`. */
+export const line = ({ context }: Request): string =>
+  [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
+
+export const start = Effect.flatMap(ClusterTest, (cluster) => cluster.run(DeploymentController.make()))
+
+export { Deployment, Pod, ReplicaSet }
