@@ -1,0 +1,89 @@
+/**
+ * podgc: removes pods that nobody else can or will. Every twenty seconds: those that have ended, beyond a threshold; those whose node
+ * is gone; those whose deletion cannot end because their node is out of service or they never had one. Each is declared failed
+ * first, unless it has ended, and then deleted without grace. A removal that fails is tried again at the next look.
+ * Source: spec G.5.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
+import { Node, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Plan from "./podgc/plan.ts"
+import * as Quarantine from "./podgc/quarantine.ts"
+
+export interface Options {
+  /** How many pods that have ended are kept in the cluster; 0 keeps all. `--terminated-pod-gc-threshold`, 12500. */
+  readonly terminatedPodThreshold?: number | undefined
+}
+
+const access = [
+  Access.read(Pod),
+  Access.read(Node),
+  Access.live(Node),
+  Access.patch(Pod, "status"),
+  Access.remove(Pod)
+] as const
+
+type Tools = Controller.Tools<(typeof access)[number]>
+
+export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {}) =>
+  Controller.scheduled({
+    name: "podgc",
+    component: "pod-garbage-collector-controller",
+    access,
+    schedule: Schedule.spaced("20 seconds"),
+    run: (tools) => {
+      // As long as a run of the layer: what an earlier term suspected may have come back since.
+      let quarantine = Quarantine.empty
+      return Effect.gen(function* () {
+        const pods = yield* tools.cache.list(Pod)
+        const nodes = yield* tools.cache.list(Node)
+        const now = Number((yield* Clock.monotonicTimeNanos) / 1_000_000n)
+        const look = Quarantine.look(quarantine, Plan.missingNodes(pods, nodes), now)
+        quarantine = look.quarantine
+        const lost = new Set(
+          yield* Effect.filter(look.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
+        )
+        const removals = Plan.plan({ pods, nodes, lost, threshold })
+        yield* Effect.forEach(removals, (removal) => remove(tools, removal), { concurrency: atOnce, discard: true })
+      })
+    }
+  })
+
+/** Requests in flight. */
+const atOnce = 10
+
+/** Whether the server says so; in doubt the node is there. */
+const isGone = Effect.fnUntraced(function* ({ client }: Tools, name: string) {
+  const found = yield* Effect.result(client.get(Node, { name }))
+  if (Result.isSuccess(found)) return false
+  if (ApiError.hasReason(found.failure, "NotFound")) return true
+  yield* Effect.logWarning(`Cannot tell whether node ${name} still exists: ${found.failure.message}`)
+  return false
+})
+
+const remove = Effect.fnUntraced(
+  function* ({ client }: Tools, removal: Plan.Removal) {
+    const { name, namespace, uid } = removal.pod.metadata
+    const verdict = Plan.verdict(removal, yield* Clock.currentTimeMillis)
+    if (verdict !== undefined) yield* client.subresource("status").patch(Pod, { namespace, name }, verdict)
+    const preconditions = uid === undefined ? undefined : { uid }
+    yield* client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions })
+    yield* Effect.logInfo("Removed pod")
+  },
+  (effect, _, { pod, why }) =>
+    effect.pipe(
+      // Gone, or another one by the same name: there is nothing left to remove.
+      Effect.catchIf(
+        (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
+        () => Effect.void
+      ),
+      Effect.catch((error) => Effect.logWarning(`Cannot remove pod: ${error.message}`)),
+      Effect.annotateLogs({ pod: Key.of(pod), why })
+    )
+)

@@ -1,0 +1,285 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { Node, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import * as Faults from "../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+
+const namespace = "default"
+
+const create = (name: string, spec: object = {}, metadata: object = {}) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(Pod, {
+      metadata: { namespace, name, ...metadata },
+      spec: { containers: [{ name: "main", image: "example.test/main:1" }], ...spec }
+    })
+  )
+
+/** Ends at once, with that code. */
+const ending = (code: number) => ({
+  restartPolicy: "Never",
+  containers: [{ name: "main", image: "x", command: ["exit", String(code)] }]
+})
+
+const held = { finalizers: ["example.test/held"] }
+
+const names = Effect.flatMap(ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(Pod), (pods) => pods.map(({ metadata }) => metadata.name))
+)
+
+const get = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Pod, { namespace, name }))
+
+const setNode = (name: string, body: object, subresource?: string) =>
+  Effect.flatMap(KubeClient, (client) => client.patch(Node, { name, subresource }, Patch.strategic(body)))
+
+const setReady = (name: string, status: string) =>
+  setNode(name, { status: { conditions: [{ type: "Ready", status }] } }, "status")
+
+const outOfService = {
+  spec: { taints: [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }] }
+}
+
+describe("podgc", () => {
+  it.effect("removes the pods of a lost node after forty seconds, and no others", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* create("lost", { nodeName: "worker-1" })
+      yield* create("safe", { nodeName: "worker-2" })
+      yield* cluster.run(PodGC.make())
+      yield* cluster.advance("10 seconds")
+      yield* nodes.remove("worker-1")
+      // Missed at the looks of 20, 40 and 60 seconds.
+      yield* cluster.advance("49 seconds")
+      assert.deepStrictEqual(yield* names, ["lost", "safe"])
+      yield* cluster.advance("1 seconds")
+      assert.deepStrictEqual(yield* names, ["safe"])
+      yield* cluster.advance("10 minutes")
+      assert.deepStrictEqual(yield* names, ["safe"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
+  )
+
+  it.effect("declares them failed first, as victims of a disruption; those that have ended stay as they ended", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* create("running", { nodeName: "worker-1" }, held)
+      yield* create("done", { nodeName: "worker-1", ...ending(0) }, held)
+      yield* cluster.run(PodGC.make())
+      yield* cluster.advance("10 seconds")
+      yield* nodes.remove("worker-1")
+      yield* cluster.advance("1 minute")
+      const running = yield* get("running")
+      assert.deepInclude(running.metadata, { deletionGracePeriodSeconds: 0 })
+      assert.strictEqual(running.status?.phase, "Failed")
+      assert.deepInclude(
+        running.status?.conditions?.find(({ type }) => type === "DisruptionTarget"),
+        {
+          status: "True",
+          reason: "DeletionByPodGC",
+          message: "PodGC: node no longer exists",
+          lastTransitionTime: "1970-01-01T00:01:00Z"
+        }
+      )
+      const done = yield* get("done")
+      assert.isDefined(done.metadata.deletionTimestamp)
+      assert.strictEqual(done.status?.phase, "Succeeded")
+      assert.isUndefined(done.status?.conditions?.find(({ type }) => type === "DisruptionTarget"))
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect("believes the server, not the cache, when it says that a node is gone", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      // The cache hears of the two nodes, and that there are no more, and then falls silent.
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: Faults.on({ verb: "watch", resource: "nodes" }),
+          fault: { _tag: "CutWatch", after: 3, how: "silence" },
+          times: 1
+        }
+      ])
+      yield* cluster.run(PodGC.make())
+      yield* nodes.add("late")
+      yield* create("p", { nodeName: "late" })
+      yield* cluster.advance("2 minutes")
+      assert.deepStrictEqual(yield* names, ["p"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect(
+    "keeps the pods while it cannot be told whether the node is there, and asks again after forty seconds",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const nodes = yield* Nodes.Nodes
+        yield* create("lost", { nodeName: "worker-1" })
+        yield* cluster.run(PodGC.make())
+        yield* cluster.advance("10 seconds")
+        yield* (yield* ApiServer).setFaults([
+          { match: Faults.on({ verb: "get", resource: "nodes" }), fault: { _tag: "Status", code: 403 }, times: 1 }
+        ])
+        yield* nodes.remove("worker-1")
+        yield* cluster.advance("89 seconds")
+        assert.deepStrictEqual(yield* names, ["lost"])
+        yield* cluster.advance("1 seconds")
+        assert.deepStrictEqual(yield* names, [])
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect("begins to count anew when it is started anew", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* create("lost", { nodeName: "worker-1" })
+      const first = yield* cluster.run(PodGC.make())
+      yield* nodes.remove("worker-1")
+      yield* cluster.advance("39 seconds")
+      yield* first.stop()
+      yield* cluster.run(PodGC.make())
+      yield* cluster.advance("39 seconds")
+      assert.deepStrictEqual(yield* names, ["lost"])
+      yield* cluster.advance("1 seconds")
+      assert.deepStrictEqual(yield* names, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect("keeps as many ended pods as it is told: evicted ones go first, then the oldest, then by name", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* create("old", ending(0))
+      yield* cluster.advance("2 seconds")
+      for (const name of ["c", "a", "b"]) yield* create(name, ending(1))
+      yield* create("alive")
+      yield* cluster.advance("2 seconds")
+      yield* create("evicted")
+      yield* cluster.advance("5 seconds")
+      yield* nodes.evict({ name: "evicted" })
+      yield* cluster.settle
+      yield* cluster.run(PodGC.make({ terminatedPodThreshold: 2 }))
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* names, ["alive", "b", "c"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
+  )
+
+  it.effect("keeps all ended pods with a threshold of 0, and by default far more than these", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      for (const name of ["a", "b"]) yield* create(name, ending(0))
+      yield* cluster.advance("10 seconds")
+      yield* cluster.run(PodGC.make({ terminatedPodThreshold: 0 }))
+      yield* cluster.run(PodGC.make())
+      yield* cluster.advance("1 hour")
+      assert.deepStrictEqual(yield* names, ["a", "b"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect("ends the deletion of pods on a node out of service, once it is not ready and tainted", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      const client = yield* KubeClient
+      yield* create("deleted", { nodeName: "worker-1" }, held)
+      yield* create("kept", { nodeName: "worker-1", tolerations: [{ operator: "Exists" }] })
+      yield* cluster.run(PodGC.make())
+      yield* cluster.advance("10 seconds")
+      yield* nodes.stop("worker-1")
+      yield* client.delete(Pod, { namespace, name: "deleted" })
+      yield* setNode("worker-1", outOfService)
+      yield* cluster.advance("1 minute")
+      assert.strictEqual((yield* get("deleted")).status?.phase, "Running")
+      yield* setReady("worker-1", "Unknown")
+      yield* cluster.advance("20 seconds")
+      const { metadata, status } = yield* get("deleted")
+      assert.deepStrictEqual([status?.phase, metadata.deletionGracePeriodSeconds], ["Failed", 0])
+      assert.isUndefined(status?.conditions?.find(({ type }) => type === "DisruptionTarget"))
+      assert.strictEqual((yield* get("kept")).status?.phase, "Running")
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect("ends pods that were deleted before they had a node, and then leaves them to who holds them", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const server = yield* ApiServer
+      yield* create("deleted", {}, held)
+      yield* create("waiting")
+      yield* client.delete(Pod, { namespace, name: "deleted" })
+      yield* cluster.run(PodGC.make())
+      yield* cluster.settle
+      assert.strictEqual((yield* get("deleted")).status?.phase, "Failed")
+      const before = yield* server.revision
+      yield* cluster.advance("10 minutes")
+      assert.strictEqual(yield* server.revision, before)
+      yield* client.patch(Pod, { namespace, name: "deleted" }, Patch.merge({ metadata: { finalizers: null } }))
+      yield* cluster.advance("20 seconds")
+      assert.deepStrictEqual(yield* names, ["waiting"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("tries again what failed, and other pods do not wait for it", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      for (const name of ["a", "b", "c"]) {
+        yield* create(name, {}, held)
+        yield* client.delete(Pod, { namespace, name })
+      }
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: Faults.on({ verb: "patch", path: "/api/v1/namespaces/default/pods/a" }),
+          fault: { _tag: "Status", code: 403 },
+          times: 1
+        },
+        {
+          match: Faults.on({ verb: "patch", path: "/api/v1/namespaces/default/pods/b" }),
+          fault: { _tag: "Conflict" },
+          times: 1
+        }
+      ])
+      yield* cluster.run(PodGC.make())
+      const phases = Effect.map(cluster.snapshot(Pod), (pods) => pods.map(({ status }) => status?.phase))
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* phases, ["Pending", "Pending", "Failed"])
+      yield* cluster.advance("20 seconds")
+      assert.deepStrictEqual(yield* phases, ["Failed", "Failed", "Failed"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("never touches a namesake of a pod that the cache still shows", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      yield* create("p", { nodeName: "gone" })
+      // One pod, the end of the first state, and silence.
+      yield* (yield* ApiServer).setFaults([
+        { match: Faults.on({ verb: "watch", resource: "pods" }), fault: { _tag: "CutWatch", after: 2, how: "silence" } }
+      ])
+      yield* cluster.run(PodGC.make())
+      yield* cluster.settle
+      yield* client.delete(Pod, { namespace, name: "p" }, { gracePeriodSeconds: 0 })
+      const { metadata } = yield* create("p", { nodeName: "gone" })
+      yield* cluster.advance("50 seconds")
+      const found = yield* get("p")
+      assert.deepStrictEqual([found.metadata.uid, found.status?.phase], [metadata.uid, "Pending"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("writes nothing while there is nothing to remove", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const server = yield* ApiServer
+      yield* create("p")
+      yield* cluster.run(PodGC.make())
+      const before = yield* server.revision
+      yield* cluster.advance("1 day")
+      assert.strictEqual(yield* server.revision, before)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+})

@@ -1,0 +1,207 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Plan from "../../../src/controllers/podgc/plan.ts"
+import type { Node, Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { load } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+type Module = typeof Plan
+
+const Facts = Schema.Struct({
+  phase: Schema.Literals(["Pending", "Running", "Succeeded", "Failed", "Evicted"]),
+  node: Schema.Literals(["", "well", "down", "tainted", "out", "lost", "missing"]),
+  isDeleted: Schema.Boolean,
+  /** Seconds since 1970. */
+  created: Schema.Literals([0, 1, 2])
+})
+
+type Facts = typeof Facts.Type
+
+const worlds = Arbitrary.all({
+  pods: Arbitrary.array(Arbitrary.schema(Facts), { maxLength: 12 }),
+  threshold: Arbitrary.schema(Schema.Literals([0, 1, 2, 3, 100]))
+})
+
+type World = { readonly pods: ReadonlyArray<Facts>; readonly threshold: number }
+
+const podOf = ({ created, isDeleted, node, phase }: Facts, index: number): Pod => ({
+  metadata: {
+    name: `pod-${index}`,
+    namespace: "default",
+    uid: `u${index}`,
+    generation: 3,
+    creationTimestamp: Time.format(created * 1000),
+    ...(isDeleted ? { deletionTimestamp: Time.format(5000) } : {})
+  },
+  spec: { containers: [], ...(node === "" ? {} : { nodeName: node }) },
+  status: phase === "Evicted" ? { phase: "Failed", reason: "Evicted" } : { phase }
+})
+
+const nodeOf = (name: string, isReady: boolean, isTainted: boolean): Node => ({
+  metadata: { name },
+  spec: isTainted ? { taints: [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }] } : {},
+  status: { conditions: [{ type: "Ready", status: isReady ? "True" : "Unknown" }] }
+})
+
+const nodes = [
+  nodeOf("well", true, false),
+  nodeOf("down", false, false),
+  nodeOf("tainted", true, true),
+  nodeOf("out", false, true)
+]
+
+const isEnded = ({ phase }: Facts): boolean => phase !== "Pending" && phase !== "Running"
+
+/** The first of two ended pods to go: evicted, older, lower name. */
+const goesBefore = (a: readonly [Facts, number], b: readonly [Facts, number]): boolean => {
+  const [x, i] = a
+  const [y, j] = b
+  if ((x.phase === "Evicted") !== (y.phase === "Evicted")) return x.phase === "Evicted"
+  if (x.created !== y.created) return x.created < y.created
+  return `pod-${i}` < `pod-${j}`
+}
+
+/** What the rules say of one pod, each rule by itself. */
+const expected = ({ pods, threshold }: World, index: number): ReadonlyArray<Plan.Why> => {
+  const facts = pods[index]
+  if (facts === undefined) return []
+  const older = pods.filter((other, i) => isEnded(other) && goesBefore([other, i], [facts, index])).length
+  const excess = threshold > 0 ? pods.filter(isEnded).length - threshold : 0
+  const rules: ReadonlyArray<readonly [Plan.Why, boolean]> = [
+    ["terminated", isEnded(facts) && older < excess],
+    ["terminating-out-of-service", facts.isDeleted && facts.node === "out"],
+    ["orphaned", facts.node === "lost"],
+    ["terminating-unscheduled", facts.isDeleted && facts.node === ""]
+  ]
+  return rules.filter(([, holds]) => holds).map(([why]) => why)
+}
+
+const lawful = (module: Module, world: World): void => {
+  const pods = world.pods.map(podOf)
+  const removals = module.plan({ pods, nodes, lost: new Set(["lost"]), threshold: world.threshold })
+  assert.strictEqual(new Set(removals.map(({ pod }) => pod)).size, removals.length, "a pod is removed twice")
+  pods.forEach((pod, index) => {
+    const found = removals.filter((one) => one.pod === pod).map(({ why }) => why)
+    assert.deepStrictEqual(found, expected(world, index).slice(0, 1), pod.metadata.name)
+  })
+  const ended = removals.filter(({ why }) => why === "terminated").map(({ pod }) => pods.indexOf(pod))
+  for (const [i, index] of ended.entries()) {
+    const next = ended[i + 1]
+    const [a, b] = [world.pods[index], next === undefined ? undefined : world.pods[next]]
+    if (next !== undefined && a !== undefined && b !== undefined)
+      assert.isTrue(goesBefore([a, index], [b, next]), "order")
+  }
+  for (const removal of removals) {
+    const verdict = module.verdict(removal, 9000)
+    const facts = world.pods[pods.indexOf(removal.pod)]
+    const condition = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "DeletionByPodGC",
+      message: "PodGC: node no longer exists",
+      lastTransitionTime: "1970-01-01T00:00:09Z",
+      observedGeneration: 3
+    }
+    const status = { phase: "Failed", observedGeneration: 3 }
+    assert.deepStrictEqual(
+      verdict,
+      facts === undefined || isEnded(facts)
+        ? undefined
+        : {
+            type: "strategic",
+            body: {
+              metadata: { uid: removal.pod.metadata.uid },
+              status: facts.node === "lost" ? { ...status, conditions: [condition] } : status
+            }
+          }
+    )
+  }
+  assert.deepStrictEqual(
+    module.missingNodes(pods, nodes),
+    new Set(world.pods.map(({ node }) => node).filter((node) => node === "lost" || node === "missing"))
+  )
+}
+
+const mutants = [
+  {
+    title: "newest first",
+    find: 'compare(a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? "")',
+    replace: 'compare(b.metadata.creationTimestamp ?? "", a.metadata.creationTimestamp ?? "")'
+  },
+  {
+    title: "evicted last",
+    find: "Number(isEvicted(b)) - Number(isEvicted(a))",
+    replace: "Number(isEvicted(a)) - Number(isEvicted(b))"
+  },
+  { title: "every failure counts as an eviction", find: ' && pod.status.reason === "Evicted"', replace: "" },
+  { title: "one too many is kept", find: "ended.length - threshold", replace: "ended.length - threshold - 1" },
+  { title: "no threshold removes all", find: "threshold <= 0 || count <= 0", replace: "count <= 0" },
+  {
+    title: "a ready node may be out of service",
+    find: 'type === "Ready" && status === "True"',
+    replace: 'type === "Ready" && status === "No"'
+  },
+  {
+    title: "pods of an out-of-service node go although nobody deleted them",
+    find: "isDeleted(pod) && outOfService",
+    replace: "outOfService"
+  },
+  {
+    title: "pods without a node go although nobody deleted them",
+    find: 'isDeleted(pod) && nodeOf(pod) === ""',
+    replace: 'nodeOf(pod) === ""'
+  },
+  {
+    title: "a pod is removed for two reasons",
+    find: "Array.from(removals, ([pod, why]) => ({ pod, why }))",
+    replace:
+      "Array.from(removals, ([pod, why]) => ({ pod, why })).flatMap((one) => lost.has(nodeOf(one.pod)) ? [one, one] : [one])"
+  },
+  {
+    title: "a pod that ended well is declared failed",
+    find: "if (PodStatus.isTerminal(pod)) return undefined",
+    replace: ""
+  },
+  { title: "everybody is a victim of a disruption", find: 'why === "orphaned"', replace: 'why !== "terminated"' },
+  { title: "nodes that are there are missing", find: 'node !== "" && !there.has(node)', replace: 'node !== ""' }
+]
+
+describe("podgc plan", () => {
+  it.effect.prop(
+    "removes exactly what the rules say, for the first reason, in order, and says so before",
+    { world: worlds },
+    ({ world }) => Effect.sync(() => lawful(Plan, world)),
+    { arbitrary: { runs: runs(300) } }
+  )
+
+  for (const mutation of mutants) {
+    it.effect(`the property notices that ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const module = yield* Effect.promise(() => load<Module>("controllers/podgc/plan.ts", mutation))
+        const samples = yield* Arbitrary.sampleEffect(worlds, { count: 300, seed: 1 })
+        assert.throws(() => samples.forEach((world) => lawful(module, world)))
+      })
+    )
+  }
+
+  it("a condition that holds already keeps its time", () => {
+    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, created: 0 }, 0)
+    const since = { type: "DisruptionTarget", status: "True", lastTransitionTime: "1970-01-01T00:00:01Z" }
+    const before = { ...pod, status: { ...pod.status, conditions: [since] } }
+    const timeOf = (one: Pod) =>
+      (Plan.verdict({ pod: one, why: "orphaned" }, 9000)?.body as { status: Pod["status"] }).status?.conditions?.[0]
+        ?.lastTransitionTime
+    assert.strictEqual(timeOf(before), since.lastTransitionTime)
+    assert.strictEqual(timeOf(pod), "1970-01-01T00:00:09Z")
+  })
+
+  it("an older server has no generations of pods to speak of", () => {
+    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, created: 0 }, 0)
+    const { generation: _, ...metadata } = pod.metadata
+    const body = JSON.stringify(Plan.verdict({ pod: { ...pod, metadata }, why: "orphaned" }, 9000))
+    assert.notInclude(body, "observedGeneration")
+  })
+})

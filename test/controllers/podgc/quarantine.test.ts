@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Quarantine from "../../../src/controllers/podgc/quarantine.ts"
+import { load } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+type Module = typeof Quarantine
+
+const names = ["a", "b", "c"] as const
+
+/** A look at the cluster so many seconds after the one before, with these nodes missing. */
+const Look = Schema.Struct({
+  after: Schema.Literals([0, 1, 19, 20, 21, 40, 60]),
+  missing: Schema.Array(Schema.Literals(names)).check(Schema.isMaxLength(3))
+})
+
+const histories = Arbitrary.array(Arbitrary.schema(Look), { minLength: 1, maxLength: 20 })
+
+type History = ReadonlyArray<typeof Look.Type>
+
+/** Forty seconds of being missed without a break, counted from the first miss or from the last suspicion. */
+const lawful = (module: Module, history: History): void => {
+  let quarantine = module.empty
+  let now = 0
+  const since = new Map<string, number>()
+  for (const { after, missing } of history) {
+    now += after * 1000
+    const look = module.look(quarantine, new Set(missing), now)
+    for (const name of names) {
+      if (!missing.includes(name)) {
+        since.delete(name)
+        assert.notInclude(look.suspects, name, "a node that is there")
+        continue
+      }
+      const start = since.get(name) ?? now
+      const isDue = now - start >= 40_000
+      assert.strictEqual(look.suspects.includes(name), isDue, `${name} at ${now} since ${start}`)
+      since.set(name, isDue ? now : start)
+    }
+    assert.strictEqual(new Set(look.suspects).size, look.suspects.length)
+    assert.isAtMost(look.quarantine.size, names.length)
+    quarantine = look.quarantine
+  }
+}
+
+const mutants = [
+  { title: "it asks too early", find: "40_000", replace: "20_000" },
+  { title: "it counts from the last look", find: "before.get(node) ?? now", replace: "now" },
+  {
+    title: "it asks at every look",
+    find: "quarantine.set(node, isDue ? now : since)",
+    replace: "quarantine.set(node, since)"
+  },
+  {
+    title: "it keeps counting while the node is there",
+    find: "const quarantine = new Map<string, number>()",
+    replace: "const quarantine = new Map<string, number>(before)"
+  }
+]
+
+describe("podgc quarantine", () => {
+  it.effect.prop(
+    "suspects a node after forty seconds of absence without a break, and again after another forty",
+    { history: histories },
+    ({ history }) => Effect.sync(() => lawful(Quarantine, history)),
+    { arbitrary: { runs: runs(300) } }
+  )
+
+  for (const mutation of mutants) {
+    it.effect(`the property notices that ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const module = yield* Effect.promise(() => load<Module>("controllers/podgc/quarantine.ts", mutation))
+        const samples = yield* Arbitrary.sampleEffect(histories, { count: 300, seed: 1 })
+        assert.throws(() => samples.forEach((history) => lawful(module, history)))
+      })
+    )
+  }
+})
