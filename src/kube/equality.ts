@@ -64,10 +64,7 @@ const write = (field: string, value: unknown): string | undefined => {
     if (amounts.has(field)) return members(value, (_, item) => quantity(item))
     return members(value, write) ?? (structures.has(field) ? undefined : "{}")
   }
-  if (amount.has(field)) {
-    const text = quantity(value)
-    return text === noAmount ? undefined : text
-  }
+  if (amount.has(field)) return field === "divisor" && Quantity.compare(value, 0) === 0 ? undefined : quantity(value)
   if (value === "") return emptyIsChoice.has(field) ? literal(value) : undefined
   if ((value === 0 || value === false) && zeroIsNothing.has(field)) return undefined
   return typeof value === "string" && isTime(field) ? instant(value) : literal(value)
@@ -90,8 +87,6 @@ const quantity = (value: unknown): string => {
   const parsed = Quantity.parse(value)
   return parsed === undefined ? literal(value) : `${parsed.nanos}n`
 }
-
-const noAmount = "0n"
 
 const isTime = (field: string): boolean => field.endsWith("Timestamp") || field.endsWith("Time")
 

@@ -1,0 +1,204 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Equality from "../../src/kube/equality.ts"
+import * as Hash from "../../src/kube/hash.ts"
+import { int, law, oneOf, prove } from "../support/laws.ts"
+
+/** The facts of a template, each of which makes it another one. */
+const facts = {
+  image: oneOf("web:1", "web:2"),
+  cpuMillis: oneOf(100, 1000, 2500),
+  label: oneOf("a", "", "none"),
+  user: oneOf(-1, 0, 1000),
+  volume: oneOf("emptyDir", "downwardAPI"),
+  peers: oneOf("none", "all", "own"),
+  arg: oneOf("", "x"),
+  quota: oneOf("none", "0", "1Gi")
+}
+
+type Facts = { readonly [K in keyof typeof facts]: (typeof facts)[K] extends Arbitrary.Arbitrary<infer A> ? A : never }
+
+/** Ways to write a thousandth of a cpu, a map that is empty, nothing at all. */
+const amounts = (millis: number): ReadonlyArray<unknown> =>
+  millis % 1000 === 0
+    ? [`${millis / 1000}`, millis / 1000, `${millis}m`, `${millis}e-3`]
+    : [`${millis}m`, `${millis / 1000}`]
+const zero = ["0", 0, "0Mi", "0.0"]
+const noDivisor = [undefined, null, "0", 0]
+const gib = ["1Gi", "1024Mi", "1073741824", 1_073_741_824]
+const nothing = [undefined, null]
+const noMap = [undefined, null, {}]
+const noList = [undefined, null, []]
+const noText = [undefined, null, ""]
+const noFlag = [undefined, null, false]
+const noNumber = [undefined, null, 0]
+
+/** The same template in one of many spellings; `style` picks them, one digit after the other. */
+const spell = (given: Facts, style: number): object => {
+  let left = style
+  const pick = <A>(ways: ReadonlyArray<A>): A | undefined => {
+    const at = left % ways.length
+    left = Math.floor(left / ways.length)
+    return ways[at]
+  }
+  const peers = { none: {}, all: { namespaceSelector: {} }, own: { namespaceSelector: pick(nothing) } }
+  const term = { topologyKey: "zone", labelSelector: { matchLabels: { app: "web" } }, ...peers[given.peers] }
+  const container = {
+    name: "main",
+    image: given.image,
+    args: [given.arg],
+    command: pick(noList),
+    env: [
+      { name: "A", value: pick(noText) },
+      { name: "B", valueFrom: { resourceFieldRef: { resource: "limits.cpu", divisor: pick(noDivisor) } } }
+    ],
+    tty: pick(noFlag),
+    ports: [{ containerPort: 80, hostPort: pick(noNumber) }],
+    resources: { limits: { cpu: pick(amounts(given.cpuMillis)) }, requests: pick(noMap) },
+    securityContext: { runAsNonRoot: false, ...(given.user < 0 ? {} : { runAsUser: given.user }) }
+  }
+  const sizes = { none: {}, "0": { sizeLimit: pick(zero) }, "1Gi": { sizeLimit: pick(gib) } }
+  const template = {
+    metadata: {
+      labels: given.label === "none" ? { x: "" } : { app: given.label, x: "" },
+      annotations: pick(noMap),
+      creationTimestamp: pick(nothing)
+    },
+    spec: {
+      containers: [container, { name: "side", resources: pick(noMap) }],
+      hostNetwork: pick(noFlag),
+      nodeSelector: pick(noMap),
+      tolerations: pick(noList),
+      volumes: [{ name: "v", [given.volume]: sizes[given.quota] }],
+      affinity: given.peers === "none" ? { podAffinity: {} } : { podAffinity: { required: [term] } }
+    }
+  }
+  return left % 2 === 0 ? template : backwards(template)
+}
+
+/** The same object with the members in the opposite order. */
+const backwards = <A>(value: A): A => {
+  if (Array.isArray(value)) return value.map(backwards) as A
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, backwards(member)])
+  ) as A
+}
+
+const spelled = Arbitrary.all({ a: Arbitrary.all(facts), x: int(0, 2 ** 26), y: int(0, 2 ** 26) })
+
+/** Two templates that differ in one fact at most. */
+const neighbours = Arbitrary.all({
+  ...{ a: Arbitrary.all(facts), b: Arbitrary.all(facts), x: int(0, 2 ** 26), y: int(0, 2 ** 26) },
+  fact: oneOf("image", "cpuMillis", "label", "user", "volume", "peers", "arg", "quota")
+}).pipe(Arbitrary.map(({ a, b, fact, x, y }) => ({ a, b: { ...a, [fact]: b[fact] }, x, y })))
+
+const sameFacts = (a: Facts, b: Facts): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+prove<typeof Equality>({
+  path: "kube/equality.ts",
+  module: Equality,
+  laws: [
+    law("two spellings of a template are equal", spelled, ({ equal }, { a, x, y }) => equal(spell(a, x), spell(a, y))),
+    law(
+      "two templates are equal only if no fact differs",
+      neighbours,
+      ({ equal }, { a, b, x, y }) => equal(spell(a, x), spell(b, y)) === sameFacts(a, b)
+    ),
+    law(
+      "what is equal has one text",
+      spelled,
+      ({ canonical }, { a, x, y }) => canonical(spell(a, x)) === canonical(spell(a, y))
+    )
+  ],
+  mutants: [
+    { title: "an empty list is a list", find: "value.length === 0 ? undefined :", replace: "" },
+    {
+      title: "an empty structure is one",
+      find: "structures.has(field) ? undefined",
+      replace: `structures.has("") ? undefined`
+    },
+    {
+      title: "every empty object is nothing",
+      find: `(structures.has(field) ? undefined : "{}")`,
+      replace: "undefined"
+    },
+    {
+      title: "amounts are texts",
+      find: "amounts.has(field)) return members(value, (_, item) => quantity(item))",
+      replace: "amounts.has(field)) return members(value, write)"
+    },
+    { title: "single amounts are texts", find: "if (amount.has(field))", replace: "if (amount.has(`${field}.`))" },
+    { title: "the order of members counts", find: ".sort(([a], [b]) => (a < b ? -1 : 1))", replace: "" },
+    {
+      title: "a label that is empty is none",
+      find: "texts.has(field)) return members(value, (_, item) => literal(item))",
+      replace: "texts.has(field)) return members(value, write)"
+    },
+    { title: "user zero is nobody", find: `"readOnly",`, replace: `"readOnly", "runAsUser",` },
+    { title: "false is not absent", find: `(value === 0 || value === false)`, replace: `value === 0` }
+  ]
+})
+
+describe("equality", () => {
+  it("takes times by instant, and only times", () => {
+    const at = (text: string) => ({ metadata: { creationTimestamp: text, annotations: { startTime: text } } })
+    const zulu = "2026-01-31T12:00:00Z"
+    const local = "2026-01-31T13:00:00+01:00"
+    assert.isTrue(Equality.equal({ startTime: zulu }, { startTime: local }))
+    assert.isFalse(Equality.equal(at(zulu), at(local)))
+    assert.isTrue(Equality.equal({ startTime: "soon" }, { startTime: "soon" }))
+  })
+
+  it("keeps the order of lists, and what is no quantity", () => {
+    assert.isFalse(Equality.equal({ args: ["a", "b"] }, { args: ["b", "a"] }))
+    assert.isFalse(Equality.equal({ limits: { cpu: "one" } }, { limits: { cpu: "two" } }))
+    assert.isTrue(Equality.equal({ limits: { cpu: "one" } }, { limits: { cpu: "one" } }))
+  })
+})
+
+prove<typeof Hash>({
+  path: "kube/hash.ts",
+  module: Hash,
+  laws: [
+    law(
+      "equal templates hash alike",
+      spelled,
+      ({ template }, { a, x, y }) => template(spell(a, x)) === template(spell(a, y))
+    ),
+    law(
+      "templates that differ hardly ever hash alike",
+      neighbours,
+      ({ template }, { a, b, x, y }) => (template(spell(a, x)) === template(spell(b, y))) === sameFacts(a, b)
+    ),
+    law("is a short label value of safe characters", spelled, ({ template }, { a, x }) =>
+      /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/.test(template(spell(a, x), x))
+    ),
+    law(
+      "another collision count, another hash",
+      spelled,
+      ({ template }, { a, x, y }) =>
+        new Set([undefined, 0, 1, 256, x + 2 ** 16].map((count) => template(spell(a, y), count))).size === 5
+    )
+  ],
+  mutants: [
+    { title: "the spelling counts", find: "Equality.canonical(template)", replace: "JSON.stringify(template)" },
+    { title: "collisions do not count", find: "collisionCount !== undefined", replace: "collisionCount === -1" },
+    {
+      title: "only the last byte of the count counts",
+      find: "for (const byte of bytes)",
+      replace: "for (const byte of bytes.length === 8 ? bytes.slice(0, 1) : bytes)"
+    },
+    { title: "vowels", find: "bcdfghjklmnpqrstvwxz2456789", replace: "abcdfghjklmnpqrstvwxz2456789" },
+    { title: "a text of any length", find: "safe(String(hash))", replace: "safe(String(hash)).repeat(2)" }
+  ]
+})
+
+describe("hash", () => {
+  it("is FNV-1a of 32 bits, so that it stays the same from one version of this program to the next", () => {
+    assert.strictEqual(Hash.template({}), "5859f96865")
+    assert.strictEqual(Hash.template({ metadata: { labels: { app: "web" } } }, 3), "5d76776b57")
+  })
+})
