@@ -8,7 +8,7 @@
  */
 export const facts = `
 meta.LabelSelector @
-meta.ObjectMeta finalizers[=]~ ownerReferences[uid]~uid
+meta.ObjectMeta finalizers[=]~ managedFields* ownerReferences[uid]~uid
 core.ConfigMapKeySelector @
 core.Container env[name]~name ports[containerPort,protocol]~containerPort volumeDevices[devicePath]~devicePath volumeMounts[mountPath]~mountPath
 core.ContainerPort protocol=TCP
@@ -17,7 +17,7 @@ core.EmptyDirVolumeSource sizeLimit:q
 core.EndpointAddress @
 core.EndpointPort @
 core.EphemeralContainer env[name]~name ports[containerPort,protocol]~containerPort volumeDevices[devicePath]~devicePath volumeMounts[mountPath]~mountPath
-core.FileKeySelector @
+core.FileKeySelector @ optional*
 core.LimitRangeItem default:q defaultRequest:q max:q maxLimitRequestRatio:q min:q
 core.LocalObjectReference @
 core.NamespaceStatus conditions[type]~type
@@ -29,7 +29,7 @@ core.ObjectFieldSelector @
 core.ObjectReference @
 core.PersistentVolumeClaimStatus allocatedResources:q allocatedResourceStatuses@ capacity:q conditions[type]~type
 core.PersistentVolumeSpec capacity:q
-core.PodSpec containers[name]~name ephemeralContainers[name]~name hostAliases[ip]~ip imagePullSecrets[name]~name initContainers[name]~name nodeSelector@ overhead:q resourceClaims[name]~name+ schedulingGates[name]~name topologySpreadConstraints[topologyKey,whenUnsatisfiable]~topologyKey volumes[name]~name+
+core.PodSpec containers[name]~name ephemeralContainers[name]~name hostAliases[ip]~ip imagePullSecrets[name]~name initContainers[name]~name nodeSelector@ overhead:q resourceClaims[name]~name+ schedulingGates[name]~name topologySpreadConstraints[topologyKey,whenUnsatisfiable]~topologyKey volumes[name]~name+ hostnameOverride*
 core.PodStatus allocatedResources:q conditions[type]~type hostIPs~ip podIPs[ip]~ip resourceClaimStatuses[name]~name+
 core.ReplicationControllerSpec selector@
 core.ReplicationControllerStatus conditions[type]~type
@@ -77,7 +77,11 @@ admissionregistration.ValidatingAdmissionPolicyStatus conditions[type]
 admissionregistration.ValidatingWebhook matchConditions[name]~name
 admissionregistration.ValidatingWebhookConfiguration webhooks[name]~name
 admissionregistration.Variable @
-storage.CSIDriverSpec volumeLifecycleModes[=]
+storage.CSIDriverSpec volumeLifecycleModes[=] preventPodSchedulingIfMissing* serviceAccountTokenInSecrets*
 storage.CSINodeSpec drivers[name]~name
 storage.CSIStorageCapacity capacity:q maximumVolumeSize:q
+core.PodCertificateProjection maxExpirationSeconds*
+core.PodSchedulingGroup podGroupName*
+core.ResourceHealth message*
+storage.VolumeAttributesClass metadata&
 `

@@ -1,7 +1,8 @@
 /**
  * Writes the type table of the embedded API server, `src/layers/apiserver/schema/types/*.ts`: for every kind it may serve, and
  * everything those refer to, the names and types of the fields. Read from the models that `@kubernetes/client-node` was
- * generated with, and completed by `schema-facts.mjs`. Names and types only: no descriptions are carried over.
+ * generated with, and completed by `schema-facts.mjs` and `schema-presence.mjs`. Names and types only: no descriptions are carried
+ * over.
  *
  *     node scripts/schema-table.mjs            writes
  *     node scripts/schema-table.mjs --check    fails when what is there differs
@@ -10,6 +11,7 @@ import { readFileSync, rmSync, mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as client from "@kubernetes/client-node"
 import { facts } from "./schema-facts.mjs"
+import { presence } from "./schema-presence.mjs"
 
 const models = { ...client }
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -127,13 +129,32 @@ const factsOf = new Map(
       const at = fields.indexOf("@")
       if (at >= 0) fields.splice(at, 1)
       const parsed = fields.map((one) => {
-        const match = /^(\w+)(\[[^\]]*\])?([~^]\w*\+?)?(@)?(:q)?(=\w+)?$/.exec(one) ?? fail(`fact ${one} of ${name}`)
-        const [, field, list, patch, atomic, quantity, value] = match
-        return [field, { list, patch, atomic, quantity, value }]
+        const match =
+          /^(\w+)([*&]*)(\[[^\]]*\])?([~^]\w*\+?)?(@)?(:q)?(=\w+)?$/.exec(one) ?? fail(`fact ${one} of ${name}`)
+        const [, field, mark, list, patch, atomic, quantity, value] = match
+        return [field, { mark, list, patch, atomic, quantity, value }]
       })
       return [name, { atomic: at >= 0, fields: new Map(parsed) }]
     })
 )
+
+/** Marks by `group.Type.field`. */
+const marks = new Map(
+  presence
+    .trim()
+    .split("\n")
+    .flatMap((line) => {
+      const [name, ...fields] = line.split(" ")
+      return fields.map((one) => [`${name}.${one.replace(/[*&]+$/, "")}`, /[*&]+$/.exec(one)[0]])
+    })
+)
+
+/** What is required is written always, and a type that is not held by value is held by a pointer: neither is said. */
+const markOf = (name, field, fact) => {
+  const mark = fact?.mark || (marks.get(`${name}.${field.name}`) ?? "")
+  if (field.required) return mark.replace("&", "")
+  return field.type.ref !== undefined && mark === "*" ? "" : mark
+}
 
 const written = (type, group, fact) => {
   if (type.list !== undefined) return `${fact?.list ?? "[]"}${written(type.list, group)}`
@@ -154,7 +175,8 @@ const line = (className, group) => {
     fact?.fields.delete(field.name)
     const type = written(field.type, group, of)
     if (of?.list !== undefined && field.type.list === undefined) fail(`${name}.${field.name} is no list`)
-    return `${field.name}${field.required ? "!" : ""}:${type}${of?.patch ?? ""}${of?.atomic ?? ""}${of?.value ?? ""}`
+    const mark = `${field.required ? "!" : ""}${markOf(`${group}.${name}`, field, of)}`
+    return `${field.name}${mark}:${type}${of?.patch ?? ""}${of?.atomic ?? ""}${of?.value ?? ""}`
   })
   if (fact !== undefined && fact.fields.size > 0)
     fail(`facts of ${group}.${name} without field: ${[...fact.fields.keys()].join(" ")}`)

@@ -2,11 +2,11 @@
  * Protobuf request bodies as JSON text: what Go's typed clients send since 1.32. Types come from the schema's type table, field
  * numbers from `protobufNumbers.ts`, the wire format from the protobuf library; all of it is loaded with the first such body.
  * What comes out is what the same client would have sent as JSON: a Go struct has no absent scalars, so zeros that JSON leaves
- * out are left out here. Fields without a number are skipped, as a server skips those it is too old for.
+ * out, by the type table, are left out here. Fields without a number are skipped, as a server skips those it is too old for.
  *
- *     type field:1 field:2- 3(member:1 member:2)
+ *     type field:1 field:2 3(member:1 member:2)
  *
- * `-`: zero means absent. Parentheses: a struct that Go embeds, so that its members are the outer type's in JSON.
+ * Parentheses: a struct that Go embeds, so that its members are the outer type's in JSON.
  * Source: k8s.io/apimachinery/pkg/runtime/serializer/protobuf.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
@@ -115,7 +115,7 @@ const planOf = (id: string): Plan => {
 const parsePlan = (type: Types.Type, text: string): Plan => {
   const outermost = new Map<number, Member>()
   const open = [outermost]
-  for (const [, embedded, name = "", number, zero, close] of text.matchAll(/(\d+)\(|([^\s:()]+):(\d+)(-?)|(\))/g)) {
+  for (const [, embedded, name = "", number, close] of text.matchAll(/(\d+)\(|([^\s:()]+):(\d+)|(\))/g)) {
     const plan = open.at(-1) ?? outermost
     if (close !== undefined) open.pop()
     else if (embedded !== undefined) {
@@ -125,7 +125,7 @@ const parsePlan = (type: Types.Type, text: string): Plan => {
     } else {
       const field = type.fields.get(name)
       if (field === undefined) continue
-      const dropZero = zero === "-" && !field.required
+      const dropZero = !field.pointer && !field.always
       plan.set(Number(number), { _tag: "Field", name, form: field.form, dropZero })
     }
   }

@@ -3,11 +3,14 @@
  * OpenAPI, for the validation of writes, and for patches. The data is text in `types/`, a line a type, read when a type is
  * first asked for: a server that validates nothing pays nothing.
  *
- *     Type@ field!:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
+ *     Type@ field!*&:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
  *
  * A form is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
  * set, `[a,b]` list whose elements are told apart by these members. `~key` merges by a key in a strategic merge patch, `~`
  * as a set, `+` with only the members sent surviving, `^` that alone.
+ *
+ * A scalar with `*` may be zero; without, zero means absent. A list or map that is empty is absent, a type without `&` is there
+ * when it is sent. What is required or has `&` is always there, as null or empty if need be.
  */
 import { types as admissionregistration } from "./types/admissionregistration.ts"
 import { types as apps } from "./types/apps.ts"
@@ -65,6 +68,10 @@ export type Form =
 export interface Field {
   readonly form: Form
   readonly required: boolean
+  /** Held by a pointer in the reference server: it tells a zero from nothing, and nothing is null. */
+  readonly pointer: boolean
+  /** Written by the reference server whether there is a value or not. */
+  readonly always: boolean
   /** Strategic merge patch: `key` of a list of objects, empty for a set; `retain` when only what is sent survives. */
   readonly patch: { readonly key: string | undefined; readonly retain: boolean } | undefined
   /** A map that server-side apply owns as a whole. */
@@ -146,7 +153,7 @@ const listLine = (table: string, name: string): string | undefined => {
   if (!name.endsWith("List")) return undefined
   const item = name.slice(0, -"List".length)
   if (!linesOf(table).has(item)) return undefined
-  return `${name} apiVersion:s items!:[]${item} kind:s metadata:meta.ListMeta`
+  return `${name} apiVersion:s items!:[]${item} kind:s metadata&:meta.ListMeta`
 }
 
 const parse = (table: string, line: string): Type => {
@@ -163,16 +170,20 @@ const parse = (table: string, line: string): Type => {
 }
 
 const fieldPattern =
-  /^(?<name>[^:!]+)(?<required>!)?:(?<form>(?:\{\}|\[[^\]]*\])*[\w.]+)(?<patch>[~^]\w*\+?)?(?<atomic>@)?(?:=(?<value>.*))?$/
+  /^(?<name>\w+)(?<required>!)?(?<pointer>\*)?(?<always>&)?:(?<form>(?:\{\}|\[[^\]]*\])*[\w.]+)(?<patch>[~^]\w*\+?)?(?<atomic>@)?(?:=(?<value>.*))?$/
 
 const parseField = (table: string, text: string): readonly [string, Field] => {
   const groups = fieldPattern.exec(text)?.groups ?? {}
-  const { atomic, form = "", name = "", patch, required, value } = groups
+  const { always, atomic, form: formText = "", name = "", patch, pointer, required, value } = groups
+  const form = parseForm(table, formText)
+  const isPointer = pointer !== undefined || (form._tag === "Ref" && required === undefined && always === undefined)
   return [
     name,
     {
-      form: parseForm(table, form),
+      form,
       required: required !== undefined,
+      pointer: isPointer,
+      always: always !== undefined || (required !== undefined && !isPointer),
       patch:
         patch === undefined
           ? undefined

@@ -1,0 +1,54 @@
+/**
+ * Writes `schema-presence.mjs`: how Go holds the fields of the API types, which decides what becomes of a value that is empty or
+ * absent. Read from a Go client's executable; fields that are younger than it are in `schema-facts.mjs`.
+ *
+ *     node scripts/schema-structs.mjs [path of a kubectl] && node scripts/schema-table.mjs
+ *
+ * `*` held by a pointer: a zero is a value like any other · `&` always written, empty or not: a struct held by value, or a field
+ * that is not `omitempty`. A field without a mark is left out when it is empty.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as goStructs from "./go-structs.mjs"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const tables = `${root}/src/layers/apiserver/schema/types`
+
+/** The executable (1.33 when this was written) says otherwise: since 1.34 a creation time that is not there is left out. */
+const since = new Map([["meta.ObjectMeta.creationTimestamp", ""]])
+
+const structs = goStructs.read(process.argv[2] ?? "/usr/bin/kubectl")
+
+/** Marks by JSON name, members of embedded structs among them. */
+const marksOf = (struct) =>
+  (structs.get(struct) ?? []).flatMap((field) => {
+    const [name, ...options] = goStructs.tagOf(field, "json")
+    if (field.embedded && name === "") return marksOf(field.type)
+    const leftOut = options.includes("omitzero") || (options.includes("omitempty") && !field.isStruct)
+    return [[name, `${field.type.startsWith("*") ? "*" : ""}${leftOut ? "" : "&"}`]]
+  })
+
+const lines = readdirSync(tables)
+  .sort()
+  .flatMap((file) => {
+    const table = file.replace(".ts", "")
+    const text = /`\n([^`]*)`/.exec(readFileSync(`${tables}/${file}`, "utf8"))[1]
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => `${table}.${/^\w+/.exec(line)[0]}`)
+  })
+  .map((id) => {
+    const marked = marksOf(goStructs.structOf(id)).map(([name, mark]) => [name, since.get(`${id}.${name}`) ?? mark])
+    return [id, ...marked.filter(([, mark]) => mark !== "").map(([name, mark]) => `${name}${mark}`)].join(" ")
+  })
+  .filter((line) => line.includes(" "))
+
+writeFileSync(
+  `${root}/scripts/schema-presence.mjs`,
+  `/** How Go holds the fields of the API types: written by schema-structs.mjs, which explains the marks. */
+export const presence = \`
+${lines.join("\n")}
+\`
+`
+)
