@@ -86,7 +86,7 @@ const rows: ReadonlyArray<readonly [what: string, delta: Delta<KubeObject>, conc
 
 describe("owners", () => {
   for (const [what, delta, concerned] of rows) {
-    it(what, () => assert.deepStrictEqual(names(delta), concerned))
+    it(`concerned by ${what}`, () => assert.deepStrictEqual(names(delta), concerned))
   }
 })
 

@@ -1,0 +1,256 @@
+/** What the loop does for both kinds, seen from outside: requests, objects, events. Rows of the contract's parts A and C. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Pod } from "../../src/kube/resources.ts"
+import * as Stand from "./workload/stand.ts"
+
+for (const kind of Stand.kinds) {
+  const plural = kind.name === "ReplicaSet" ? "replicasets.apps" : "replicationcontrollers"
+  const terminating = (count: number) => (kind.countsTerminating ? { terminatingReplicas: count } : {})
+
+  describe(`${kind.name}: pods`, () => {
+    it.effect("makes the missing ones from the template, one and then two at once, with an event for each", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const calls = yield* Stand.recording()
+          const template = {
+            metadata: { labels: { app: "web", tier: "front" }, annotations: { a: "b" }, finalizers: ["example.com/f"] },
+            spec: Stand.podSpec
+          }
+          const [owner] = yield* Stand.apply(Stand.owner(kind, { template }))
+          const requests = calls.filter(({ context }) => context.verb === "create")
+          const body = {
+            apiVersion: "v1",
+            kind: "Pod",
+            metadata: {
+              generateName: "web-",
+              ...template.metadata,
+              ownerReferences: [Stand.reference(kind, owner ?? assert.fail())]
+            }
+          }
+          assert.strictEqual(requests.length, 3)
+          for (const request of requests) {
+            const { spec, ...rest } = request.body as { spec: object }
+            assert.deepStrictEqual(rest, body as object)
+            assert.deepInclude(spec, { restartPolicy: "Always" })
+          }
+          const events = yield* Stand.events()
+          assert.sameMembers(
+            events.map(({ text }) => text),
+            (yield* Stand.podNames).map((name) => `Normal SuccessfulCreate Created pod: ${name}`)
+          )
+          for (const event of events) assert.deepInclude(event, { component: kind.component, count: 1 })
+        })
+      )
+    )
+
+    it.effect("deletes those too many, without precondition or grace period of its own, with an event for each", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind))
+          const before = yield* Stand.podNames
+          const [first] = before
+          yield* Stand.ready(String(first))
+          const calls = yield* Stand.recording()
+          yield* Stand.scale(kind, 1)
+          yield* Stand.settle
+          assert.deepStrictEqual(yield* Stand.podNames, [first])
+          const deletes = calls.filter(({ context }) => context.verb === "delete")
+          assert.sameMembers(
+            deletes.map(({ context }) => context.name),
+            before.slice(1)
+          )
+          for (const { body } of deletes)
+            assert.deepStrictEqual(JSON.parse(JSON.stringify(body)), { apiVersion: "v1", kind: "DeleteOptions" })
+          const events = (yield* Stand.events()).map(({ text }) => text)
+          for (const name of before.slice(1)) assert.include(events, `Normal SuccessfulDelete Deleted pod: ${name}`)
+        })
+      )
+    )
+
+    it.effect("replaces a pod that is on its way out at once, and counts each deletion once", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind))
+          const before = yield* Stand.podNames
+          for (const name of before) yield* Stand.bind(name)
+          yield* Stand.remove(Pod, String(before[0]))
+          yield* Stand.settle
+          assert.strictEqual((yield* Stand.podNames).length, 4)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, ...terminating(1) })
+          // The end of the pod is the second telling of one deletion.
+          yield* Stand.remove(Pod, String(before[0]), { gracePeriodSeconds: 0 })
+          yield* Stand.settle
+          assert.strictEqual((yield* Stand.podNames).length, 3)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, ...terminating(0) })
+        })
+      )
+    )
+
+    it.effect("scales down pods that take their time, and up again meanwhile", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind))
+          for (const name of yield* Stand.podNames) yield* Stand.bind(name)
+          yield* Stand.scale(kind, 1)
+          yield* Stand.settle
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 1, ...terminating(2) })
+          const calls = yield* Stand.recording()
+          yield* Stand.scale(kind, 2)
+          yield* Stand.settle
+          assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 1)
+          for (const { metadata } of yield* Stand.pods) {
+            if (metadata.deletionTimestamp !== undefined)
+              yield* Stand.remove(Pod, metadata.name, { gracePeriodSeconds: 0 })
+          }
+          yield* Stand.settle
+          assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 1)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 2, ...terminating(0) })
+        })
+      )
+    )
+
+    it.effect("replaces a pod that has ended and leaves it where it is", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind))
+          const [first] = yield* Stand.podNames
+          yield* Stand.phase(String(first), "Failed")
+          yield* Stand.settle
+          const names = yield* Stand.podNames
+          assert.strictEqual(names.length, 4)
+          assert.include(names, first)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, ...terminating(0) })
+        })
+      )
+    )
+
+    it.effect("makes 500 at most in one go, and the rest in the next", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const calls = yield* Stand.recording()
+          yield* Stand.apply(Stand.owner(kind, { replicas: 510 }))
+          assert.strictEqual((yield* Stand.pods).length, 510)
+          const lines = calls.map(({ context }) => context.verb)
+          const created = lines.flatMap((verb, i) => (verb === "create" ? [i] : []))
+          const between = lines.slice(created[499], created[500])
+          assert.include(between, "update")
+          assert.notInclude(lines.slice(created[0], created[499]), "update")
+          yield* Stand.scale(kind, 0)
+          yield* Stand.settle
+          assert.deepStrictEqual(yield* Stand.pods, [])
+        })
+      )
+    )
+  })
+
+  describe(`${kind.name}: status`, () => {
+    it.effect("counts ready, available and fully labelled pods, of the generation it has read", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const template = { metadata: { labels: { app: "web", tier: "front" } }, spec: Stand.podSpec }
+          yield* Stand.apply(Stand.owner(kind, { template }))
+          const [a, b] = yield* Stand.podNames
+          yield* Stand.ready(String(a))
+          yield* Stand.patch(Pod, String(b), { metadata: { labels: { tier: null } } })
+          yield* Stand.scale(kind, 3)
+          yield* Stand.patch(kind.resource, "web", { spec: { minReadySeconds: 0 } })
+          yield* Stand.settle
+          assert.deepInclude(yield* Stand.statusOf(kind), {
+            replicas: 3,
+            fullyLabeledReplicas: 2,
+            readyReplicas: 1,
+            availableReplicas: 1,
+            observedGeneration: 1
+          })
+          yield* Stand.patch(kind.resource, "web", { spec: { minReadySeconds: 1 } })
+          yield* Stand.settle
+          assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 2 })
+        })
+      )
+    )
+
+    it.effect("knows a pod as available when minReadySeconds have passed, though nothing else happens", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind, { replicas: 2, minReadySeconds: 10 }))
+          const [a, b] = yield* Stand.podNames
+          yield* Stand.ready(String(a))
+          yield* Stand.advance("4 seconds")
+          yield* Stand.ready(String(b))
+          yield* Stand.settle
+          assert.deepInclude(yield* Stand.statusOf(kind), { readyReplicas: 2 })
+          const available = Effect.map(Stand.statusOf(kind), (status) => status?.availableReplicas ?? 0)
+          yield* Stand.advance("5999 millis")
+          assert.strictEqual(yield* available, 0)
+          yield* Stand.advance("1 millis")
+          assert.strictEqual(yield* available, 1)
+          yield* Stand.advance("3999 millis")
+          assert.strictEqual(yield* available, 1)
+          yield* Stand.advance("1 millis")
+          assert.strictEqual(yield* available, 2)
+        })
+      )
+    )
+
+    it.effect("is written on what the server has now if it was refused, once, after one read", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const calls = yield* Stand.recording([
+            { match: { verb: "update", resource: `${plural}/status` }, fault: { _tag: "Conflict" }, times: 1 }
+          ])
+          yield* Stand.apply(Stand.owner(kind, { replicas: 0 }))
+          assert.deepStrictEqual(calls.map(Stand.line).slice(-3), [
+            `update ${plural}/status web`,
+            `get ${plural} web`,
+            `update ${plural}/status web`
+          ])
+          assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 1 })
+        })
+      )
+    )
+
+    it.effect("refused twice fails the sync, and the key backs off", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const calls = yield* Stand.recording([
+            { match: { verb: "update", resource: `${plural}/status` }, fault: { _tag: "Conflict" }, times: 2 }
+          ])
+          yield* Stand.apply(Stand.owner(kind, { replicas: 0 }))
+          const updates = () => calls.filter(({ context }) => context.verb === "update").length
+          assert.strictEqual(updates(), 2)
+          yield* Stand.advance("4 millis")
+          assert.strictEqual(updates(), 2)
+          yield* Stand.advance("1 millis")
+          assert.strictEqual(updates(), 3)
+          assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 1 })
+        })
+      )
+    )
+
+    it.effect("is not written again while nothing changes: an hour passes without a request", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind, { minReadySeconds: 5 }))
+          for (const name of yield* Stand.podNames) yield* Stand.ready(name)
+          yield* Stand.advance("10 seconds")
+          const calls = yield* Stand.recording()
+          yield* Stand.advance("1 hour")
+          assert.deepStrictEqual(calls.map(Stand.line), [])
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3, readyReplicas: 3, availableReplicas: 3 })
+        })
+      )
+    )
+  })
+}

@@ -1,0 +1,225 @@
+/** What the loop does when the server refuses, the cache lags, or objects are not as they should be. Rows of parts A.2 to A.4, C.3 and C.4. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Namespace, Pod } from "../../src/kube/resources.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import type { Request } from "../../src/layers/Transport.ts"
+import * as Stand from "./workload/stand.ts"
+
+const isCreate = ({ context }: Request) => context.verb === "create" && context.resource === "pods"
+
+const quota = `pods "web-" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2`
+
+const refuseCreates = (times?: number) => ({
+  match: isCreate,
+  fault: { _tag: "Status", code: 403, reason: "Forbidden", message: quota } as const,
+  ...(times === undefined ? {} : { times })
+})
+
+for (const kind of Stand.kinds) {
+  const conditionsOf = Effect.map(Stand.statusOf(kind), (status) => status?.conditions ?? [])
+
+  describe(`${kind.name}: failures`, () => {
+    it.effect("a full quota: one try a sync, an event, a condition, and then backoff", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const calls = yield* Stand.recording([refuseCreates()])
+          const tries = () => calls.filter(isCreate).length
+          yield* Stand.apply(Stand.owner(kind, { replicas: 20 }))
+          // The second is because the status was written, which is a change of the owner.
+          assert.strictEqual(tries(), 2)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 0, observedGeneration: 1 })
+          assert.deepStrictEqual(yield* conditionsOf, [
+            {
+              type: "ReplicaFailure",
+              status: "True",
+              reason: "FailedCreate",
+              message: quota,
+              lastTransitionTime: "1970-01-01T00:00:00Z"
+            }
+          ])
+          assert.deepInclude(
+            (yield* Stand.events()).map(({ text }) => text),
+            `Warning FailedCreate Error creating: ${quota}`
+          )
+          // Waits of 10, 20, 40 … milliseconds: the second failure and those after it.
+          const moments: Array<number> = []
+          for (let elapsed = 0, seen = tries(); elapsed < 700; elapsed++) {
+            yield* Stand.advance("1 millis")
+            if (tries() > seen) moments.push(elapsed + 1)
+            seen = tries()
+          }
+          assert.deepStrictEqual(moments, [10, 30, 70, 150, 310, 630])
+        })
+      )
+    )
+
+    it.effect("once the quota has room the pods come, and the condition goes", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.recording([refuseCreates(4)])
+          yield* Stand.apply(Stand.owner(kind))
+          assert.strictEqual((yield* conditionsOf).length, 1)
+          yield* Stand.advance("10 seconds")
+          assert.deepStrictEqual(yield* conditionsOf, [])
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 3 })
+        })
+      )
+    )
+
+    it.effect("an owner that cannot have its pods does not keep others from theirs", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.recording([
+            {
+              match: (request) => isCreate(request) && JSON.stringify(request.body).includes(`"generateName":"web-"`),
+              fault: { _tag: "Status", code: 403, message: quota }
+            }
+          ])
+          const selector = kind.selector({ app: "good" })
+          const template = { metadata: { labels: { app: "good" } }, spec: Stand.podSpec }
+          yield* Stand.apply(Stand.owner(kind), Stand.owner(kind, { selector, template }, { name: "good" }))
+          yield* Stand.advance("5 seconds")
+          assert.deepInclude(yield* Stand.statusOf(kind, "good"), { replicas: 3 })
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 0 })
+        })
+      )
+    )
+
+    it.effect("the first failure keeps its words and its time while there are others", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.recording([
+            { match: isCreate, fault: { _tag: "Status", code: 403, message: "first" }, times: 1 },
+            { match: isCreate, fault: { _tag: "Status", code: 403, message: "second" }, times: 3 }
+          ])
+          yield* Stand.apply(Stand.owner(kind))
+          assert.strictEqual((yield* conditionsOf)[0]?.message, "first")
+        })
+      )
+    )
+
+    it.effect("what was never tried is not waited for: pods made are counted, the others follow", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          let tries = 0
+          const calls = yield* Stand.recording([
+            {
+              // The third call is one of a batch of two: the other one succeeds, and no batch follows.
+              match: (request) => isCreate(request) && ++tries === 3,
+              fault: { _tag: "Status", code: 500, message: "etcd is away" }
+            }
+          ])
+          yield* Stand.apply(Stand.owner(kind, { replicas: 10 }))
+          yield* Stand.advance("1 minute")
+          assert.strictEqual((yield* Stand.pods).length, 10)
+          assert.strictEqual(calls.filter(isCreate).length, 11)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 10 })
+        })
+      )
+    )
+
+    it.effect("a namespace that is being terminated: no event, no condition, no second try", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "going" } })
+          yield* Stand.apply(Stand.owner(kind, { replicas: 0 }, { namespace: "going" }))
+          yield* Stand.remove(Namespace, "going")
+          const calls = yield* Stand.recording()
+          yield* Stand.scale(kind, 3, "going")
+          yield* Stand.advance("1 minute")
+          assert.strictEqual(calls.filter(isCreate).length, 3)
+          assert.isUndefined((yield* Stand.statusOf(kind, "web", "going"))?.conditions)
+          assert.deepStrictEqual(yield* Stand.events(), [])
+        })
+      )
+    )
+
+    it.effect("a pod that cannot be deleted: an event, a condition, backoff, and then it goes", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind))
+          yield* Stand.recording([
+            { match: { verb: "delete" }, fault: { _tag: "Status", code: 403, message: "no deletions today" }, times: 6 }
+          ])
+          yield* Stand.scale(kind, 0)
+          yield* Stand.settle
+          assert.deepInclude((yield* conditionsOf)[0], {
+            type: "ReplicaFailure",
+            reason: "FailedDelete",
+            message: "unable to delete pods: no deletions today"
+          })
+          assert.include(
+            (yield* Stand.events()).map(({ text }) => text),
+            "Warning FailedDelete Error deleting: no deletions today"
+          )
+          yield* Stand.advance("10 seconds")
+          assert.deepStrictEqual(yield* Stand.pods, [])
+          assert.deepStrictEqual(yield* conditionsOf, [])
+        })
+      )
+    )
+
+    it.effect("a pod that is gone already when it is deleted is no failure", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind, { replicas: 1 }))
+          yield* Stand.recording([
+            { match: { verb: "delete" }, fault: { _tag: "Status", code: 404, reason: "NotFound" }, times: 1 }
+          ])
+          yield* Stand.scale(kind, 0)
+          yield* Stand.settle
+          assert.deepStrictEqual(yield* conditionsOf, [])
+          assert.notInclude((yield* Stand.events()).map(({ text }) => text).join(), "FailedDelete")
+        })
+      )
+    )
+
+    it.effect("what the cache does not show is not made twice; after five minutes it is not believed any more", () =>
+      Effect.gen(function* () {
+        const isPods = ({ context }: Request) => context.resource === "pods" && context.verb === "watch"
+        let watches = 0
+        const calls = yield* Stand.recording([
+          // The first watch tells that there are no pods and falls silent; no other gets through.
+          { match: isPods, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 },
+          { match: (request) => isPods(request) && ++watches > 1, fault: { _tag: "Drop" } }
+        ])
+        yield* Stand.start(kind)
+        yield* Stand.apply(Stand.owner(kind))
+        yield* Stand.advance("299 seconds")
+        assert.strictEqual(calls.filter(isCreate).length, 3)
+        assert.deepInclude(yield* Stand.statusOf(kind), { observedGeneration: 1 })
+        yield* Stand.advance("10 seconds")
+        assert.strictEqual(calls.filter(isCreate).length, 6)
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+    )
+
+    it.effect("an unreadable deletion cost is no cost", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          yield* Stand.apply(Stand.owner(kind))
+          const [a, b, c] = yield* Stand.podNames
+          const cost = (name: string | undefined, text: string) =>
+            Stand.patch(Pod, String(name), {
+              metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": text } }
+            })
+          yield* cost(a, "1")
+          yield* cost(c, "1")
+          yield* cost(b, "cheap")
+          yield* Stand.scale(kind, 2)
+          yield* Stand.settle
+          assert.sameMembers([...(yield* Stand.podNames)], [a, c])
+        })
+      )
+    )
+  })
+}
