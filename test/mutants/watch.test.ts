@@ -2,13 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { join } from "node:path"
 import * as Store from "../../src/streams/Store.ts"
 import * as Watch from "../../src/streams/watch.ts"
 import { operations, plan } from "../streams/arbitraries.ts"
 import * as StoreModel from "../streams/storeModel.ts"
 import * as WatchModel from "../streams/watchModel.ts"
-import { load, type Mutation } from "../support/mutant.ts"
+import { load, loadThrough, type Mutation } from "../support/mutant.ts"
 
 const storeHolds = (module: typeof Store) =>
   Arbitrary.checkEffect(operations, (value) => StoreModel.check(module, value) === undefined, {
@@ -25,29 +24,6 @@ const watchHolds = (watch: typeof Watch.watch) =>
       ),
     { runs: 200, maxShrinks: 0, seed: 1 }
   )
-
-/** The watch with a mutant of one of the modules it is made of; each loads the next by its file. */
-const mutantWatch = async (path: string, mutation: Mutation): Promise<typeof Watch> => {
-  if (path === "streams/watch.ts") return load<typeof Watch>(path, mutation)
-  const { title } = mutation
-  await load(path, mutation)
-  if (path === "streams/watchMachine.ts") return loadUser("streams/watch.ts", path, title)
-  await loadUser("streams/watchMachine.ts", path, title)
-  return loadUser("streams/watch.ts", "streams/watchMachine.ts", title)
-}
-
-/** A copy of a module that imports values from the mutated copy of another. */
-const loadUser = (path: string, mutated: string, title: string): Promise<typeof Watch> => {
-  const copy = `${mutated.replace(/\W+/g, "-")}-${title.replace(/\W+/g, "-")}-${process.pid}.ts`
-  const file = mutated.replace("streams/", "./")
-  const names = path === "streams/watch.ts" ? "* as Machine" : "{ readEvents, readList, type WatchEvent }"
-  const target = join(import.meta.dirname, "../../node_modules/.mutants", copy)
-  return load(path, {
-    title,
-    find: `import ${names} from "${file}"`,
-    replace: `import ${names} from "${target}"`
-  })
-}
 
 const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
   [
@@ -214,7 +190,7 @@ describe("mutants of the watch", () => {
   for (const [path, mutation] of watchMutants) {
     it.effect(mutation.title, () =>
       Effect.gen(function* () {
-        const mutant = yield* Effect.promise(() => mutantWatch(path, mutation))
+        const mutant = yield* Effect.promise(() => loadThrough<typeof Watch>("streams/watch.ts", path, mutation))
         assert.strictEqual((yield* watchHolds(mutant.watch))._tag, "Falsified")
       })
     )
