@@ -10,7 +10,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   sync: () => import("./sync.ts"),
   apiserver: () => import("./apiserver.ts"),
   start: () => import("./start.ts"),
-  nodes: () => import("./nodes.ts")
+  nodes: () => import("./nodes.ts"),
+  workloads: () => import("./workloads.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })
