@@ -101,7 +101,10 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Schedules.ts",
       "layers/Cache.ts",
       "layers/KubeClient.ts",
-      "layers/Recorder.ts"
+      "layers/Recorder.ts",
+      "layers/Discovery.ts",
+      "layers/Supervisor.ts",
+      "layers/controller/"
     ],
     packages: pureEffect,
     siblings: false

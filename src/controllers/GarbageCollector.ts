@@ -1,0 +1,240 @@
+/**
+ * Deletes what nobody owns any more, and carries out deletions that wait for dependents or let them go. One graph of all objects
+ * is fed by an informer for each kind that discovery lists; it names suspects, which workers examine on the server and delete
+ * with preconditions. Nothing is deleted before the graph has been filled once.
+ * Source: kube-controller-manager, garbage-collector-controller.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Event } from "../kube/resources.ts"
+import { Cache } from "../layers/Cache.ts"
+import type { Descriptor } from "../layers/Controller.ts"
+import * as Log from "../layers/controller/log.ts"
+import { isLost } from "../layers/controller/loop.ts"
+import { Discovery } from "../layers/Discovery.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import { Recorder } from "../layers/Recorder.ts"
+import { Supervisor } from "../layers/Supervisor.ts"
+import * as KeyedQueue from "../streams/KeyedQueue.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as AbsentOwners from "./garbagecollector/absentOwners.ts"
+import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
+import * as AttemptToOrphan from "./garbagecollector/attemptToOrphan.ts"
+import * as Graph from "./garbagecollector/graph.ts"
+import * as Identity from "./garbagecollector/Identity.ts"
+import * as Monitors from "./garbagecollector/monitors.ts"
+import * as Objects from "./garbagecollector/Objects.ts"
+
+export interface Options {
+  /** Workers of each of the two queues; 20 unless said otherwise. */
+  readonly concurrency?: number | undefined
+}
+
+const name = "garbagecollector"
+const component = "garbage-collector-controller"
+
+/** Whatever there is: the collector cannot know beforehand which kinds a server has. */
+const Anything = Resource.make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
+
+export const make = (options: Options = {}): Descriptor<Discovery> => ({
+  name,
+  access: [
+    Access.live(Anything),
+    Access.patch(Anything),
+    Access.remove(Anything),
+    Access.create(Event),
+    Access.patch(Event)
+  ],
+  // Known only when discovery has been asked; its informers start with the controller.
+  reads: [],
+  needsLeader: true,
+  layer: layer(options)
+})
+
+/** Source: garbagecollector absentOwnerCache. */
+const absentOwnersKept = 500
+
+/** Between two looks at what the server serves. Source: garbagecollector discovery sync period. */
+const refreshInterval = "30 seconds"
+
+const layer = (options: Options) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const queues = {
+        toDelete: yield* queue("garbage_collector_attempt_to_delete"),
+        toOrphan: yield* queue("garbage_collector_attempt_to_orphan")
+      }
+      const books = yield* bookkeeping(queues)
+      const monitors = yield* Monitors.make({ cache: yield* Cache, discovery: yield* Discovery, tell: books.tell })
+      const work = yield* workers(queues, books, options.concurrency ?? 20)
+      yield* (yield* Supervisor).fork(
+        name,
+        Effect.gen(function* () {
+          yield* firstSync(monitors)
+          yield* books.begin
+          yield* Effect.all([...work, Effect.repeat(refresh(monitors), Schedule.spaced(refreshInterval))], {
+            concurrency: "unbounded",
+            discard: true
+          })
+        })
+      )
+      // Registered last, so it runs first: workers finish their objects before their fiber is interrupted.
+      yield* Effect.addFinalizer((exit) =>
+        isLost(exit)
+          ? Effect.void
+          : Effect.andThen(queues.toDelete.shutdownWithDrain, queues.toOrphan.shutdownWithDrain)
+      )
+    }).pipe(Effect.annotateLogs({ controller: name }))
+  )
+
+const queue = (name: string) => KeyedQueue.make<Identity.Uid>({ name, bucket: { perSecond: 10, burst: 100 } })
+
+interface Queues {
+  readonly toDelete: KeyedQueue.KeyedQueue<Identity.Uid>
+  readonly toOrphan: KeyedQueue.KeyedQueue<Identity.Uid>
+}
+
+/** The graph and what follows from its findings, in the turn of whoever tells it something. */
+const bookkeeping = Effect.fnUntraced(function* (queues: Queues) {
+  const graph = Graph.make()
+  const absentOwners = AbsentOwners.make(absentOwnersKept)
+  const events = (yield* Recorder).named(component)
+  const run = Effect.runForkWith(yield* Effect.context())
+  /** Owners that were named before they were seen, until the first sync: most of them are seen by then. */
+  let unseen: Set<Identity.Uid> | undefined = new Set()
+
+  const tell = (happened: ReadonlyArray<Graph.Event>): void => {
+    const found = graph.apply(happened)
+    for (const identity of found.absent) absentOwners.add(identity)
+    queues.toDelete.addAllUnsafe(found.toDelete)
+    queues.toOrphan.addAllUnsafe(found.toOrphan)
+    if (unseen === undefined) queues.toDelete.addAllUnsafe(found.toVerify)
+    else for (const uid of found.toVerify) unseen.add(uid)
+    for (const one of found.misplaced) run(reportMisplaced(events, one))
+  }
+
+  const begin = Effect.sync(() => {
+    for (const uid of unseen ?? []) if (graph.get(uid)?.observed === false) queues.toDelete.addUnsafe(uid)
+    unseen = undefined
+  })
+  return { graph, absentOwners, tell, begin }
+})
+
+const reportMisplaced = (
+  events: ReturnType<Recorder["Service"]["named"]>,
+  { dependent, reference }: Graph.Misplaced
+) => {
+  const { apiVersion, kind, name, namespace, uid } = dependent
+  const owner = Identity.show(Identity.named(reference, namespace))
+  return events.warning(
+    { apiVersion, kind, metadata: { name, uid, ...(namespace === "" ? {} : { namespace }) } },
+    "OwnerRefInvalidNamespace",
+    `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`
+  )
+}
+
+/** A virtual node was examined and is virtual still: it is asked for again, until it is observed or proven absent. */
+class Unobserved extends Data.TaggedError("Unobserved")<{}> {
+  override readonly message = "nobody has seen the owner yet"
+}
+
+/** Why an object could not be dealt with, and which. */
+class CollectError extends Data.TaggedError("CollectError")<{
+  readonly identity: Identity.Identity
+  readonly cause: Objects.Failure | AttemptToOrphan.NotReleased | Unobserved
+}> {
+  override get message(): string {
+    return `${Identity.show(this.identity)}: ${this.cause.message}`
+  }
+}
+
+type Books = Effect.Success<ReturnType<typeof bookkeeping>>
+
+const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, concurrency: number) {
+  const { absentOwners, graph } = books
+  const objects = Objects.make(yield* KubeClient, yield* Discovery)
+  const remove = AttemptToDelete.attempt({
+    graph,
+    absentOwners,
+    objects,
+    tell: (event) => books.tell([event]),
+    examine: (uids) => queues.toDelete.addAllUnsafe(uids)
+  })
+  const orphan = AttemptToOrphan.attempt({ graph, objects })
+  const observe = yield* observer
+
+  const work = (
+    from: KeyedQueue.KeyedQueue<Identity.Uid>,
+    attempt: (node: Graph.Node) => Effect.Effect<void, CollectError["cause"]>
+  ) =>
+    Reconcile.run(from, {
+      concurrency,
+      observe,
+      reconcile: (uid) => {
+        const node = graph.get(uid)
+        if (node === undefined) return Effect.void
+        const { identity } = node
+        return Effect.mapError(attempt(node), (cause) => new CollectError({ identity, cause }))
+      }
+    })
+
+  const removeOrAskAgain = (node: Graph.Node) =>
+    remove(node).pipe(
+      Effect.andThen(
+        Effect.suspend(() =>
+          graph.get(node.identity.uid)?.observed === false ? Effect.fail(new Unobserved()) : Effect.void
+        )
+      ),
+      Effect.catchTag("MisplacedOwner", (error) => Effect.logDebug(`${Identity.show(node.identity)}: ${error.message}`))
+    )
+  return [work(queues.toDelete, removeOrAskAgain), work(queues.toOrphan, orphan)]
+})
+
+/** What waits for somebody else is said once or not at all; everything else as in any controller. */
+const observer = Effect.map(Log.observer, (say) => (event: Reconcile.RunEvent<Identity.Uid, CollectError>) => {
+  if (event._tag !== "Failed" || !isWaiting(event.error.cause, event.attempt)) say(event)
+})
+
+const isWaiting = (cause: CollectError["cause"], attempt: number): boolean => {
+  switch (cause._tag) {
+    case "Unobserved":
+      return true
+    case "NotServed":
+      return attempt > 1
+    case "ApiError":
+      return attempt <= 3 && ApiError.hasReason(cause, "Conflict")
+    default:
+      return false
+  }
+}
+
+/** A failed refresh leaves everything as it is. */
+const refresh = (monitors: Monitors.Monitors) =>
+  Effect.matchEffect(monitors.refresh, {
+    onFailure: (error) => Effect.logWarning(`Discovery failed, the same kinds are watched on: ${error.message}`),
+    onSuccess: tellUnsynced
+  })
+
+/** Until the server has listed something, and that has been read or been waited for long enough. */
+const firstSync = (monitors: Monitors.Monitors): Effect.Effect<void> =>
+  monitors.refresh.pipe(
+    Effect.tapError((error) => Effect.logWarning(`Discovery failed, nothing is collected yet: ${error.message}`)),
+    Effect.tap(tellUnsynced),
+    Effect.filterOrFail(() => monitors.count() > 0),
+    Effect.retry(Schedule.min([Schedule.exponential("1 second"), Schedule.spaced(refreshInterval)])),
+    Effect.orDie,
+    Effect.asVoid
+  )
+
+const tellUnsynced = (kinds: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
+  kinds.length === 0
+    ? Effect.void
+    : Effect.logWarning(
+        `Not all kinds could be read in time, going on without: ${kinds.map(Resource.qualifiedName).join(", ")}`
+      )

@@ -1,0 +1,45 @@
+/**
+ * Ends a deletion that lets the dependents live: every dependent loses its reference to the owner, and only when all have is the
+ * owner let go. A dependent that is gone meanwhile needs nothing.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Graph from "./graph.ts"
+import * as Identity from "./Identity.ts"
+import type { Failure, Objects } from "./Objects.ts"
+import * as Patches from "./patches.ts"
+
+/** Some dependents still refer to the owner, which therefore stays; all are tried again. */
+export class NotReleased extends Data.TaggedError("NotReleased")<{
+  readonly failures: ReadonlyArray<Failure>
+  readonly dependents: number
+}> {
+  override get message(): string {
+    const { dependents, failures } = this
+    return `${failures.length} of ${dependents} dependents could not be released: ${failures[0]?.message ?? ""}`
+  }
+}
+
+/** Patches in flight for one owner. */
+const atOnce = 20
+
+export const attempt =
+  ({ graph, objects }: { readonly graph: Graph.Graph; readonly objects: Objects }) =>
+  (node: Graph.Node): Effect.Effect<void, Failure | NotReleased> =>
+    Effect.gen(function* () {
+      if (node.waitsFor !== "orphaning") return
+      const { identity } = node
+      const dependents = graph.dependents(identity.uid)
+      const answers = yield* Effect.forEach(
+        dependents,
+        (dependent) => Effect.result(release(objects, dependent.identity, identity.uid)),
+        { concurrency: atOnce }
+      )
+      const failures = answers.flatMap((answer) => (Result.isFailure(answer) ? [answer.failure] : []))
+      if (failures.length > 0) return yield* new NotReleased({ failures, dependents: dependents.length })
+      yield* objects.removeFinalizer(identity, Graph.orphanFinalizer)
+    })
+
+const release = (objects: Objects, dependent: Identity.Identity, owner: Identity.Uid) =>
+  objects.patch(dependent, Patches.strip(dependent.uid, [owner]))

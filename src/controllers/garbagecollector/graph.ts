@@ -1,0 +1,296 @@
+/**
+ * Who owns whom, as far as the informers have told: a plain synchronous value that takes events and answers with what is to be
+ * looked into. It decides nothing about any object: whatever it asks for is checked against the server before something is
+ * deleted. An owner that is only known from references is a virtual node, until it is observed or proven absent.
+ *
+ * Invariants: `dependents` holds exactly the references of all nodes, turned around, whether the owner has a node or not; a
+ * virtual node has at least one dependent and owns no references of its own.
+ */
+import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
+import * as Identity from "./Identity.ts"
+import type { Uid } from "./Identity.ts"
+import * as References from "./references.ts"
+
+/** Readers see the present state; it changes under them with the next event. */
+export interface Node {
+  readonly identity: Identity.Identity
+  /** False: virtual, nobody has seen the object. Its identity is then what a reference says. */
+  readonly observed: boolean
+  readonly owners: ReadonlyArray<OwnerReference>
+  readonly beingDeleted: boolean
+  /** What a deletion still waits for; `orphan` goes first if both finalizers are there. */
+  readonly waitsFor: "orphaning" | "dependents" | undefined
+}
+
+export type Event =
+  /** An informer has told of the object, as new or as changed. */
+  | { readonly _tag: "Observed"; readonly identity: Identity.Identity; readonly metadata: KubeObject["metadata"] }
+  /** An informer has told that the object is gone; `watched` is false if that was inferred from a list. */
+  | { readonly _tag: "Deleted"; readonly uid: Uid; readonly watched: boolean }
+  /**
+   * The server has answered that there is no object of that uid at those coordinates. `clusterScoped` is what the server says
+   * of the kind: the namespace that a virtual node was given then means nothing. A virtual node that is still there afterwards
+   * has got other coordinates to be asked for.
+   */
+  | { readonly _tag: "Absent"; readonly identity: Identity.Identity; readonly clusterScoped: boolean }
+  /** Nobody watches the kind in this version any more: nothing will be told of its objects. */
+  | { readonly _tag: "Unwatched"; readonly apiVersion: string; readonly kind: string }
+
+/** What events ask for; a uid is asked for once. */
+export interface Findings {
+  /** Nodes whose references are to be examined. */
+  readonly toDelete: ReadonlySet<Uid>
+  /** Virtual nodes whose existence is to be verified. */
+  readonly toVerify: ReadonlySet<Uid>
+  /** Nodes whose dependents are to be released. */
+  readonly toOrphan: ReadonlySet<Uid>
+  /** Owners that have just been proven absent and are still referred to. */
+  readonly absent: ReadonlyArray<Identity.Identity>
+  /** Dependents that name an owner which has been observed in another namespace. */
+  readonly misplaced: ReadonlyArray<Misplaced>
+}
+
+export interface Misplaced {
+  readonly dependent: Identity.Identity
+  readonly reference: OwnerReference
+}
+
+export interface Graph {
+  /** Applies events in order. Total: an event that says nothing new asks for nothing. */
+  readonly apply: (events: Iterable<Event>) => Findings
+  readonly get: (uid: Uid) => Node | undefined
+  /** Nodes with a reference to that uid. */
+  readonly dependents: (uid: Uid) => ReadonlyArray<Node>
+  /**
+   * Dependents that keep a foreground deletion of that owner waiting. Not those that wait for the owner in turn: in a cycle
+   * everybody would wait for ever.
+   */
+  readonly blocking: (uid: Uid) => ReadonlyArray<Node>
+  readonly size: () => number
+}
+
+interface Entry extends Node {
+  identity: Identity.Identity
+  observed: boolean
+  owners: ReadonlyArray<OwnerReference>
+  beingDeleted: boolean
+  waitsFor: Node["waitsFor"]
+}
+
+/** `Findings` under construction. */
+interface Noting extends Findings {
+  readonly toDelete: Set<Uid>
+  readonly toVerify: Set<Uid>
+  readonly toOrphan: Set<Uid>
+  readonly absent: Array<Identity.Identity>
+  readonly misplaced: Array<Misplaced>
+}
+
+export const make = (): Graph => {
+  const nodes = new Map<Uid, Entry>()
+  const index = new Map<Uid, Set<Uid>>()
+
+  const dependentsOf = (uid: Uid): ReadonlyArray<Entry> =>
+    Array.from(index.get(uid) ?? [], (one) => nodes.get(one)).filter((node) => node !== undefined)
+
+  const blockersOf = (uid: Uid): ReadonlyArray<Entry> =>
+    dependentsOf(uid).filter(({ owners }) => References.blocks(owners, uid))
+
+  /** Whether a node waits for the owner to go, through however many others. */
+  const waitsInTurn = (from: Entry, owner: Uid): boolean => {
+    const seen = new Set<Entry>()
+    const next = [from]
+    for (let node = next.pop(); node !== undefined; node = next.pop()) {
+      if (node.waitsFor !== "dependents" || seen.has(node)) continue
+      if (node.identity.uid === owner) return true
+      seen.add(node)
+      next.push(...blockersOf(node.identity.uid))
+    }
+    return false
+  }
+
+  const observe = (
+    identity: Identity.Identity,
+    { deletionTimestamp, finalizers, ownerReferences }: KubeObject["metadata"],
+    note: Noting
+  ): void => {
+    const node = nodes.get(identity.uid) ?? entry(identity, true)
+    nodes.set(identity.uid, node)
+    if (!node.observed && !Identity.isSame(node.identity, identity)) examineMistaken(identity, note)
+    node.observed = true
+    // Also of a node that was observed before: its kind may be told of in another version now.
+    node.identity = identity
+    relink(node, ownerReferences ?? none, note)
+    node.beingDeleted = deletionTimestamp !== undefined
+    enter(node, node.beingDeleted ? phaseOf(finalizers ?? []) : undefined, note)
+  }
+
+  /** The dependents that name the owner differently, now that it has been seen. */
+  const examineMistaken = (owner: Identity.Identity, note: Noting): void => {
+    for (const { identity, owners } of References.partition(dependentsOf(owner.uid), owner).mistaken) {
+      note.toDelete.add(identity.uid)
+      if (owner.namespace !== "" && owner.namespace !== identity.namespace) {
+        const reference = owners.find(({ uid }) => uid === owner.uid)
+        if (reference !== undefined) note.misplaced.push({ dependent: identity, reference })
+      }
+    }
+  }
+
+  /**
+   * Asks again with each event of an object that should be on its way: between two events the finalizer may have been removed
+   * and put back.
+   */
+  const enter = (node: Entry, waitsFor: Node["waitsFor"], note: Noting): void => {
+    const before = node.waitsFor
+    node.waitsFor = waitsFor
+    const { uid } = node.identity
+    if (waitsFor === "orphaning") note.toOrphan.add(uid)
+    if (waitsFor !== "dependents") return
+    if (before !== waitsFor) for (const dependent of index.get(uid) ?? []) note.toDelete.add(dependent)
+    if (before !== waitsFor || blockersOf(uid).length === 0) note.toDelete.add(uid)
+  }
+
+  /** Gives the node these references instead of those it has. */
+  const relink = (node: Entry, owners: ReadonlyArray<OwnerReference>, note: Noting): void => {
+    const before = node.owners
+    if (before === owners) return
+    node.owners = owners
+    const newlyBlocks = (uid: Uid) => References.blocks(owners, uid) && !References.blocks(before, uid)
+    for (const { uid } of before) {
+      if (References.blocks(before, uid) && !References.blocks(owners, uid) && nodes.has(uid)) note.toDelete.add(uid)
+      if (!owners.some((other) => other.uid === uid)) unlink(node.identity.uid, uid)
+    }
+    // A reference that no owner can satisfy keeps a cluster-scoped object: it may have been the one that is gone.
+    if (node.identity.namespace === "" && before.some(({ uid }) => !owners.some((other) => other.uid === uid))) {
+      note.toDelete.add(node.identity.uid)
+    }
+    // It waits, and now somebody waits for it: that may have closed a cycle.
+    if (node.waitsFor === "dependents" && owners.some(({ uid }) => newlyBlocks(uid)))
+      note.toDelete.add(node.identity.uid)
+    for (const reference of owners) {
+      if (!before.some((other) => References.namesSame(other, reference))) link(node, reference, note)
+    }
+  }
+
+  const link = (node: Entry, reference: OwnerReference, note: Noting): void => {
+    const present = index.get(reference.uid)
+    if (present === undefined) index.set(reference.uid, new Set([node.identity.uid]))
+    else present.add(node.identity.uid)
+    const owner = nodes.get(reference.uid)
+    if (owner === undefined) {
+      nodes.set(reference.uid, entry(Identity.named(reference, node.identity.namespace), false))
+      note.toVerify.add(reference.uid)
+      return
+    }
+    const doubt = References.doubt(owner, reference, node.identity.namespace)
+    // An owner that waits for its dependents has them examined, whichever of the two was told of first.
+    if (doubt !== undefined || owner.waitsFor === "dependents") note.toDelete.add(node.identity.uid)
+    if (doubt === "misplaced") note.misplaced.push({ dependent: node.identity, reference })
+  }
+
+  const unlink = (dependent: Uid, owner: Uid): void => {
+    const present = index.get(owner)
+    present?.delete(dependent)
+    if (present === undefined || present.size > 0) return
+    index.delete(owner)
+    // Nobody refers to it any more, and nobody has seen it.
+    if (nodes.get(owner)?.observed === false) nodes.delete(owner)
+  }
+
+  /** Takes the node out. Its dependents are examined, and the owners that waited for it. */
+  const remove = (node: Entry, provenAbsent: Identity.Identity | undefined, note: Noting): void => {
+    const { uid } = node.identity
+    nodes.delete(uid)
+    for (const owner of node.owners) {
+      unlink(uid, owner.uid)
+      if (nodes.get(owner.uid)?.waitsFor === "dependents") note.toDelete.add(owner.uid)
+    }
+    const left = index.get(uid)
+    if (left === undefined) return
+    if (provenAbsent !== undefined) note.absent.push(provenAbsent)
+    for (const dependent of left) note.toDelete.add(dependent)
+  }
+
+  const absent = (asked: Identity.Identity, clusterScoped: boolean, note: Noting): void => {
+    const node = nodes.get(asked.uid)
+    if (node === undefined) return
+    const proven = clusterScoped ? { ...asked, namespace: "" } : asked
+    const isAsked = Identity.isSame(node.identity, asked)
+    const { matching, mistaken } = References.partition(dependentsOf(asked.uid), proven)
+    if (node.observed ? isAsked : mistaken.length === 0) return remove(node, proven, note)
+    // The object may still exist elsewhere: only those who named it there are told.
+    if (matching.length > 0) note.absent.push(proven)
+    for (const { identity } of matching) note.toDelete.add(identity.uid)
+    if (node.observed || !isAsked) return
+    node.identity = References.alternative(mistaken, proven) ?? node.identity
+  }
+
+  /**
+   * Without dependents the node would never be asked for again, so it goes, and whoever waited for it is told. With some it
+   * becomes virtual: if its kind is watched again it is observed, if not its existence is verified.
+   */
+  const unwatch = (apiVersion: string, kind: string, note: Noting): void => {
+    for (const node of Array.from(nodes.values())) {
+      const { identity } = node
+      if (!node.observed || identity.apiVersion !== apiVersion || identity.kind !== kind) continue
+      if (!index.has(identity.uid)) {
+        remove(node, undefined, note)
+        continue
+      }
+      relink(node, none, note)
+      Object.assign(node, entry(identity, false))
+      note.toVerify.add(identity.uid)
+    }
+  }
+
+  const applyOne = (event: Event, note: Noting): void => {
+    switch (event._tag) {
+      case "Observed":
+        return observe(event.identity, event.metadata, note)
+      case "Deleted": {
+        const node = nodes.get(event.uid)
+        if (node !== undefined) remove(node, event.watched ? node.identity : undefined, note)
+        return
+      }
+      case "Absent":
+        return absent(event.identity, event.clusterScoped, note)
+      case "Unwatched":
+        return unwatch(event.apiVersion, event.kind, note)
+    }
+  }
+
+  return {
+    apply: (events) => {
+      const note: Noting = { toDelete: new Set(), toVerify: new Set(), toOrphan: new Set(), absent: [], misplaced: [] }
+      for (const event of events) applyOne(event, note)
+      return note
+    },
+    get: (uid) => nodes.get(uid),
+    dependents: dependentsOf,
+    blocking: (uid) => blockersOf(uid).filter((dependent) => !waitsInTurn(dependent, uid)),
+    size: () => nodes.size
+  }
+}
+
+const none: ReadonlyArray<never> = []
+
+const entry = (identity: Identity.Identity, observed: boolean): Entry => ({
+  identity,
+  observed,
+  owners: none,
+  beingDeleted: false,
+  waitsFor: undefined
+})
+
+const phaseOf = (finalizers: ReadonlyArray<string>): Node["waitsFor"] =>
+  finalizers.includes(orphanFinalizer)
+    ? "orphaning"
+    : finalizers.includes(foregroundFinalizer)
+      ? "dependents"
+      : undefined
+
+/** What a deletion with propagation policy Orphan leaves on the object. Source: meta/v1 FinalizerOrphanDependents. */
+export const orphanFinalizer = "orphan"
+
+/** The same for Foreground. Source: meta/v1 FinalizerDeleteDependents. */
+export const foregroundFinalizer = "foregroundDeletion"

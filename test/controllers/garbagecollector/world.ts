@@ -1,0 +1,483 @@
+/**
+ * A cluster in a few maps, and the garbage collector's real parts on it: objects with owners, informers that lag, relists and
+ * restarts, one step at a time in an order made of random numbers. What must hold is said of the objects alone, by rules so
+ * plain that they ask about everything at every step: nothing with an owner left is deleted, no reference that holds is
+ * removed, and at rest there is nothing left to collect.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as AbsentOwners from "../../../src/controllers/garbagecollector/absentOwners.ts"
+import type * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
+import type * as AttemptToOrphan from "../../../src/controllers/garbagecollector/attemptToOrphan.ts"
+import type * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
+import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
+import { MisplacedOwner, type Objects } from "../../../src/controllers/garbagecollector/Objects.ts"
+import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
+import { NotServed } from "../../../src/layers/Discovery.ts"
+import { natural } from "../../streams/arbitraries.ts"
+
+/** The parts under test; a mutant replaces one. */
+export interface Modules {
+  readonly graph: Pick<typeof Graph, "make">
+  readonly attemptToDelete: Pick<typeof AttemptToDelete, "attempt">
+  readonly attemptToOrphan: Pick<typeof AttemptToOrphan, "attempt">
+}
+
+/** One random step; numbers are reduced to what is possible. */
+export interface Operation {
+  readonly kind: number
+  readonly a: number
+  readonly b: number
+  readonly c: number
+}
+
+export const operations = Arbitrary.array(
+  Arbitrary.schema(Schema.Struct({ kind: natural, a: natural, b: natural, c: natural })),
+  { minLength: 10, maxLength: 80 }
+)
+
+/** `Node` is cluster-scoped, `Ghost` is a kind that the server does not know. */
+const kinds = ["Parent", "Child", "Node"]
+const namespaces = ["red", "blue"]
+const finalizersOf = ["", "orphan", "foregroundDeletion"] as const
+
+interface Stored extends Identity.Identity {
+  readonly owners: ReadonlyArray<OwnerReference>
+  readonly finalizers: ReadonlyArray<string>
+  readonly deleting: boolean
+}
+
+type Told = { readonly _tag: "Observed"; readonly object: Stored } | { readonly _tag: "Deleted"; readonly uid: string }
+
+const show = (object: Stored): string =>
+  `${object.kind} ${object.namespace}/${object.name} ${object.uid}${object.deleting ? " deleting" : ""} ${object.finalizers.join()} <- ${object.owners.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`).join(", ")}`
+
+const metadataOf = (object: Stored): KubeObject["metadata"] => ({
+  name: object.name,
+  uid: object.uid,
+  ownerReferences: object.owners,
+  finalizers: object.finalizers,
+  ...(object.namespace === "" ? {} : { namespace: object.namespace }),
+  ...(object.deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {})
+})
+
+class Violation extends Error {}
+
+export class World {
+  private readonly objects = new Map<string, Stored>()
+  /** Everything that ever was: references may name what is gone. */
+  private readonly past: Array<Stored> = []
+  /** What the informer of each kind has not told yet, and what it has. */
+  private readonly pending = new Map<string, Array<Told>>(kinds.map((kind) => [kind, []]))
+  private readonly told = new Map<string, Set<string>>(kinds.map((kind) => [kind, new Set()]))
+  private graph: Graph.Graph
+  private absentOwners = AbsentOwners.make(20)
+  private toDelete = new Set<string>()
+  private toOrphan = new Set<string>()
+  private retries = new Set<string>()
+  /** Owners that a deletion is letting go of; whoever does that may strip references that hold. */
+  private orphaning: string | undefined
+  private readonly modules: Modules
+  private readonly server: Objects
+
+  constructor(modules: Modules) {
+    this.modules = modules
+    this.graph = modules.graph.make()
+    this.server = this.makeServer()
+  }
+
+  step({ a, b, c, kind }: Operation): void {
+    switch (kind % 12) {
+      case 0:
+      case 1:
+      case 2:
+        return this.create(a, b, c)
+      case 3: {
+        const policy = finalizersOf[b % 3] ?? ""
+        // What the informers have not told cannot be let go of: a race that the real one loses too.
+        if (policy === "orphan") this.settle()
+        this.userDeletes(pick([...this.objects.values()], a), policy)
+        return policy === "orphan" ? this.settle() : undefined
+      }
+      case 4:
+        return this.refer(a, b, c)
+      case 5:
+        return this.release(a)
+      case 6:
+        return this.relist(pick(kinds, a) ?? "")
+      case 7:
+        return a % 3 === 0 ? this.restart() : undefined
+      case 8:
+      case 9:
+        for (let i = 0; i <= b % 3; i++) this.deliver(pick(kinds, a) ?? "")
+        return
+      default:
+        return this.work(a)
+    }
+  }
+
+  /** Lets everything happen that is still to happen; then there must be nothing left to do. */
+  settle(): void {
+    for (let round = 0; round < 60; round++) {
+      for (const kind of kinds) while (this.deliver(kind));
+      const before = this.state()
+      for (const uid of this.retries) this.toDelete.add(uid)
+      this.retries.clear()
+      for (let steps = 0; this.toDelete.size + this.toOrphan.size > 0; steps++) {
+        if (steps > 2000) throw new Violation("the queues do not become empty")
+        this.work(steps)
+      }
+      const isQuiet = [...this.pending.values()].every((events) => events.length === 0)
+      if (isQuiet && before === this.state()) return this.checkRest()
+    }
+    throw new Violation("it does not come to rest")
+  }
+
+  state(): string {
+    const virtual = this.past.map(({ uid }) => this.graph.get(uid)?.observed)
+    return `${[...this.objects.values()].map(show).join("\n")}\n${virtual.join()}\n${this.graph.size()}`
+  }
+
+  // --- what users do
+
+  private create(a: number, b: number, c: number): void {
+    const kind = pick(kinds, a) ?? ""
+    const serial = this.past.length
+    const owners = [...new Map(this.references(b, c).map((one) => [one.uid, one])).values()]
+    const object: Stored = {
+      uid: `u${serial}`,
+      apiVersion: "v1",
+      kind,
+      namespace: kind === "Node" ? "" : (pick(namespaces, a >> 3) ?? ""),
+      name: `o${serial}`,
+      owners,
+      finalizers: a % 11 === 0 ? ["example.com/hold"] : [],
+      deleting: false
+    }
+    this.past.push(object)
+    this.store(object)
+  }
+
+  private references(b: number, c: number): ReadonlyArray<OwnerReference> {
+    return Array.from({ length: b % 4 }, (_, i) => this.reference(c + 7 * i, (b >> 2) + 3 * i)).filter(
+      (one) => one !== undefined
+    )
+  }
+
+  /** To something that is or was, mostly by its right name. */
+  private reference(whom: number, how: number): OwnerReference | undefined {
+    const owner = how % 4 === 0 ? pick(this.past, whom) : pick([...this.objects.values()], whom)
+    if (owner === undefined) return undefined
+    const right: OwnerReference = {
+      apiVersion: "v1",
+      kind: owner.kind,
+      name: owner.name,
+      uid: owner.uid,
+      blockOwnerDeletion: how % 3 !== 0
+    }
+    switch (how % 16) {
+      case 13:
+        return { ...right, name: "other" }
+      case 14:
+        return { ...right, kind: owner.kind === "Parent" ? "Child" : "Parent" }
+      case 15:
+        return { ...right, kind: "Ghost", uid: `ghost${whom % 3}` }
+      default:
+        return right
+    }
+  }
+
+  /** Changes the owners of an object: one more, or one less, or one that does not block any more. */
+  private refer(a: number, b: number, c: number): void {
+    const object = pick([...this.objects.values()], a)
+    if (object === undefined) return
+    const kept = object.owners.slice(b % 2)
+    const more = this.reference(c, b >> 1)
+    const owners =
+      b % 5 === 0
+        ? object.owners.map((one) => ({ ...one, blockOwnerDeletion: false }))
+        : more === undefined || kept.some(({ uid }) => uid === more.uid)
+          ? kept
+          : [...kept, more]
+    this.store({ ...object, owners })
+  }
+
+  private release(a: number): void {
+    const held = pick(
+      [...this.objects.values()].filter(({ finalizers }) => finalizers.includes("example.com/hold")),
+      a
+    )
+    if (held !== undefined) {
+      this.store({ ...held, finalizers: held.finalizers.filter((one) => one !== "example.com/hold") })
+    }
+  }
+
+  private userDeletes(object: Stored | undefined, policy: string): void {
+    if (object === undefined) return
+    const own = object.finalizers.filter((one) => one === "example.com/hold")
+    this.store({ ...object, finalizers: policy === "" ? own : [...own, policy], deleting: true })
+  }
+
+  /** An object that is being deleted and has no finalizer left is gone. */
+  private store(object: Stored): void {
+    if (object.deleting && object.finalizers.length === 0) {
+      this.objects.delete(object.uid)
+      this.pending.get(object.kind)?.push({ _tag: "Deleted", uid: object.uid })
+    } else {
+      this.objects.set(object.uid, object)
+      this.pending.get(object.kind)?.push({ _tag: "Observed", object })
+    }
+  }
+
+  // --- what the collector is told
+
+  private deliver(kind: string): boolean {
+    const event = this.pending.get(kind)?.shift()
+    if (event === undefined) return false
+    const told = this.told.get(kind)
+    if (event._tag === "Deleted") {
+      told?.delete(event.uid)
+      this.tell({ _tag: "Deleted", uid: event.uid, watched: true })
+    } else {
+      told?.add(event.object.uid)
+      this.tell(observed(event.object))
+    }
+    return true
+  }
+
+  /** The informer skips what it has not told and lists what there is. */
+  private relist(kind: string): void {
+    this.pending.set(kind, [])
+    const told = this.told.get(kind) ?? new Set()
+    for (const uid of told) {
+      if (this.objects.has(uid)) continue
+      told.delete(uid)
+      this.tell({ _tag: "Deleted", uid, watched: false })
+    }
+    for (const object of this.objects.values()) {
+      if (object.kind !== kind) continue
+      told.add(object.uid)
+      this.tell(observed(object))
+    }
+  }
+
+  private restart(): void {
+    this.graph = this.modules.graph.make()
+    this.absentOwners = AbsentOwners.make(20)
+    this.toDelete = new Set()
+    this.toOrphan = new Set()
+    this.retries = new Set()
+    for (const kind of kinds) {
+      this.told.set(kind, new Set())
+      this.relist(kind)
+    }
+  }
+
+  private tell(event: Graph.Event): void {
+    const found = this.graph.apply([event])
+    for (const identity of found.absent) {
+      if (this.objects.has(identity.uid) && this.exists(identity)) throw new Violation(`${identity.uid} is not absent`)
+      this.absentOwners.add(identity)
+    }
+    for (const uid of [...found.toDelete, ...found.toVerify]) this.toDelete.add(uid)
+    for (const uid of found.toOrphan) this.toOrphan.add(uid)
+    this.checkGraph()
+  }
+
+  // --- what the collector does
+
+  private work(a: number): void {
+    const queue = this.toDelete.size === 0 || (a % 3 === 0 && this.toOrphan.size > 0) ? this.toOrphan : this.toDelete
+    const uid = pick([...queue], a)
+    if (uid === undefined) return
+    queue.delete(uid)
+    const node = this.graph.get(uid)
+    if (node === undefined) return
+    const { absentOwners, graph, modules, server: objects } = this
+    this.orphaning = queue === this.toOrphan ? uid : undefined
+    const attempt =
+      queue === this.toOrphan
+        ? modules.attemptToOrphan.attempt({ graph, objects })(node)
+        : modules.attemptToDelete.attempt({
+            graph,
+            absentOwners,
+            objects,
+            tell: (event) => this.tell(event),
+            examine: (uids) => uids.forEach((one) => this.toDelete.add(one))
+          })(node)
+    const result = Effect.runSync(Effect.result(attempt))
+    this.orphaning = undefined
+    const failed = Result.isFailure(result) && result.failure._tag !== "MisplacedOwner"
+    if (failed && queue === this.toOrphan) throw new Violation(`orphaning failed: ${result.failure.message}`)
+    if (failed || this.graph.get(uid)?.observed === false) this.retries.add(uid)
+  }
+
+  private makeServer(): Objects {
+    const locate = ({ kind, namespace, uid }: Identity.Identity): Effect.Effect<string, NotServed | MisplacedOwner> => {
+      if (kind === "Ghost") return Effect.fail(new NotServed({ group: "", version: "v1", kind }))
+      if (kind !== "Node" && namespace === "") return Effect.fail(new MisplacedOwner({ kind }))
+      return Effect.succeed(uid)
+    }
+    const find = (identity: Identity.Identity) =>
+      Effect.map(locate(identity), () => ({
+        clusterScoped: identity.kind === "Node",
+        object: this.exists(identity) ? { metadata: metadataOf(this.stored(identity.uid)) } : undefined
+      }))
+    return {
+      find,
+      patch: (identity, change) =>
+        Effect.map(find(identity), ({ object }) => {
+          if (object === undefined) return "absent" as const
+          const { metadata } = change.merge(object).body as { readonly metadata: KubeObject["metadata"] }
+          this.patched(this.stored(identity.uid), metadata.ownerReferences ?? [])
+          return { metadata: metadataOf(this.stored(identity.uid)) }
+        }),
+      remove: (identity, _, propagation) =>
+        Effect.map(find(identity), ({ object }) => {
+          if (object === undefined) return "absent" as const
+          const stored = this.stored(identity.uid)
+          const solid = stored.owners.find((one) => this.standing(stored, one) === "solid")
+          if (solid !== undefined) throw new Violation(`deleted ${show(stored)}, owned by ${solid.uid}`)
+          if (stored.owners.length === 0) throw new Violation(`deleted ${show(stored)}, which never had an owner`)
+          const policy = { Background: "", Foreground: "foregroundDeletion", Orphan: "orphan" }[propagation]
+          this.userDeletes(stored, policy)
+          return "done" as const
+        }),
+      removeFinalizer: (identity, finalizer) =>
+        Effect.map(find(identity), ({ object }) => {
+          if (object === undefined) return
+          const stored = this.stored(identity.uid)
+          const isTold = [...this.pending.values()].every((events) => events.length === 0)
+          const left = finalizer === "orphan" ? this.dependents(stored.uid, false) : this.blocking(stored.uid)
+          if (isTold && left.length > 0) {
+            throw new Violation(`${show(stored)} was let go before its dependents`)
+          }
+          this.store({ ...stored, finalizers: stored.finalizers.filter((one) => one !== finalizer) })
+        })
+    }
+  }
+
+  private patched(object: Stored, owners: ReadonlyArray<OwnerReference>): void {
+    for (const one of object.owners) {
+      if (owners.some(({ uid }) => uid === one.uid) || one.uid === this.orphaning) continue
+      if (this.standing(object, one) === "solid") throw new Violation(`${show(object)} lost its owner ${one.uid}`)
+    }
+    this.store({ ...object, owners })
+  }
+
+  // --- what is true
+
+  private stored(uid: string): Stored {
+    const object = this.objects.get(uid)
+    if (object === undefined) throw new Violation(`${uid} does not exist`)
+    return object
+  }
+
+  private exists({ apiVersion, kind, name, namespace, uid }: Identity.Identity): boolean {
+    const object = this.objects.get(uid)
+    return (
+      object !== undefined &&
+      object.apiVersion === apiVersion &&
+      object.kind === kind &&
+      object.name === name &&
+      (kind === "Node" || object.namespace === namespace)
+    )
+  }
+
+  private standing(object: Stored, reference: OwnerReference): "solid" | "waiting" | "dangling" | "unknowable" {
+    if (reference.kind === "Ghost" || (object.namespace === "" && reference.kind !== "Node")) return "unknowable"
+    if (!this.exists({ ...reference, namespace: object.namespace })) return "dangling"
+    const owner = this.stored(reference.uid)
+    return owner.deleting && owner.finalizers.includes("foregroundDeletion") ? "waiting" : "solid"
+  }
+
+  private dependents(uid: string, blocking: boolean): ReadonlyArray<Stored> {
+    return [...this.objects.values()].filter(({ owners }) =>
+      owners.some((one) => one.uid === uid && (!blocking || one.blockOwnerDeletion === true))
+    )
+  }
+
+  /** Without those that wait for the owner themselves: of a cycle, somebody must go first. */
+  private blocking(uid: string): ReadonlyArray<Stored> {
+    return this.dependents(uid, true).filter((one) => !this.waitsFor(one, uid, []))
+  }
+
+  private waitsFor(object: Stored, owner: string, seen: ReadonlyArray<string>): boolean {
+    if (!object.deleting || !object.finalizers.includes("foregroundDeletion") || seen.includes(object.uid)) return false
+    if (object.uid === owner) return true
+    return this.dependents(object.uid, true).some((one) => this.waitsFor(one, owner, [...seen, object.uid]))
+  }
+
+  /** Nothing is left to collect, to strip, to let go. */
+  private checkRest(): void {
+    for (const object of this.objects.values()) {
+      const standings = object.owners.map((one) => this.standing(object, one))
+      if (object.deleting && object.finalizers.includes("orphan")) throw new Violation(`not orphaned: ${show(object)}`)
+      if (object.deleting && object.finalizers.includes("foregroundDeletion")) {
+        if (this.blocking(object.uid).length === 0) throw new Violation(`not let go: ${show(object)}`)
+        if (!this.dependents(object.uid, true).some((one) => this.isStuck(one, new Set())))
+          throw new Violation(`waits for nothing: ${show(object)}`)
+      } else if (!object.deleting && standings.length > 0 && !standings.includes("unknowable")) {
+        if (!standings.includes("solid")) throw new Violation(`not collected: ${show(object)}`)
+        if (standings.some((one) => one !== "solid")) throw new Violation(`not stripped: ${show(object)}`)
+      }
+    }
+  }
+
+  /** Held by a user's finalizer or by an owner nobody can judge, or waiting for something that is. */
+  private isStuck(object: Stored, seen: Set<string>): boolean {
+    if (seen.has(object.uid)) return false
+    seen.add(object.uid)
+    return (
+      object.finalizers.includes("example.com/hold") ||
+      object.owners.some((one) => this.standing(object, one) === "unknowable") ||
+      this.dependents(object.uid, true).some((one) => this.isStuck(one, seen))
+    )
+  }
+
+  /** The index is the references turned around, and no virtual node is without dependents. */
+  private checkGraph(): void {
+    const { graph } = this
+    const nodes = [...this.past.map(({ uid }) => uid), "ghost0", "ghost1", "ghost2"].flatMap(
+      (uid) => graph.get(uid) ?? []
+    )
+    if (nodes.length !== graph.size()) throw new Violation("a node of nothing")
+    for (const { identity, observed, owners } of nodes) {
+      const expected = nodes.filter((one) => one.owners.some(({ uid }) => uid === identity.uid))
+      const found = graph.dependents(identity.uid)
+      if (expected.length !== found.length || expected.some((one) => !found.includes(one)))
+        throw new Violation(`the dependents of ${identity.uid} differ`)
+      if (!observed && (found.length === 0 || owners.length > 0))
+        throw new Violation(`${identity.uid} is virtual in vain`)
+    }
+  }
+}
+
+const observed = (object: Stored): Graph.Event => ({
+  _tag: "Observed",
+  identity: {
+    uid: object.uid,
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    namespace: object.namespace,
+    name: object.name
+  },
+  metadata: metadataOf(object)
+})
+
+const pick = <A>(from: ReadonlyArray<A>, which: number): A | undefined => from[which % Math.max(1, from.length)]
+
+/** Undefined if all held over these operations, else what did not. */
+export const check = (modules: Modules, operations: ReadonlyArray<Operation>): string | undefined => {
+  const world = new World(modules)
+  try {
+    for (const operation of operations) world.step(operation)
+    world.settle()
+    return undefined
+  } catch (error) {
+    if (error instanceof Violation) return `${error.message}\n${world.state()}`
+    throw error
+  }
+}
