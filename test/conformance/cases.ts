@@ -2,6 +2,7 @@
 import type { Case } from "./Case.ts"
 import { admission } from "./cases/admission.ts"
 import { badRequests } from "./cases/badRequests.ts"
+import { beginning } from "./cases/beginning.ts"
 import { created } from "./cases/created.ts"
 import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
@@ -19,7 +20,7 @@ import { watches } from "./cases/watches.ts"
 import { writes } from "./cases/writes.ts"
 
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
-  Resources: [...served, ...resources],
+  Resources: [...beginning, ...served, ...resources],
   "Versions and watches": [...lists, ...watches],
   Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...validation],
   Deletion: deletion,

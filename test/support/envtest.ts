@@ -67,7 +67,8 @@ export const start = (folder: string): Effect.Effect<RealServer, never, Scope.Sc
       ...flags,
       `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
-      "--advertise-address=127.0.0.1",
+      // Nobody dials it; for a loopback address there would be no Endpoints of the Service `kubernetes`.
+      "--advertise-address=10.0.0.1",
       `--secure-port=${port}`,
       "--service-cluster-ip-range=10.0.0.0/24",
       "--disable-admission-plugins=ServiceAccount",
@@ -76,9 +77,12 @@ export const start = (folder: string): Effect.Effect<RealServer, never, Scope.Sc
     ])
     const get = (path: string) => read(Number(port), ca, path)
     yield* Effect.promise(() => ready(server, () => get("/readyz").then((answer) => answer.status === 200)))
-    // It is ready before its own controllers have made the namespaces that every cluster has.
-    for (const name of ["default", "kube-system"])
-      yield* Effect.promise(() => present(Number(port), ca, `/api/v1/namespaces?fieldSelector=metadata.name=${name}`))
+    // It is ready before its own controllers have made what every cluster has, of which this is the last.
+    for (const path of [
+      "/api/v1/namespaces?fieldSelector=metadata.name=kube-system",
+      "/api/v1/namespaces/default/endpoints?fieldSelector=metadata.name=kubernetes"
+    ])
+      yield* Effect.promise(() => present(Number(port), ca, path))
     const { body } = yield* Effect.promise(() => get("/version"))
     const { major, minor } = JSON.parse(body) as { major: string; minor: string }
     const url = `https://127.0.0.1:${port}`

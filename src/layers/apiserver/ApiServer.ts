@@ -15,6 +15,7 @@ import type { Api, ApiRequest, ApiResponse } from "./Api.ts"
 import * as Admission from "./admission/Admission.ts"
 import { plugins } from "./admission/builtIn.ts"
 import type { Switches } from "./admission/builtIn.ts"
+import { bootstrap, request } from "./bootstrap.ts"
 import { Collection } from "./mvcc/Collection.ts"
 import * as Faults from "./faults.ts"
 import { handle, refused } from "./handle.ts"
@@ -22,11 +23,8 @@ import type { JsonObject } from "./json.ts"
 import * as Refusal from "./Refusal.ts"
 import * as RevisionLog from "./mvcc/RevisionLog.ts"
 import { patient } from "./patience.ts"
-import { target } from "./routing.ts"
 import * as kinds from "./schema/kinds.ts"
-import type { Turn } from "./Turn.ts"
 import * as transport from "./transport.ts"
-import { create } from "./verbs/write.ts"
 import * as read from "./verbs/read.ts"
 import { served } from "./views/View.ts"
 
@@ -57,7 +55,7 @@ export class ApiServer extends Context.Service<
     readonly faults: Faults.Script
   }
 >()("effect-controller-manager/apiserver/ApiServer") {
-  /** A fresh server with the four namespaces every cluster has. */
+  /** A fresh server with what every cluster has: `bootstrap.ts`. */
   static readonly layer = (options: Options = {}): Layer.Layer<ApiServer> => Layer.effect(ApiServer, make(options))
 
   /** The in-process door to the server. */
@@ -65,17 +63,6 @@ export class ApiServer extends Context.Service<
     Transport,
     Effect.map(ApiServer, (server) => transport.make(server, server.faults, server.revision))
   )
-}
-
-const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
-
-const noRequest: ApiRequest = {
-  method: "POST",
-  path: "/api/v1/namespaces",
-  query: new URLSearchParams(),
-  headers: {},
-  body: "",
-  user: { name: "system:apiserver", groups: ["system:masters"] }
 }
 
 export const make = Effect.fnUntraced(function* (options: Options) {
@@ -94,12 +81,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
   let unavailable = false
 
-  const namespace = target(["api", "v1", "namespaces"])
-  const turn: Turn = { state, request: noRequest, now: clock.currentTimeMillisUnsafe(), random, warnings: [] }
-  for (const name of namespaces) {
-    if (namespace !== undefined)
-      create(turn, namespace, { metadata: { name } }, { dryRun: false, manager: "apiserver" })
-  }
+  bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [] })
 
   const answer = (request: ApiRequest, now: number, random: Random.Random): ApiResponse => {
     if (unavailable) return refused(Refusal.unavailable())

@@ -100,6 +100,12 @@ export const configMap = (name: string, data: Record<string, string> = {}, metad
   data
 })
 
+/** Revision of a server that nobody has written to: it has made so many objects of its own. */
+export const born = 9
+
+/** The version that the nth write to a new server gives, 0 for the one it starts with. */
+export const nth = (n: number): string => String(born + n)
+
 export const names = (list: any): ReadonlyArray<string> => list.items.map((item: any) => item.metadata.name)
 
 export const same = assert.deepStrictEqual

@@ -8,6 +8,7 @@ import {
   get,
   layer,
   names,
+  nth,
   patch,
   pod,
   pods,
@@ -43,7 +44,7 @@ describe("delete", () => {
   it.effect("waits for finalizers, refuses new ones, and ends with the last", () =>
     Effect.gen(function* () {
       yield* post(configMaps, held)
-      const seen = yield* watch(configMaps, { resourceVersion: "5" })
+      const seen = yield* watch(configMaps, { resourceVersion: nth(1) })
       yield* TestClock.adjust("10 seconds")
       const waiting = yield* remove(`${configMaps}/a`)
       same(

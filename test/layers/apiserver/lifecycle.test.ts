@@ -8,6 +8,7 @@ import {
   get,
   layer,
   names,
+  nth,
   patch,
   pod,
   pods,
@@ -163,7 +164,7 @@ describe("an event", () => {
     Effect.gen(function* () {
       yield* post(events, event("a"))
       yield* post(events, event("b"))
-      const seen = yield* watch(events, { resourceVersion: "6", timeoutSeconds: 7200 })
+      const seen = yield* watch(events, { resourceVersion: nth(2), timeoutSeconds: 7200 })
       yield* TestClock.adjust("30 minutes")
       yield* patch(`${events}/b`, "strategic", { count: 2 })
       yield* TestClock.adjust("30 minutes")

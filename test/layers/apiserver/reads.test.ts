@@ -3,11 +3,13 @@ import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import {
+  born,
   configMap,
   configMaps,
   get,
   layer,
   names,
+  nth,
   patch,
   pod,
   pods,
@@ -33,7 +35,7 @@ describe("list", () => {
         list.items.map((item: any) => `${item.metadata.namespace}/${item.metadata.name}`),
         ["a-first/z", "default/a", "default/b", "kube-system/z"]
       )
-      same([list.kind, list.apiVersion, list.metadata], ["ConfigMapList", "v1", { resourceVersion: "9" }])
+      same([list.kind, list.apiVersion, list.metadata], ["ConfigMapList", "v1", { resourceVersion: nth(5) }])
       same(list.items[0].kind, undefined)
       same(names(yield* get(configMaps)), ["a", "b"])
     }).pipe(Effect.provide(layer()))
@@ -113,7 +115,7 @@ describe("list", () => {
   it.effect("the future, nonsense and contradictions are refused", () =>
     Effect.gen(function* () {
       const future = yield* refused(get(pods, { resourceVersion: "99" }))
-      same([future.status, future.message], [504, "Timeout: Too large resource version: 99, current: 4"])
+      same([future.status, future.message], [504, `Timeout: Too large resource version: 99, current: ${born}`])
       same(future.error.details?.causes?.[0]?.reason, "ResourceVersionTooLarge")
       same((yield* refused(get(pods, { resourceVersion: "x" }))).status, 422)
       same((yield* refused(get(pods, { resourceVersionMatch: "Exact" }))).status, 422)

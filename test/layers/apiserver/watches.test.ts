@@ -6,10 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import {
+  born,
   configMap,
   configMaps,
   get,
   layer,
+  nth,
   patch,
   pod,
   pods,
@@ -38,7 +40,7 @@ describe("watch", () => {
       yield* settle
       same(seen.seen(), ["ADDED a", "MODIFIED a", "DELETED a"])
       const versions = seen.events.map((event: any) => Number(event.object.metadata.resourceVersion))
-      same(versions, [6, 7, 10])
+      same(versions, [born + 2, born + 3, born + 6])
       same((seen.events[2]?.object as any).data, { k: "1" })
       same((seen.events[0]?.object as any).kind, "ConfigMap")
     }).pipe(Effect.scoped, Effect.provide(layer()))
@@ -88,7 +90,7 @@ describe("watch", () => {
         seen.events.map((event) => event.type),
         ["ADDED", "ADDED", "BOOKMARK", "ADDED"]
       )
-      same([initialEnd(seen.events[2]), (seen.events[2]?.object as any).metadata.resourceVersion], ["true", "6"])
+      same([initialEnd(seen.events[2]), (seen.events[2]?.object as any).metadata.resourceVersion], ["true", nth(2)])
       const wrong = yield* watch(configMaps, { sendInitialEvents: true })
       yield* settle
       same(Exit.isFailure(yield* wrong.done), true)
@@ -97,8 +99,8 @@ describe("watch", () => {
 
   it.effect("a bookmark a minute carries the revision of the log, only for those who want them", () =>
     Effect.gen(function* () {
-      const seen = yield* watch(configMaps, { resourceVersion: "4", allowWatchBookmarks: true })
-      const plain = yield* watch(configMaps, { resourceVersion: "4" })
+      const seen = yield* watch(configMaps, { resourceVersion: nth(0), allowWatchBookmarks: true })
+      const plain = yield* watch(configMaps, { resourceVersion: nth(0) })
       yield* settle
       yield* post(pods, pod("unrelated"))
       yield* TestClock.adjust("59 seconds")
@@ -107,7 +109,7 @@ describe("watch", () => {
       yield* settle
       same(
         seen.events.map((event: any) => [event.type, event.object.kind, event.object.metadata.resourceVersion]),
-        [["BOOKMARK", "ConfigMap", "5"]]
+        [["BOOKMARK", "ConfigMap", nth(1)]]
       )
       yield* TestClock.adjust("10 minutes")
       same([seen.events.length, plain.events.length], [11, 0])
@@ -116,7 +118,7 @@ describe("watch", () => {
 
   it.effect("ends cleanly after timeoutSeconds, with a last bookmark two seconds before", () =>
     Effect.gen(function* () {
-      const seen = yield* watch(configMaps, { resourceVersion: "4", allowWatchBookmarks: true, timeoutSeconds: 30 })
+      const seen = yield* watch(configMaps, { resourceVersion: nth(0), allowWatchBookmarks: true, timeoutSeconds: 30 })
       yield* settle
       yield* TestClock.adjust("28 seconds")
       same(seen.events.length, 1)
@@ -133,11 +135,11 @@ describe("watch", () => {
       yield* post(configMaps, configMap("a"))
       yield* put(`${configMaps}/a`, configMap("a", { k: "1" }))
       yield* (yield* ApiServer).compact()
-      const late = yield* watch(configMaps, { resourceVersion: "5" })
+      const late = yield* watch(configMaps, { resourceVersion: nth(1) })
       yield* settle
       const error = yield* Effect.flip(Fiber.join(late.fiber))
-      same([error.reason._tag, error.detail], ["Gone", "too old resource version: 5 (6)"])
-      const present = yield* watch(configMaps, { resourceVersion: "6" })
+      same([error.reason._tag, error.detail], ["Gone", `too old resource version: ${nth(1)} (${nth(2)})`])
+      const present = yield* watch(configMaps, { resourceVersion: nth(2) })
       yield* post(configMaps, configMap("b"))
       yield* settle
       same(present.seen(), ["ADDED b"])
@@ -146,7 +148,7 @@ describe("watch", () => {
 
   it.effect("a watcher that has seen everything is not hurt by a compaction", () =>
     Effect.gen(function* () {
-      const seen = yield* watch(configMaps, { resourceVersion: "4" })
+      const seen = yield* watch(configMaps, { resourceVersion: nth(0) })
       yield* settle
       yield* post(pods, pod("a"))
       yield* post(pods, pod("b"))
@@ -161,14 +163,14 @@ describe("watch", () => {
     Effect.gen(function* () {
       yield* post(configMaps, configMap("a"))
       yield* put(`${configMaps}/a`, configMap("a", { k: "1" }))
-      const early = yield* watch(configMaps, { resourceVersion: "5" })
+      const early = yield* watch(configMaps, { resourceVersion: nth(1) })
       yield* settle
       same(early.seen(), ["MODIFIED a"])
       for (let i = 0; i < 3; i++) {
         yield* TestClock.adjust("5 minutes")
         yield* get(configMaps)
       }
-      const late = yield* watch(configMaps, { resourceVersion: "5" })
+      const late = yield* watch(configMaps, { resourceVersion: nth(1) })
       yield* settle
       same((yield* Effect.flip(Fiber.join(late.fiber))).reason._tag, "Gone")
     }).pipe(Effect.scoped, Effect.provide(layer()))
@@ -176,7 +178,7 @@ describe("watch", () => {
 
   it.effect("one that lags behind the retained history is cut with 410; writers never waited", () =>
     Effect.gen(function* () {
-      const slow = yield* watch(configMaps, { resourceVersion: "4" })
+      const slow = yield* watch(configMaps, { resourceVersion: nth(0) })
       yield* settle
       // All of it in one turn: the watcher is woken at the first change and has no chance to run before the last.
       yield* post(configMaps, configMap("a"))

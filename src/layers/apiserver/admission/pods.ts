@@ -13,19 +13,12 @@ export const isPod = ({ target }: Write): boolean => target.kind.storage === "po
 
 const classes = "scheduling.k8s.io/priorityclasses"
 
-/** Classes that a cluster has from the start. */
-const system: Readonly<Record<string, number>> = {
-  "system-cluster-critical": 2_000_000_000,
-  "system-node-critical": 2_000_001_000
-}
-
 const preempts = "PreemptLowerPriority"
 
 /** The class a pod names, or the one for those that name none. */
 const classOf = (turn: Turn, name: string): JsonObject | undefined => {
   if (name === "") return stored.objects(turn, classes, "").find((one) => get(one, "globalDefault") === true)
-  const value = Object.hasOwn(system, name) ? system[name] : undefined
-  return stored.object(turn, classes, "", name) ?? (value === undefined ? undefined : { metadata: { name }, value })
+  return stored.object(turn, classes, "", name)
 }
 
 export const priority: Plugin = {

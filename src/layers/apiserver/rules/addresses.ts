@@ -63,6 +63,9 @@ const keep = (spec: JsonObject, old: JsonObject): void => {
   }
 }
 
+/** The address of the Service `kubernetes`. */
+export const serverAddress = addressText(firstAddress)
+
 const stored = (turn: Turn, kind: Kind): ReadonlyArray<Version.Version> =>
   select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
 

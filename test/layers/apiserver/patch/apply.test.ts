@@ -3,7 +3,7 @@ import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
-import { configMap, configMaps, get, layer, patch, pod, pods, post, put, refused, same } from "../client.ts"
+import { born, configMap, configMaps, get, layer, patch, pod, pods, post, put, refused, same } from "../client.ts"
 
 const at = `${configMaps}/a`
 const config = (data: object, metadata: object = {}) => ({
@@ -28,7 +28,7 @@ describe("apply", () => {
         [{ x: "1" }, { "one Apply": { "f:metadata": { "f:labels": { "f:l": {} } }, "f:data": { "f:x": {} } } }]
       )
       same(yield* apply("one", config({ x: "1" }, { labels: { l: "1" } })), made)
-      same(yield* (yield* ApiServer).revision, 5)
+      same(yield* (yield* ApiServer).revision, born + 1)
     }).pipe(Effect.provide(layer()))
   )
 
