@@ -1,0 +1,159 @@
+/**
+ * namespace: empties namespaces that are being deleted, says in their status what is left, and lets them go in the end. A
+ * namespace is looked at five seconds after a change, which gives stragglers the time to land in it; the content is read from
+ * the server each time, never from a cache. Source: spec G.2.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Namespace } from "../kube/resources.ts"
+import * as Time from "../kube/time.ts"
+import * as Controller from "../layers/Controller.ts"
+import { Discovery } from "../layers/Discovery.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Conditions from "./namespace/conditions.ts"
+import * as Content from "./namespace/content.ts"
+
+export interface Options {
+  /** `--concurrent-namespace-syncs`, 10. */
+  readonly concurrency?: number | undefined
+  /** How often all namespaces that are being deleted are looked at again: `--namespace-sync-period`, 5 minutes. */
+  readonly resyncPeriod?: Duration.Input | undefined
+}
+
+/** A pass that could not do its work. The message names the namespace and what went wrong. */
+export class ContentError extends Data.TaggedError("ContentError")<{
+  readonly namespace: string
+  readonly failures: ReadonlyArray<string>
+}> {
+  override get message(): string {
+    return `deletion of namespace ${this.namespace} failed: ${this.failures.join(", ")}`
+  }
+}
+
+/** Whatever discovery lists, custom resources included. */
+const Anything = Resource.make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
+
+const access = [
+  Access.read(Namespace),
+  Access.live(Namespace),
+  Access.update(Namespace, "status"),
+  Access.update(Namespace, "finalize"),
+  Access.live(Anything),
+  Access.remove(Anything),
+  Access.removeCollection(Anything)
+] as const
+
+type Client = Controller.Client<(typeof access)[number]>
+
+/** Between a change and the look at it. */
+const delay = "5 seconds"
+
+export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options = {}) =>
+  Controller.stateful({
+    name: "namespace",
+    component: "namespace-controller",
+    access,
+    concurrency,
+    backoff: { max: "1 minute" },
+    body: Effect.fnUntraced(function* ({ cache, client, queue, store }) {
+      const content = { client: yield* KubeClient, discovery: yield* Discovery }
+      const ask = (namespace: Namespace): void => {
+        if (isDeleted(namespace)) queue.addWithUnsafe(namespace.metadata.name, { after: delay })
+      }
+      const resync = Effect.sync(() => store(Namespace).list().forEach(ask))
+      yield* Effect.forkScoped(Effect.schedule(resync, Schedule.spaced(resyncPeriod)))
+      return {
+        sources: [
+          Controller.watch(Namespace, ({ _tag, object }) => {
+            if (_tag !== "Deleted") ask(object)
+            return []
+          })
+        ],
+        reconcile: Effect.fnUntraced(function* ({ name }) {
+          if ((yield* cache.get(Namespace, name)) === undefined) return Reconcile.done
+          return yield* Effect.catchIf(sync(client, content, name), isGone, () => Effect.succeed(Reconcile.done))
+        })
+      }
+    })
+  })
+
+const isDeleted = (namespace: Namespace): boolean => namespace.metadata.deletionTimestamp !== undefined
+
+/** What there was to delete is gone. */
+const isGone = (error: ApiError.ApiError | ContentError): boolean =>
+  error._tag === "ApiError" && ApiError.hasReason(error, "NotFound")
+
+/** One look at a namespace, by the server's word; fails with NotFound when it is gone. */
+const sync = Effect.fnUntraced(function* (
+  client: Client,
+  content: Pick<Content.Given, "client" | "discovery">,
+  name: string
+) {
+  const found = yield* client.get(Namespace, { name })
+  if (!isDeleted(found)) return Reconcile.done
+  const namespace = yield* insist(client, found, (latest) => terminate(client, latest))
+  if ((namespace.spec?.finalizers ?? []).length === 0) return Reconcile.done
+  const deletedAt = Time.parse(namespace.metadata.deletionTimestamp) ?? (yield* Clock.currentTimeMillis)
+  const { estimate, report } = yield* Content.pass({ ...content, namespace: name, deletedAt })
+  const told = yield* tell(client, namespace, report)
+  const failures = report.discovery === undefined ? report.failures : [report.discovery, ...report.failures]
+  if (failures.length > 0) return yield* new ContentError({ namespace: name, failures })
+  if (estimate > 0) return Reconcile.after((Math.floor(estimate / 2) + 1) * 1000)
+  yield* insist(client, told, (latest) => finalize(client, latest))
+  return Reconcile.done
+})
+
+/** A server says so itself since long; an older one, or a namespace from an older time, may not have. */
+const terminate = (client: Client, namespace: Namespace) =>
+  !isDeleted(namespace) || namespace.status?.phase === "Terminating"
+    ? Effect.succeed(namespace)
+    : client
+        .subresource("status")
+        .update(Namespace, { ...namespace, status: { ...namespace.status, phase: "Terminating" } })
+
+/** Writes the conditions if they are news. A failure is logged: the next look says it again. */
+const tell = Effect.fnUntraced(function* (client: Client, namespace: Namespace, report: Conditions.Report) {
+  const conditions = Conditions.next(namespace.status?.conditions ?? [], report, yield* Clock.currentTimeMillis)
+  if (conditions === undefined) return namespace
+  return yield* Effect.catch(
+    client.subresource("status").update(Namespace, { ...namespace, status: { ...namespace.status, conditions } }),
+    (error) => Effect.as(Effect.logWarning(`Cannot update the conditions of a namespace: ${error.message}`), namespace)
+  )
+})
+
+/** Takes our finalizer off; those of others stay, and the namespace with them. */
+const finalize = (client: Client, namespace: Namespace) =>
+  client.subresource("finalize").update(Namespace, {
+    ...namespace,
+    spec: {
+      ...namespace.spec,
+      finalizers: (namespace.spec?.finalizers ?? []).filter((one) => one !== "kubernetes").sort()
+    }
+  })
+
+/** Attempts of one write against other writers; after that the whole look is repeated. */
+const attempts = 5
+
+/** Repeats a write on the latest state while other writers are faster, as long as it is the same namespace. */
+const insist = (
+  client: Client,
+  namespace: Namespace,
+  write: (latest: Namespace) => Effect.Effect<Namespace, ApiError.ApiError>,
+  left = attempts
+): Effect.Effect<Namespace, ApiError.ApiError> =>
+  Effect.catchIf(
+    write(namespace),
+    (error) => left > 1 && ApiError.hasReason(error, "Conflict"),
+    (conflict) =>
+      Effect.flatMap(client.get(Namespace, { name: namespace.metadata.name }), (latest) =>
+        latest.metadata.uid === namespace.metadata.uid ? insist(client, latest, write, left - 1) : Effect.fail(conflict)
+      )
+  )

@@ -1,0 +1,66 @@
+/**
+ * What is left of a kind in a namespace after everything of it was told to go, and how long that may take. Total functions of
+ * lists. Source: spec G.2.
+ */
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as PodStatus from "../../kube/pod.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type { Pod } from "../../kube/resources.ts"
+
+export interface Remains {
+  readonly resource: Resource.Any
+  /** How many objects are still there. */
+  readonly count: number
+  /** How many of them each finalizer holds. */
+  readonly finalizers: ReadonlyMap<string, number>
+  /** Seconds after which it makes sense to look again; 0: nobody knows, or there is nothing to wait for. */
+  readonly estimate: number
+  /** What went wrong, in the words of the server or of the contract. */
+  readonly failure: string | undefined
+}
+
+/** Seconds given to finalizers. */
+const finalizerEstimate = 15
+
+/**
+ * Seconds until the last pod has stopped: the longest grace period of those that have not ended, or 0 when that much time has
+ * passed since the namespace was deleted. Times are milliseconds since 1970.
+ */
+export const graceOf = (pods: ReadonlyArray<Pod>, deletedAt: number, now: number): number => {
+  let longest = 0
+  for (const pod of pods) {
+    if (!PodStatus.isTerminal(pod)) longest = Math.max(longest, pod.spec?.terminationGracePeriodSeconds ?? 0)
+  }
+  return now - deletedAt >= longest * 1000 ? 0 : longest
+}
+
+/** Nothing is known to be there: it is gone, or the server does not list it. */
+export const nothing = (resource: Resource.Any, estimate = 0): Remains => ({
+  resource,
+  count: 0,
+  finalizers: new Map(),
+  estimate,
+  failure: undefined
+})
+
+export const failed = (resource: Resource.Any, failure: string): Remains => ({ ...nothing(resource), failure })
+
+/** What to make of the objects that are still listed. Objects without a reason to be there are a failure. */
+export const judge = (
+  resource: Resource.Any,
+  namespace: string,
+  objects: ReadonlyArray<KubeObject>,
+  grace: number
+): Remains => {
+  if (objects.length === 0) return nothing(resource)
+  const finalizers = new Map<string, number>()
+  for (const finalizer of objects.flatMap(({ metadata }) => metadata.finalizers ?? [])) {
+    finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+  }
+  const estimate = grace > 0 ? grace : finalizers.size > 0 ? finalizerEstimate : 0
+  const failure =
+    estimate > 0
+      ? undefined
+      : `unexpected items still remain in namespace: ${namespace} for gvr: ${resource.group}/${resource.version}, Resource=${resource.plural}`
+  return { resource, count: objects.length, finalizers, estimate, failure }
+}

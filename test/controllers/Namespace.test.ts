@@ -1,0 +1,444 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Namespaces from "../../src/controllers/Namespace.ts"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap, Deployment, Namespace, Pod, Secret, Service } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import * as Faults from "../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { Discovery } from "../../src/layers/Discovery.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+
+const app = "app"
+
+const container = { name: "main", image: "example.test/main:1" }
+
+/** One of each of a few kinds, in two namespaces: what happens in one must not happen in the other. */
+const world = ["app", "other"]
+  .map(
+    (namespace) => `
+apiVersion: v1
+kind: Namespace
+metadata: { name: ${namespace} }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: settings, namespace: ${namespace} }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: key, namespace: ${namespace} }
+---
+apiVersion: v1
+kind: Service
+metadata: { name: web, namespace: ${namespace} }
+spec: { ports: [{ port: 80 }] }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: ${namespace} }
+spec:
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: main, image: "example.test/main:1" }] }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: web, namespace: ${namespace} }
+spec: { containers: [{ name: main, image: "example.test/main:1" }] }
+`
+  )
+  .join("---\n")
+
+const kinds: ReadonlyArray<Resource.Any> = [ConfigMap, Secret, Service, Deployment, Pod]
+
+/** Plurals of what there is in a namespace. */
+const content = (namespace: string) =>
+  Effect.flatMap(ClusterTest, (cluster) =>
+    Effect.map(
+      Effect.forEach(kinds, (kind) =>
+        Effect.map(cluster.snapshot(kind), (all: ReadonlyArray<KubeObject>) =>
+          all.some(({ metadata }) => metadata.namespace === namespace) ? [kind.plural] : []
+        )
+      ),
+      (found) => found.flat()
+    )
+  )
+
+const everything = kinds.map(({ plural }) => plural)
+
+const remove = (name = app) => Effect.flatMap(KubeClient, (client) => client.delete(Namespace, { name }))
+
+const get = (name = app) => Effect.flatMap(KubeClient, (client) => client.get(Namespace, { name }))
+
+/** Whether there is such a namespace. */
+const isThere = (name = app) =>
+  Effect.flatMap(ClusterTest, (cluster) =>
+    Effect.map(cluster.snapshot(Namespace), (all) => all.some(({ metadata }) => metadata.name === name))
+  )
+
+/** `type status reason: message`, without those that are well. */
+const complaints = Effect.map(get(), ({ status }) =>
+  (status?.conditions ?? [])
+    .filter((one) => one.status === "True")
+    .map(({ message, reason, type }) => `${type} ${reason}: ${message}`)
+)
+
+const hold = (...finalizers: ReadonlyArray<string>) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.patch(ConfigMap, { namespace: app, name: "settings" }, Patch.merge({ metadata: { finalizers } }))
+  )
+
+/** Counts requests and lets them pass. */
+const counting = (requests: Array<string>): Faults.Rule => ({
+  match: ({ context, path }) => {
+    requests.push(`${context.verb} ${path}`)
+    return false
+  },
+  fault: { _tag: "Drop" }
+})
+
+describe("namespace", () => {
+  it.effect("after five seconds deletes everything in it and lets it go; other namespaces keep theirs", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(Namespaces.make())
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* content(app), everything)
+      yield* remove()
+      yield* cluster.advance("4999 millis")
+      assert.deepStrictEqual(yield* content(app), everything)
+      yield* cluster.advance("1 millis")
+      assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], false])
+      assert.deepStrictEqual([yield* content("other"), yield* isThere("other")], [everything, true])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("finds what was being deleted before it started", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* remove()
+      yield* cluster.run(Namespaces.make())
+      yield* cluster.advance("5 seconds")
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("waits for pods before it touches anything else, and says that all is well meanwhile", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* cluster.run(Namespaces.make())
+      yield* cluster.advance("10 seconds")
+      yield* nodes.stop("worker-1")
+      yield* remove()
+      yield* cluster.advance("5 seconds")
+      const [pod] = yield* cluster.snapshot(Pod)
+      assert.isDefined(pod?.metadata.deletionTimestamp)
+      assert.deepStrictEqual(yield* content(app), everything)
+      assert.deepStrictEqual(
+        (yield* get()).status?.conditions?.map(({ reason, status }) => `${status} ${reason}`),
+        [
+          "False ResourcesDiscovered",
+          "False ParsedGroupVersions",
+          "False ContentDeleted",
+          "False ContentRemoved",
+          "False ContentHasNoFinalizers"
+        ]
+      )
+      yield* nodes.start("worker-1")
+      // The next look is half of the grace period and a second after the last.
+      yield* cluster.eventually(
+        Effect.filterOrFail(isThere(), (there) => !there),
+        { within: "21 seconds" }
+      )
+      assert.deepStrictEqual(yield* content(app), [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
+  )
+
+  it.effect("looks again at half the grace period and a second, and calls it a failure when that has passed", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const nodes = yield* Nodes.Nodes
+      yield* cluster.run(Namespaces.make())
+      yield* cluster.advance("10 seconds")
+      yield* nodes.stop("worker-1")
+      const requests: Array<string> = []
+      const looks = Effect.sync(() => requests.splice(0).filter((one) => one === "get /api/v1/namespaces/app").length)
+      yield* (yield* ApiServer).setFaults([counting(requests)])
+      yield* remove()
+      // At 5 s; the conditions it writes then bring another look at 10 s.
+      yield* cluster.advance("10 seconds")
+      assert.strictEqual(yield* looks, 2)
+      // A key waits once, for the earliest of its times: the first look's 5 + 16 s went with the second look. Next: 10 + 30/2 + 1.
+      yield* cluster.advance("15999 millis")
+      assert.strictEqual(yield* looks, 0)
+      yield* cluster.advance("1 millis")
+      assert.strictEqual(yield* looks, 1)
+      assert.deepStrictEqual(yield* complaints, [])
+      yield* cluster.advance("25 seconds")
+      assert.deepStrictEqual(yield* complaints, [
+        "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: app for gvr: /v1, Resource=pods"
+      ])
+      assert.deepStrictEqual(yield* content(app), everything)
+      yield* nodes.start("worker-1")
+      yield* cluster.eventually(
+        Effect.filterOrFail(isThere(), (there) => !there),
+        { within: "65 seconds" }
+      )
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2, objects: world })))
+  )
+
+  it.effect("says what finalizers hold, waits eight seconds at a time, and lets go when they are gone", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(Namespaces.make())
+      yield* hold("example.test/b", "example.test/a")
+      yield* remove()
+      yield* cluster.advance("5 seconds")
+      assert.deepStrictEqual(yield* content(app), ["configmaps"])
+      assert.deepStrictEqual(yield* complaints, [
+        "NamespaceContentRemaining SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
+        "NamespaceFinalizersRemaining SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.test/a in 1 resource instances, example.test/b in 1 resource instances"
+      ])
+      yield* cluster.advance("10 seconds")
+      const before = yield* (yield* ApiServer).revision
+      yield* cluster.advance("10 minutes")
+      assert.strictEqual(yield* (yield* ApiServer).revision, before, "written although nothing changed")
+      yield* hold()
+      yield* cluster.advance("8 seconds")
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("leaves the finalizers of others on the namespace, in its spec and in its metadata", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const finalizers = ["example.test/z", "kubernetes", "example.test/a"]
+      const made = yield* get()
+      yield* client.update(Namespace, { ...made, spec: { finalizers } }, { subresource: "finalize" })
+      yield* client.patch(Namespace, { name: app }, Patch.merge({ metadata: { finalizers: ["example.test/m"] } }))
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("5 seconds")
+      assert.deepStrictEqual(yield* content(app), [])
+      const left = yield* get()
+      assert.deepStrictEqual(left.spec?.finalizers, ["example.test/a", "example.test/z"])
+      assert.deepStrictEqual(left.metadata.finalizers, ["example.test/m"])
+      yield* client.update(Namespace, { ...left, spec: { finalizers: [] } }, { subresource: "finalize" })
+      yield* cluster.advance("1 minute")
+      assert.isTrue(yield* isThere())
+      yield* client.patch(Namespace, { name: app }, Patch.merge({ metadata: { finalizers: null } }))
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("deletes one by one where the server cannot delete a collection", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* (yield* ApiServer).setFaults([
+        { match: Faults.on({ verb: "deletecollection" }), fault: { _tag: "Status", code: 404 } }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("5 seconds")
+      assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], false])
+      assert.deepStrictEqual(yield* content("other"), everything)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("deletes what it can, says what it cannot, and tries again within a minute", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const server = yield* ApiServer
+      yield* server.setFaults([
+        {
+          match: Faults.on({ verb: "deletecollection", resource: "secrets" }),
+          fault: { _tag: "Status", code: 403, message: "secrets are sealed" }
+        }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("5 minutes")
+      assert.deepStrictEqual(yield* content(app), ["secrets"])
+      assert.deepStrictEqual(yield* complaints, [
+        "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: secrets are sealed"
+      ])
+      yield* server.setFaults([])
+      yield* cluster.advance("1 minute")
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("touches nothing else while it cannot tell what became of the pods", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: Faults.on({ verb: "deletecollection", resource: "pods" }),
+          fault: { _tag: "Status", code: 403 }
+        }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("5 minutes")
+      assert.deepStrictEqual(yield* content(app), everything)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("does what it can when discovery fails for some groups, and does not let the namespace go", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const discovery = yield* Discovery
+      const error = (detail: string) =>
+        new ApiError.ApiError({
+          reason: { _tag: "ServerError", retryAfter: undefined },
+          context: { verb: "discover", path: "/apis" },
+          detail
+        })
+      let failed = [
+        {
+          group: "metrics.k8s.io",
+          version: "v1beta1",
+          error: error("the server is currently unable to handle the request")
+        },
+        { group: "custom.test", version: "v1", error: error("no") }
+      ]
+      const partial = Discovery.of({
+        ...discovery,
+        resources: Effect.map(discovery.resources, (found) => ({ ...found, failed }))
+      })
+      yield* Effect.provideService(cluster.run(Namespaces.make()), Discovery, partial)
+      yield* remove()
+      yield* cluster.advance("5 seconds")
+      assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], true])
+      assert.deepStrictEqual(yield* complaints, [
+        "NamespaceDeletionDiscoveryFailure DiscoveryFailed: Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: custom.test/v1: no, metrics.k8s.io/v1beta1: the server is currently unable to handle the request"
+      ])
+      failed = []
+      yield* cluster.advance("1 minute")
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("touches nothing while discovery does not answer", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const server = yield* ApiServer
+      yield* server.setFaults([
+        {
+          match: ({ path }) => path === "/apis",
+          fault: { _tag: "Status", code: 403, message: "not for you" }
+        }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* content(app), everything)
+      assert.deepStrictEqual(yield* complaints, ["NamespaceDeletionDiscoveryFailure DiscoveryFailed: not for you"])
+      yield* server.setFaults([])
+      yield* cluster.advance("1 minute")
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("is not beaten by other writers of the namespace, nor by a server that is unwell", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: Faults.on({ verb: "update", path: "/api/v1/namespaces/app/status" }),
+          fault: { _tag: "Conflict" },
+          times: 1
+        },
+        {
+          match: Faults.on({ verb: "update", path: "/api/v1/namespaces/app/finalize" }),
+          fault: { _tag: "Conflict" },
+          times: 7
+        },
+        { match: Faults.on({ verb: "get", resource: "namespaces" }), fault: { _tag: "Status", code: 500 }, times: 2 },
+        { match: Faults.on({ verb: "deletecollection" }), fault: { _tag: "DropAnswer" }, times: 3 },
+        {
+          match: Faults.on({ verb: "list", resource: "services" }),
+          fault: { _tag: "Throttle", retryAfterSeconds: 1 },
+          times: 1
+        }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("2 minutes")
+      assert.deepStrictEqual([yield* content(app), yield* isThere()], [[], false])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("goes on where an earlier run was interrupted", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const first = yield* cluster.run(Namespaces.make())
+      yield* hold("example.test/a")
+      yield* remove()
+      yield* cluster.advance("5 seconds")
+      yield* first.stop()
+      yield* hold()
+      yield* cluster.run(Namespaces.make())
+      yield* cluster.advance("5 seconds")
+      assert.isFalse(yield* isThere())
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("looks at all that are being deleted every five minutes, and asks nothing otherwise", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const made = yield* get()
+      yield* client.update(
+        Namespace,
+        { ...made, spec: { finalizers: ["example.test/a"] } },
+        { subresource: "finalize" }
+      )
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      yield* cluster.advance("1 minute")
+      const requests: Array<string> = []
+      yield* (yield* ApiServer).setFaults([counting(requests)])
+      const before = yield* (yield* ApiServer).revision
+      yield* cluster.advance("4 minutes")
+      const asked = () => requests.filter((one) => !one.startsWith("watch"))
+      assert.deepStrictEqual(asked(), [])
+      yield* cluster.advance("5 seconds")
+      assert.strictEqual(asked()[0], "get /api/v1/namespaces/app")
+      assert.strictEqual(yield* (yield* ApiServer).revision, before)
+      const count = asked().length
+      yield* cluster.advance("5 minutes")
+      assert.strictEqual(asked().length, 2 * count)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("ends many namespaces, each by itself", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const names = Array.from({ length: 25 }, (_, i) => `n${i}`)
+      for (const name of names) {
+        yield* client.create(Namespace, { metadata: { name } })
+        yield* client.create(Pod, { metadata: { namespace: name, name: "p" }, spec: { containers: [container] } })
+      }
+      yield* cluster.run(Namespaces.make())
+      yield* Effect.forEach(names, (name) => remove(name), { discard: true })
+      yield* cluster.advance("5 seconds")
+      assert.deepStrictEqual(
+        (yield* cluster.snapshot(Namespace))
+          .map(({ metadata }) => metadata.name)
+          .filter((name) => names.includes(name)),
+        []
+      )
+      assert.deepStrictEqual(yield* cluster.snapshot(Pod), [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+})

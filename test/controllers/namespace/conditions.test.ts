@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Conditions from "../../../src/controllers/namespace/conditions.ts"
+import type { Remains } from "../../../src/controllers/namespace/remains.ts"
+import type * as Resource from "../../../src/kube/Resource.ts"
+import { ConfigMap, Deployment, Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { load } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+type Module = typeof Conditions
+
+const clean: Conditions.Report = { discovery: undefined, failures: [], remains: [] }
+
+const left = (resource: Resource.Any, count: number, finalizers: Readonly<Record<string, number>> = {}): Remains => ({
+  resource,
+  count,
+  finalizers: new Map(Object.entries(finalizers)),
+  estimate: 0,
+  failure: undefined
+})
+
+const types = [
+  "NamespaceDeletionDiscoveryFailure",
+  "NamespaceDeletionGroupVersionParsingFailure",
+  "NamespaceDeletionContentFailure",
+  "NamespaceContentRemaining",
+  "NamespaceFinalizersRemaining"
+]
+
+/** Type, status, reason, message of all five. */
+const told = (report: Conditions.Report): ReadonlyArray<ReadonlyArray<string | undefined>> =>
+  (Conditions.next([], report, 0) ?? []).map(({ message, reason, status, type }) => [type, status, reason, message])
+
+const Reported = Schema.Struct({
+  discovery: Schema.Boolean,
+  failures: Schema.Array(Schema.Literals(["a", "b"])).check(Schema.isMaxLength(2)),
+  pods: Schema.Literals([0, 1, 2]),
+  held: Schema.Literals([0, 1, 2])
+})
+
+const histories = Arbitrary.all({
+  reports: Arbitrary.array(Arbitrary.schema(Reported), { minLength: 1, maxLength: 6 }),
+  foreign: Arbitrary.schema(Schema.Literals([0, 1, 3]))
+})
+
+interface History {
+  readonly reports: ReadonlyArray<typeof Reported.Type>
+  /** How many of our conditions are there before one of somebody else. */
+  readonly foreign: number
+}
+
+const reportOf = ({ discovery, failures, held, pods }: typeof Reported.Type): Conditions.Report => ({
+  discovery: discovery ? "no answer" : undefined,
+  failures,
+  remains: [left(Pod, pods), left(ConfigMap, held, held === 0 ? {} : { x: held })]
+})
+
+const foreign: Conditions.Condition = { type: "Foreign", status: "True", lastTransitionTime: "2000-01-01T00:00:00Z" }
+
+const lawful = (module: Module, { foreign: at, reports }: History): void => {
+  const first = (module.next([], clean, 0) ?? []).slice(0, at)
+  let before: ReadonlyArray<Conditions.Condition> = [...first, foreign]
+  for (const [i, one] of reports.entries()) {
+    const now = (i + 1) * 1000
+    const report = reportOf(one)
+    const next = module.next(before, report, now)
+    const after = next ?? before
+    assert.strictEqual(after[at], foreign, "somebody else's condition moved or changed")
+    const own = after.filter((condition) => condition !== foreign)
+    assert.deepStrictEqual(
+      own.map(({ type }) => type),
+      types
+    )
+    assert.deepStrictEqual(
+      own.map(({ status }) => status),
+      [one.discovery, false, one.failures.length > 0, one.pods + one.held > 0, one.held > 0].map((isTrue) =>
+        isTrue ? "True" : "False"
+      )
+    )
+    // Whatever was said before, what is said now depends on the report alone.
+    assert.deepStrictEqual(
+      own.map(({ message, reason, status, type }) => [type, status, reason, message]),
+      told(report)
+    )
+    for (const condition of own) {
+      const old = before.find(({ type }) => type === condition.type)
+      const since = old?.status === condition.status ? old.lastTransitionTime : Time.format(now)
+      assert.strictEqual(condition.lastTransitionTime, since, condition.type)
+    }
+    if (next !== undefined) assert.notDeepEqual(next, before, "written although nothing is new")
+    assert.isUndefined(module.next(after, report, now + 500), "news twice")
+    before = after
+  }
+}
+
+const mutants = [
+  {
+    title: "the time of a condition is always new",
+    find: "old?.status === verdict.status ? old.lastTransitionTime : undefined",
+    replace: "undefined"
+  },
+  {
+    title: "the time of a condition is kept for ever",
+    find: "old?.status === verdict.status ? old.lastTransitionTime : undefined",
+    replace: "old?.lastTransitionTime"
+  },
+  { title: "a message is no news", find: ' && (condition.message ?? "") === message', replace: "" },
+  { title: "everything is news", find: "return isChanged ? conditions : undefined", replace: "return conditions" },
+  { title: "nothing that remains counts as remaining", find: ".filter(({ count }) => count > 0)", replace: "" },
+  {
+    title: "conditions are appended again",
+    find: "if (old === undefined) conditions.push(condition)\n    else conditions[at] = condition",
+    replace: "conditions.push(condition)"
+  },
+  {
+    title: "conditions of others are dropped",
+    find: "const conditions = [...before]",
+    replace: 'const conditions = before.filter(({ type }) => type.startsWith("Namespace"))'
+  }
+]
+
+describe("the conditions of a namespace that is being deleted", () => {
+  it.effect.prop(
+    "tell what is, once; keep their time and their place, and those of others",
+    { history: histories },
+    ({ history }) => Effect.sync(() => lawful(Conditions, history)),
+    { arbitrary: { runs: runs(200) } }
+  )
+
+  for (const mutation of mutants) {
+    it.effect(`the property notices that ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const module = yield* Effect.promise(() => load<Module>("controllers/namespace/conditions.ts", mutation))
+        const samples = yield* Arbitrary.sampleEffect(histories, { count: 300, seed: 1 })
+        assert.throws(() => samples.forEach((history) => lawful(module, history)))
+      })
+    )
+  }
+
+  it("all is well", () => {
+    assert.deepStrictEqual(told(clean), [
+      ["NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered", "All resources successfully discovered"],
+      [
+        "NamespaceDeletionGroupVersionParsingFailure",
+        "False",
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed"
+      ],
+      [
+        "NamespaceDeletionContentFailure",
+        "False",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization"
+      ],
+      ["NamespaceContentRemaining", "False", "ContentRemoved", "All content successfully removed"],
+      ["NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", "All content-preserving finalizers finished"]
+    ])
+  })
+
+  it("nothing is well: each row of the table, sorted where there is more than one", () => {
+    const report: Conditions.Report = {
+      discovery: "Discovery failed",
+      failures: ["second", "first"],
+      remains: [left(Pod, 1, { "x.io/f": 1 }), left(Deployment, 2, { "x.io/f": 1, "a.io/g": 2 }), left(ConfigMap, 0)]
+    }
+    assert.deepStrictEqual(
+      told(report).filter(([type]) => type !== "NamespaceDeletionGroupVersionParsingFailure"),
+      [
+        ["NamespaceDeletionDiscoveryFailure", "True", "DiscoveryFailed", "Discovery failed"],
+        [
+          "NamespaceDeletionContentFailure",
+          "True",
+          "ContentDeletionFailed",
+          "Failed to delete all resource types, 2 remaining: first, second"
+        ],
+        [
+          "NamespaceContentRemaining",
+          "True",
+          "SomeResourcesRemain",
+          "Some resources are remaining: deployments.apps has 2 resource instances, pods. has 1 resource instances"
+        ],
+        [
+          "NamespaceFinalizersRemaining",
+          "True",
+          "SomeFinalizersRemain",
+          "Some content in the namespace has finalizers remaining: a.io/g in 2 resource instances, x.io/f in 2 resource instances"
+        ]
+      ]
+    )
+  })
+})
