@@ -209,7 +209,10 @@ export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req>
   /** Component in the events it records; the name unless said otherwise. */
   readonly component?: string | undefined
   readonly needsLeader?: boolean | undefined
-  /** One run. A failure is logged and the schedule goes on; runs never overlap. */
+  /**
+   * Called once for each run of the layer, one term of leadership, so its closure may hold books; the effect it answers with is
+   * one run. A failure is logged and the schedule goes on; runs never overlap.
+   */
   readonly run: (tools: Tools<Acc[number]>) => Effect.Effect<void, E, Req>
 }
 
