@@ -19,7 +19,7 @@ import * as Log from "../layers/controller/log.ts"
 import { isLost } from "../layers/controller/loop.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
-import { Recorder } from "../layers/Recorder.ts"
+import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import * as KeyedQueue from "../streams/KeyedQueue.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
@@ -93,11 +93,11 @@ const layer = (options: Options) =>
     }).pipe(Effect.annotateLogs({ controller: name }))
   )
 
-const queue = (name: string) => KeyedQueue.make<Identity.Uid>({ name, bucket: { perSecond: 10, burst: 100 } })
+const queue = (name: string) => KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 } })
 
 interface Queues {
-  readonly toDelete: KeyedQueue.KeyedQueue<Identity.Uid>
-  readonly toOrphan: KeyedQueue.KeyedQueue<Identity.Uid>
+  readonly toDelete: KeyedQueue.KeyedQueue
+  readonly toOrphan: KeyedQueue.KeyedQueue
 }
 
 /** The graph and what follows from its findings, in the turn of whoever tells it something. */
@@ -126,10 +126,7 @@ const bookkeeping = Effect.fnUntraced(function* (queues: Queues) {
   return { graph, absentOwners, tell, begin }
 })
 
-const reportMisplaced = (
-  events: ReturnType<Recorder["Service"]["named"]>,
-  { dependent, reference }: Graph.Misplaced
-) => {
+const reportMisplaced = (events: EventSink, { dependent, reference }: Graph.Misplaced) => {
   const { apiVersion, kind, name, namespace, uid } = dependent
   const owner = Identity.show(Identity.named(reference, namespace))
   return events.warning(
@@ -170,7 +167,7 @@ const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, concu
   const observe = yield* observer
 
   const work = (
-    from: KeyedQueue.KeyedQueue<Identity.Uid>,
+    from: KeyedQueue.KeyedQueue,
     attempt: (node: Graph.Node) => Effect.Effect<void, CollectError["cause"]>
   ) =>
     Reconcile.run(from, {

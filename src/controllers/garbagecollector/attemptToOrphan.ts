@@ -6,7 +6,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Graph from "./graph.ts"
-import * as Identity from "./Identity.ts"
+import type * as Identity from "./Identity.ts"
 import type { Failure, Objects } from "./Objects.ts"
 import * as Patches from "./patches.ts"
 

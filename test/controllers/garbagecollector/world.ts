@@ -38,7 +38,10 @@ export const operations = Arbitrary.array(
   { minLength: 10, maxLength: 80 }
 )
 
-/** `Node` is cluster-scoped, `Ghost` is a kind that the server does not know. */
+/**
+ * The kinds that are watched. `Node` is cluster-scoped. Besides there is `Silent`, which the server knows and nobody watches, and
+ * `Ghost`, which it does not know.
+ */
 const kinds = ["Parent", "Child", "Node"]
 const namespaces = ["red", "blue"]
 const finalizersOf = ["", "orphan", "foregroundDeletion"] as const
@@ -95,10 +98,12 @@ export class World {
       case 2:
         return this.create(a, b, c)
       case 3: {
-        const policy = finalizersOf[b % 3] ?? ""
+        const object = pick([...this.objects.values()], a)
+        // Nobody would carry it out.
+        const policy = object?.kind === "Silent" ? "" : (finalizersOf[b % 3] ?? "")
         // What the informers have not told cannot be let go of: a race that the real one loses too.
         if (policy === "orphan") this.settle()
-        this.userDeletes(pick([...this.objects.values()], a), policy)
+        this.userDeletes(object && this.objects.get(object.uid), policy)
         return policy === "orphan" ? this.settle() : undefined
       }
       case 4:
@@ -143,9 +148,10 @@ export class World {
   // --- what users do
 
   private create(a: number, b: number, c: number): void {
-    const kind = pick(kinds, a) ?? ""
+    const kind = pick([...kinds, "Silent", "Silent"], a) ?? ""
     const serial = this.past.length
-    const owners = [...new Map(this.references(b, c).map((one) => [one.uid, one])).values()]
+    const references = kind === "Silent" ? [] : this.references(b, c)
+    const owners = [...new Map(references.map((one) => [one.uid, one])).values()]
     const object: Stored = {
       uid: `u${serial}`,
       apiVersion: "v1",
@@ -178,8 +184,12 @@ export class World {
       blockOwnerDeletion: how % 3 !== 0
     }
     switch (how % 16) {
+      case 10:
+      case 11:
+        return { ...right, name: "a" }
+      case 12:
       case 13:
-        return { ...right, name: "other" }
+        return { ...right, name: "z" }
       case 14:
         return { ...right, kind: owner.kind === "Parent" ? "Child" : "Parent" }
       case 15:
@@ -191,7 +201,7 @@ export class World {
 
   /** Changes the owners of an object: one more, or one less, or one that does not block any more. */
   private refer(a: number, b: number, c: number): void {
-    const object = pick([...this.objects.values()], a)
+    const object = pick(this.watched(), a)
     if (object === undefined) return
     const kept = object.owners.slice(b % 2)
     const more = this.reference(c, b >> 1)
@@ -393,8 +403,13 @@ export class World {
     return owner.deleting && owner.finalizers.includes("foregroundDeletion") ? "waiting" : "solid"
   }
 
+  /** Of what nobody watches nothing is collected, nor does anybody wait for it. */
+  private watched(): ReadonlyArray<Stored> {
+    return [...this.objects.values()].filter(({ kind }) => kinds.includes(kind))
+  }
+
   private dependents(uid: string, blocking: boolean): ReadonlyArray<Stored> {
-    return [...this.objects.values()].filter(({ owners }) =>
+    return this.watched().filter(({ owners }) =>
       owners.some((one) => one.uid === uid && (!blocking || one.blockOwnerDeletion === true))
     )
   }
@@ -412,7 +427,7 @@ export class World {
 
   /** Nothing is left to collect, to strip, to let go. */
   private checkRest(): void {
-    for (const object of this.objects.values()) {
+    for (const object of this.watched()) {
       const standings = object.owners.map((one) => this.standing(object, one))
       if (object.deleting && object.finalizers.includes("orphan")) throw new Violation(`not orphaned: ${show(object)}`)
       if (object.deleting && object.finalizers.includes("foregroundDeletion")) {

@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as AbsentOwners from "../../../src/controllers/garbagecollector/absentOwners.ts"
+import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
+import type { Judged, Standing } from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
+import type { Identity } from "../../../src/controllers/garbagecollector/Identity.ts"
+import type { Propagation } from "../../../src/controllers/garbagecollector/Objects.ts"
+import * as Patches from "../../../src/controllers/garbagecollector/patches.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+
+const reference = (uid: string) => ({ apiVersion: "v1", kind: "Thing", name: uid, uid })
+const judged = (...standings: ReadonlyArray<Standing>): ReadonlyArray<Judged> =>
+  standings.map((standing, i) => ({ reference: reference(`u${i}`), standing }))
+const object = (...finalizers: ReadonlyArray<string>): KubeObject => ({ metadata: { name: "a", uid: "a", finalizers } })
+const idle = { waitsFor: undefined }
+const waiting = { waitsFor: "dependents" } as const
+
+describe("what becomes of an object", () => {
+  const { decide } = AttemptToDelete
+  const remove = (propagation: Propagation, unblock = false) => ({ _tag: "Delete", propagation, unblock }) as const
+
+  it("without owners it stays, whoever depends on it", () => {
+    assert.deepStrictEqual(decide(object(), [], [waiting]), { _tag: "Keep" })
+  })
+
+  it("with an owner left it stays, and loses the references to the others", () => {
+    assert.deepStrictEqual(decide(object(), judged("solid", "solid"), []), { _tag: "Keep" })
+    assert.deepStrictEqual(decide(object(), judged("dangling", "solid", "waiting"), [idle]), {
+      _tag: "Strip",
+      owners: ["u0", "u2"]
+    })
+  })
+
+  it("keeps an owner that it names twice, once wrongly", () => {
+    const twice: ReadonlyArray<Judged> = [
+      { reference: reference("same"), standing: "solid" },
+      { reference: { ...reference("same"), name: "other" }, standing: "dangling" }
+    ]
+    assert.deepStrictEqual(decide(object(), twice, []), { _tag: "Keep" })
+  })
+
+  it("without an owner left it goes, in the background unless its finalizers ask for something else", () => {
+    assert.deepStrictEqual(decide(object(), judged("dangling"), [waiting]), remove("Background"))
+    assert.deepStrictEqual(decide(object("foregroundDeletion"), judged("dangling"), []), remove("Foreground"))
+    assert.deepStrictEqual(decide(object("orphan", "a.b/c"), judged("dangling"), []), remove("Orphan"))
+  })
+
+  it("goes in the foreground while an owner waits and it has dependents itself", () => {
+    assert.deepStrictEqual(decide(object(), judged("waiting", "dangling"), [idle]), remove("Foreground"))
+    assert.deepStrictEqual(decide(object(), judged("waiting"), []), remove("Background"))
+    assert.deepStrictEqual(decide(object("orphan"), judged("waiting"), [idle]), remove("Foreground"))
+  })
+
+  it("does not block its owners any more if they may be its dependents", () => {
+    assert.deepStrictEqual(decide(object(), judged("waiting"), [idle, waiting]), remove("Foreground", true))
+  })
+})
+
+describe("how an owner stands", () => {
+  const standing = (deleting: boolean, ...finalizers: ReadonlyArray<string>) =>
+    AttemptToDelete.standingOf({
+      metadata: {
+        ...object(...finalizers).metadata,
+        ...(deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {})
+      }
+    })
+
+  it("waiting, when it is being deleted in the foreground, solid while it holds on to dependents it is to release", () => {
+    assert.strictEqual(standing(false), "solid")
+    assert.strictEqual(standing(false, "foregroundDeletion"), "solid")
+    assert.strictEqual(standing(true, "a.b/c"), "solid")
+    assert.strictEqual(standing(true, "foregroundDeletion"), "waiting")
+    assert.strictEqual(standing(true, "orphan", "foregroundDeletion"), "solid")
+  })
+})
+
+describe("patches", () => {
+  const live: KubeObject = {
+    metadata: {
+      name: "a",
+      uid: "a",
+      resourceVersion: "7",
+      finalizers: ["a.b/c", "orphan"],
+      ownerReferences: [{ ...reference("x"), blockOwnerDeletion: true }, reference("y")]
+    }
+  }
+
+  it("remove references by uid, of that object only", () => {
+    const change = Patches.strip("a", ["x"])
+    assert.deepStrictEqual(change.strategic, {
+      type: "strategic",
+      body: { metadata: { uid: "a", ownerReferences: [{ $patch: "delete", uid: "x" }] } }
+    })
+    assert.deepStrictEqual(change.merge(live), {
+      type: "merge",
+      body: { metadata: { resourceVersion: "7", ownerReferences: [reference("y")] } }
+    })
+  })
+
+  it("turn blocking references into others", () => {
+    const change = Patches.unblock(live)
+    assert.deepStrictEqual(change.strategic.body, {
+      metadata: { uid: "a", ownerReferences: [{ ...reference("x"), blockOwnerDeletion: false }] }
+    })
+    assert.deepStrictEqual(change.merge(live).body, {
+      metadata: {
+        resourceVersion: "7",
+        ownerReferences: [
+          { ...reference("x"), blockOwnerDeletion: false },
+          { ...reference("y"), blockOwnerDeletion: false }
+        ]
+      }
+    })
+  })
+
+  it("remove one finalizer, in one state of the object", () => {
+    assert.deepStrictEqual(Patches.withoutFinalizer(live, "orphan"), {
+      type: "merge",
+      body: { metadata: { resourceVersion: "7", finalizers: ["a.b/c"] } }
+    })
+  })
+})
+
+describe("absent owners", () => {
+  const identity = (uid: string, namespace = ""): Identity => ({
+    uid,
+    apiVersion: "v1",
+    kind: "Thing",
+    namespace,
+    name: "a"
+  })
+
+  it("are known by all that identifies them, and forgotten by least use", () => {
+    const absent = AbsentOwners.make(2)
+    absent.add(identity("a"))
+    absent.add(identity("b"))
+    assert.isFalse(absent.has(identity("a", "red")))
+    assert.isTrue(absent.has(identity("a")))
+    absent.add(identity("c"))
+    assert.deepStrictEqual(
+      [absent.has(identity("a")), absent.has(identity("b")), absent.has(identity("c"))],
+      [true, false, true]
+    )
+  })
+})

@@ -1,0 +1,280 @@
+/** What single events do to the graph, where it matters which of two came first; histories are `world.test.ts`. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
+import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
+import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
+
+const identity = (uid: string, options: Partial<Identity.Identity> = {}): Identity.Identity => ({
+  uid,
+  apiVersion: "v1",
+  kind: "Thing",
+  namespace: "red",
+  name: uid,
+  ...options
+})
+
+const to = (uid: string, options: Partial<OwnerReference> = {}): OwnerReference => ({
+  apiVersion: "v1",
+  kind: "Thing",
+  name: uid,
+  uid,
+  ...options
+})
+
+const observed = (
+  uid: string,
+  owners: ReadonlyArray<OwnerReference> = [],
+  options: Partial<Identity.Identity> & { readonly deleting?: ReadonlyArray<string> } = {}
+): Graph.Event => {
+  const { deleting, ...rest } = options
+  const metadata: KubeObject["metadata"] = {
+    name: uid,
+    uid,
+    ownerReferences: owners,
+    ...(deleting === undefined ? {} : { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: deleting })
+  }
+  return { _tag: "Observed", identity: identity(uid, rest), metadata }
+}
+
+const absent = (of: Identity.Identity, clusterScoped = false): Graph.Event => ({
+  _tag: "Absent",
+  identity: of,
+  clusterScoped
+})
+
+/** A graph that has been told this, and what the next event asks for. */
+const after = (...events: ReadonlyArray<Graph.Event>) => {
+  const graph = Graph.make()
+  graph.apply(events)
+  return {
+    graph,
+    asks: (event: Graph.Event) => {
+      const { absent, misplaced, toDelete, toOrphan, toVerify } = graph.apply([event])
+      return {
+        ...(toDelete.size === 0 ? {} : { toDelete: [...toDelete].sort() }),
+        ...(toVerify.size === 0 ? {} : { toVerify: [...toVerify] }),
+        ...(toOrphan.size === 0 ? {} : { toOrphan: [...toOrphan] }),
+        ...(absent.length === 0 ? {} : { absent }),
+        ...(misplaced.length === 0 ? {} : { misplaced })
+      }
+    }
+  }
+}
+
+describe("an owner that nobody has seen", () => {
+  it("is verified once, and no more when it is seen as it was named", () => {
+    const { asks, graph } = after()
+    assert.deepStrictEqual(asks(observed("child", [to("owner")])), { toVerify: ["owner"] })
+    assert.deepStrictEqual(graph.get("owner"), {
+      identity: identity("owner"),
+      observed: false,
+      owners: [],
+      beingDeleted: false,
+      waitsFor: undefined
+    })
+    assert.deepStrictEqual(asks(observed("second", [to("owner")])), {})
+    assert.deepStrictEqual(asks(observed("owner")), {})
+    assert.isTrue(graph.get("owner")?.observed)
+    assert.deepStrictEqual(
+      graph.dependents("owner").map((node) => node.identity.uid),
+      ["child", "second"]
+    )
+  })
+
+  it("is forgotten with its last dependent", () => {
+    const { asks, graph } = after(observed("child", [to("owner")]))
+    assert.deepStrictEqual(asks({ _tag: "Deleted", uid: "child", watched: true }), {})
+    assert.strictEqual(graph.size(), 0)
+  })
+
+  it("has those examined who name it otherwise than it is seen", () => {
+    const wrong = { name: "other" }
+    const { asks } = after(observed("child", [to("owner", wrong)]), observed("right", [to("owner")]))
+    assert.deepStrictEqual(asks(observed("owner")), { toDelete: ["child"] })
+  })
+
+  it("is told of to those in other namespaces, when it is seen in one", () => {
+    const { asks } = after(observed("child", [to("owner")], { namespace: "blue" }))
+    assert.deepStrictEqual(asks(observed("owner")), {
+      toDelete: ["child"],
+      misplaced: [{ dependent: identity("child", { namespace: "blue" }), reference: to("owner") }]
+    })
+  })
+
+  it("that is proven absent goes, and its dependents are examined", () => {
+    const { asks, graph } = after(observed("child", [to("owner")]))
+    assert.deepStrictEqual(asks(absent(identity("owner"))), { toDelete: ["child"], absent: [identity("owner")] })
+    assert.isUndefined(graph.get("owner"))
+    assert.deepStrictEqual(
+      graph.dependents("owner").map((node) => node.identity.uid),
+      ["child"]
+    )
+  })
+
+  it("is asked for under its other names, in order, and round", () => {
+    const called = (uid: string, name: string, namespace = "red") =>
+      observed(uid, [to("owner", { name })], { namespace })
+    const { asks, graph } = after(
+      called("one", "b"),
+      called("two", "a"),
+      called("three", "c"),
+      called("four", "c", "blue")
+    )
+    const asked = Array.from({ length: 5 }, () => {
+      const now = graph.get("owner")?.identity ?? identity("nothing")
+      return [`${now.namespace}/${now.name}`, asks(absent(now)).toDelete]
+    })
+    assert.deepStrictEqual(asked, [
+      ["red/b", ["one"]],
+      ["red/c", ["three"]],
+      ["blue/c", ["four"]],
+      ["red/a", ["two"]],
+      ["red/b", ["one"]]
+    ])
+  })
+
+  it("of a cluster-scoped kind is absent for all namespaces at once", () => {
+    const { asks, graph } = after(
+      observed("child", [to("owner")]),
+      observed("other", [to("owner")], { namespace: "blue" })
+    )
+    assert.deepStrictEqual(asks(absent(identity("owner"), true)), {
+      toDelete: ["child", "other"],
+      absent: [identity("owner", { namespace: "" })]
+    })
+    assert.isUndefined(graph.get("owner"))
+  })
+
+  it("named by a cluster-scoped object only may be namespaced after all: the next dependent is examined", () => {
+    const { asks } = after(observed("node", [to("owner")], { namespace: "" }))
+    assert.deepStrictEqual(asks(observed("child", [to("owner")])), { toDelete: ["child"] })
+  })
+})
+
+describe("an owner that has been seen", () => {
+  it("is not removed because it is not where somebody else had looked", () => {
+    const { asks, graph } = after(observed("child", [to("owner", { name: "other" })]), observed("owner"))
+    assert.deepStrictEqual(asks(absent(identity("owner", { name: "other" }))), {
+      toDelete: ["child"],
+      absent: [identity("owner", { name: "other" })]
+    })
+    assert.isTrue(graph.get("owner")?.observed)
+  })
+
+  it("is believed absent when a deletion was watched, not when it was inferred", () => {
+    for (const watched of [true, false]) {
+      const { asks } = after(observed("owner"), observed("child", [to("owner")]))
+      assert.deepStrictEqual(asks({ _tag: "Deleted", uid: "owner", watched }), {
+        toDelete: ["child"],
+        ...(watched ? { absent: [identity("owner")] } : {})
+      })
+    }
+  })
+
+  it("has a dependent in another namespace examined and told of", () => {
+    const { asks } = after(observed("owner"))
+    assert.deepStrictEqual(asks(observed("child", [to("owner")], { namespace: "blue" })), {
+      toDelete: ["child"],
+      misplaced: [{ dependent: identity("child", { namespace: "blue" }), reference: to("owner") }]
+    })
+    assert.deepStrictEqual(asks(observed("node", [to("owner")], { namespace: "" })).toDelete, ["node"])
+  })
+
+  it("may be named in another version: that is examined, not told", () => {
+    const { asks } = after(observed("owner"))
+    assert.deepStrictEqual(asks(observed("child", [to("owner", { apiVersion: "v1beta1" })])), { toDelete: ["child"] })
+  })
+
+  it("without a namespace is anybody's", () => {
+    const { asks } = after(observed("owner", [], { namespace: "" }))
+    assert.deepStrictEqual(asks(observed("child", [to("owner")])), {})
+  })
+
+  it("takes the version it is told of last", () => {
+    const { asks, graph } = after(observed("owner", [], { apiVersion: "v1beta1" }))
+    assert.deepStrictEqual(asks(observed("owner")), {})
+    assert.strictEqual(graph.get("owner")?.identity.apiVersion, "v1")
+  })
+})
+
+describe("a deletion that waits", () => {
+  const blocking = { blockOwnerDeletion: true }
+  const foreground = { deleting: ["foregroundDeletion"] }
+
+  it("has dependents and owner examined when it begins, once", () => {
+    const { asks } = after(
+      observed("owner"),
+      observed("child", [to("owner", blocking)]),
+      observed("other", [to("owner")])
+    )
+    assert.deepStrictEqual(asks(observed("owner", [], foreground)), { toDelete: ["child", "other", "owner"] })
+    assert.deepStrictEqual(asks(observed("owner", [], foreground)), {})
+  })
+
+  it("has a dependent examined that is told of later", () => {
+    const { asks } = after(observed("owner", [], foreground))
+    assert.deepStrictEqual(asks(observed("child", [to("owner", blocking)])), { toDelete: ["child"] })
+  })
+
+  it("is looked at again when a dependent goes, lets go, or does not block any more", () => {
+    const world = () => after(observed("owner", [], foreground), observed("child", [to("owner", blocking)]))
+    assert.deepStrictEqual(world().asks({ _tag: "Deleted", uid: "child", watched: true }), { toDelete: ["owner"] })
+    assert.deepStrictEqual(world().asks(observed("child")), { toDelete: ["owner"] })
+    assert.deepStrictEqual(world().asks(observed("child", [to("owner")])), { toDelete: ["owner"] })
+  })
+
+  it("waits for blocking dependents, except those that wait for it in turn", () => {
+    const { graph } = after(
+      observed("a", [to("c", blocking)], foreground),
+      observed("b", [to("a", blocking)], foreground),
+      observed("c", [to("b", blocking), to("d", blocking)], foreground),
+      observed("d", [], foreground),
+      observed("leaf", [to("a", blocking)]),
+      observed("loose", [to("a")])
+    )
+    const blockers = (uid: string) => graph.blocking(uid).map((node) => node.identity.uid)
+    assert.deepStrictEqual([blockers("a"), blockers("b"), blockers("c"), blockers("d")], [["leaf"], [], [], ["c"]])
+  })
+
+  it("is looked at again when its finalizer was put back unseen", () => {
+    const { asks } = after(observed("owner", [], foreground))
+    assert.deepStrictEqual(asks(observed("owner", [], foreground)), { toDelete: ["owner"] })
+  })
+
+  it("lets dependents go before it waits for them", () => {
+    const both = { deleting: ["foregroundDeletion", "orphan"] }
+    const { asks, graph } = after(observed("owner"), observed("child", [to("owner", blocking)]))
+    assert.deepStrictEqual(asks(observed("owner", [], both)), { toOrphan: ["owner"] })
+    assert.strictEqual(graph.get("owner")?.waitsFor, "orphaning")
+    assert.deepStrictEqual(asks(observed("owner", [], foreground)), { toDelete: ["child", "owner"] })
+  })
+})
+
+describe("a kind that nobody watches any more", () => {
+  const unwatched: Graph.Event = { _tag: "Unwatched", apiVersion: "v1", kind: "Thing" }
+  const other = { kind: "Other" }
+
+  it("leaves owners that are verified, and takes everything else with it", () => {
+    const { asks, graph } = after(
+      observed("owner"),
+      observed("child", [to("owner")], other),
+      observed("leaf", [to("child", other)]),
+      observed("waiting", [], { ...other, deleting: ["foregroundDeletion"] }),
+      observed("blocker", [to("waiting", { ...other, blockOwnerDeletion: true })])
+    )
+    assert.deepStrictEqual(asks(unwatched), { toVerify: ["owner"], toDelete: ["waiting"] })
+    assert.deepStrictEqual(
+      ["owner", "child", "leaf", "blocker"].map((uid) => graph.get(uid)?.observed),
+      [false, true, undefined, undefined]
+    )
+    assert.deepStrictEqual(graph.dependents("child"), [])
+    assert.deepStrictEqual(asks(observed("owner")), {})
+  })
+
+  it("goes on in another version without being missed", () => {
+    const { asks, graph } = after(observed("owner"), observed("child", [to("owner")], other))
+    assert.deepStrictEqual(asks(observed("owner", [], { apiVersion: "v2" })), {})
+    assert.deepStrictEqual(asks(unwatched), {})
+    assert.strictEqual(graph.get("owner")?.identity.apiVersion, "v2")
+  })
+})
