@@ -82,7 +82,7 @@ const backwards = <A>(value: A): A => {
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .reverse()
+      .toReversed()
       .map(([key, member]) => [key, backwards(member)])
   ) as A
 }
@@ -91,7 +91,10 @@ const spelled = Arbitrary.all({ a: Arbitrary.all(facts), x: int(0, 2 ** 26), y: 
 
 /** Two templates that differ in one fact at most. */
 const neighbours = Arbitrary.all({
-  ...{ a: Arbitrary.all(facts), b: Arbitrary.all(facts), x: int(0, 2 ** 26), y: int(0, 2 ** 26) },
+  a: Arbitrary.all(facts),
+  b: Arbitrary.all(facts),
+  x: int(0, 2 ** 26),
+  y: int(0, 2 ** 26),
   fact: oneOf("image", "cpuMillis", "label", "user", "volume", "peers", "arg", "quota")
 }).pipe(Arbitrary.map(({ a, b, fact, x, y }) => ({ a, b: { ...a, [fact]: b[fact] }, x, y })))
 

@@ -3,16 +3,13 @@ import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Revisions from "./revisions.ts"
 
-/** The limit that stands for none. */
-const unlimited = 2 ** 31 - 1
-
 /**
  * The sets to delete, lowest revision first. One among the lowest that is still in use is left for later; no other is deleted in its
  * place, or the history would lose the newer revision.
  */
 export const plan = (deployment: Deployment, old: ReadonlyArray<ReplicaSet>): ReadonlyArray<ReplicaSet> => {
-  const limit = deployment.spec?.revisionHistoryLimit
-  if (limit === undefined || limit === unlimited) return []
+  // The largest int32, which stands for no limit, is never exceeded.
+  const limit = deployment.spec?.revisionHistoryLimit ?? Infinity
   const present = old.filter((set) => set.metadata.deletionTimestamp === undefined)
   const excess = present.length - limit
   return excess <= 0 ? [] : present.sort(Revisions.byRevision).slice(0, excess).filter(isIdle)

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { deployment, replicaSet } from "./objects.ts"
+
+/** A count or a share. */
+const share = Arbitrary.all({ amount: oneOf(0, 1, 2, 7, 10, 25, 33, 66, 100), isShare: oneOf(true, false) }).pipe(
+  Arbitrary.map(({ amount, isShare }) => (isShare ? `${amount}%` : amount))
+)
+
+const given = Arbitrary.all({
+  replicas: int(0, 50),
+  surge: share,
+  unavailable: share,
+  strategy: oneOf("RollingUpdate", "RollingUpdate", "RollingUpdate", "Recreate")
+})
+
+/** Hundredths of a pod. */
+const exact = (value: number | string, replicas: number): number =>
+  typeof value === "number" ? value * 100 : Number(value.slice(0, -1)) * replicas
+
+prove<typeof Bounds>({
+  path: "controllers/deployment/bounds.ts",
+  module: Bounds,
+  laws: [
+    law("surge is the least whole that is enough", given, ({ of }, facts) => {
+      const { maxSurge, maxTotal, replicas } = of(deployment(facts))
+      const over = maxSurge * 100 - exact(facts.surge, facts.replicas)
+      if (replicas !== facts.replicas || maxTotal !== replicas + maxSurge) return false
+      return facts.strategy === "Recreate" ? maxSurge === 0 : over >= 0 && over < 100
+    }),
+    law("unavailability is the most whole that is allowed, but never more than all", given, ({ of }, facts) => {
+      const { maxSurge, maxUnavailable, minAvailable, replicas } = of(deployment(facts))
+      if (minAvailable !== replicas - maxUnavailable) return false
+      if (facts.strategy === "Recreate" || replicas === 0) return maxUnavailable === 0
+      const asked = Math.floor(exact(facts.unavailable, replicas) / 100)
+      return maxUnavailable === Math.min(replicas, asked === 0 && maxSurge === 0 ? 1 : asked)
+    }),
+    law("a rolling update can always take a step", given, ({ of }, facts) => {
+      const { maxSurge, maxUnavailable } = of(deployment(facts))
+      return facts.strategy === "Recreate" || facts.replicas === 0 || maxSurge + maxUnavailable > 0
+    }),
+    law(
+      "the new set takes all the room there is, and no more than it needs",
+      Arbitrary.all({ facts: given, current: int(0, 60), others: Arbitrary.array(int(0, 30), { maxLength: 3 }) }),
+      ({ of, sizeOfNew }, { current, facts, others }) => {
+        const { maxTotal, replicas } = of(deployment(facts))
+        const sets = others.map((size) => replicaSet({ size }))
+        const size = sizeOfNew(deployment(facts), current, sets)
+        if (facts.strategy === "Recreate") return size === replicas
+        const total = size + others.reduce((a, b) => a + b, 0)
+        if (size < current || (size > current && (size > replicas || total > maxTotal))) return false
+        return size >= replicas || total >= maxTotal
+      }
+    )
+  ],
+  mutants: [
+    {
+      title: "surge is rounded down",
+      find: `given.maxSurge ?? 0, replicas, "up"`,
+      replace: `given.maxSurge ?? 0, replicas, "down"`
+    },
+    {
+      title: "unavailability is rounded up",
+      find: `given.maxUnavailable ?? 0, replicas, "down"`,
+      replace: `given.maxUnavailable ?? 0, replicas, "up"`
+    },
+    { title: "nothing may be replaced", find: "maxSurge === 0 && asked === 0 ? 1 : asked", replace: "asked" },
+    {
+      title: "one may always be unavailable",
+      find: "maxSurge === 0 && asked === 0 ? 1 : asked",
+      replace: "asked === 0 ? 1 : asked"
+    },
+    {
+      title: "more than all may be unavailable",
+      find: "Math.min(maxUnavailable, replicas)",
+      replace: "maxUnavailable"
+    },
+    {
+      title: "Recreate has a surge",
+      find: "const { maxSurge, maxUnavailable } = isRolling(deployment)",
+      replace: "const { maxSurge, maxUnavailable } = deployment.spec"
+    },
+    {
+      title: "others take no room",
+      find: "maxTotal - current - ReplicaSets.sum(others, ReplicaSets.size)",
+      replace: "maxTotal - current"
+    },
+    {
+      title: "the new set shrinks",
+      find: "current + Math.max(0, Math.min(room, replicas - current))",
+      replace: "current + Math.min(room, replicas - current)"
+    },
+    { title: "the new set outgrows the Deployment", find: "Math.min(room, replicas - current)", replace: "room" }
+  ]
+})
+
+describe("bounds", () => {
+  it("are those of the server's defaults", () => {
+    const at = (replicas: number) => {
+      const { maxSurge, maxUnavailable } = Bounds.of(deployment({ replicas, surge: "25%", unavailable: "25%" }))
+      return [maxSurge, maxUnavailable]
+    }
+    assert.deepStrictEqual(
+      [at(0), at(1), at(2), at(3), at(4), at(10)],
+      [
+        [0, 0],
+        [1, 0],
+        [1, 0],
+        [1, 0],
+        [1, 1],
+        [3, 2]
+      ]
+    )
+  })
+
+  it("take what cannot be read as nothing", () => {
+    assert.deepInclude(Bounds.of(deployment({ surge: "many", unavailable: "few" })), { maxSurge: 0, maxUnavailable: 1 })
+  })
+})

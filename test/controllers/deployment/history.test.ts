@@ -1,0 +1,270 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
+import * as Cleanup from "../../../src/controllers/deployment/cleanup.ts"
+import * as NewReplicaSet from "../../../src/controllers/deployment/newReplicaSet.ts"
+import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
+import * as Rollback from "../../../src/controllers/deployment/rollback.ts"
+import type { Deployment, ReplicaSet } from "../../../src/kube/resources.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { deployment, replicaSet } from "./objects.ts"
+
+const leftovers = Arbitrary.all({
+  limit: oneOf(-1, 0, 1, 2, 3, 2147483647),
+  sets: Arbitrary.array(
+    Arbitrary.all({
+      revision: oneOf("", "1", "2", "3", "3546343826724305831", "3546343826724305832", "x"),
+      created: int(0, 2),
+      size: oneOf(0, 0, 0, 1),
+      replicas: oneOf(0, 0, 0, 1),
+      observed: oneOf(0, 1, 1, 1),
+      isLeaving: oneOf(false, false, false, true)
+    }),
+    { maxLength: 6 }
+  )
+})
+
+type Leftovers = typeof leftovers extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const old = ({ sets }: Leftovers): ReadonlyArray<ReplicaSet> =>
+  sets.map(({ created, isLeaving, observed, replicas, revision, size }, i) =>
+    replicaSet({
+      name: `web-${i}`,
+      created,
+      size,
+      replicas,
+      revision: revision === "" ? undefined : revision,
+      status: { observedGeneration: observed },
+      ...(isLeaving ? { metadata: { name: `web-${i}`, deletionTimestamp: "2026-01-31T12:00:00Z" } } : {})
+    })
+  )
+
+const limited = ({ limit }: Leftovers): Deployment =>
+  deployment({ spec: limit < 0 ? {} : { revisionHistoryLimit: limit } })
+
+const isLeaving = (set: ReplicaSet): boolean => set.metadata.deletionTimestamp !== undefined
+
+const isIdle = (set: ReplicaSet): boolean =>
+  set.spec?.replicas === 0 && set.status?.replicas === 0 && set.status.observedGeneration === 1
+
+const rank = (set: ReplicaSet): bigint => {
+  const text = set.metadata.annotations?.[Annotations.revision] ?? ""
+  return /^\d+$/.test(text) ? BigInt(text) : 0n
+}
+
+prove<typeof Cleanup>({
+  path: "controllers/deployment/cleanup.ts",
+  module: Cleanup,
+  laws: [
+    law("a set with pods, or one that is going, is left alone", leftovers, ({ plan }, facts) =>
+      plan(limited(facts), old(facts)).every((set) => isIdle(set) && !isLeaving(set))
+    ),
+    law("the limit is kept from below, and without a limit everything is", leftovers, ({ plan }, facts) => {
+      const sets = old(facts)
+      const deleted = plan(limited(facts), sets)
+      if (facts.limit < 0 || facts.limit === 2147483647) return deleted.length === 0
+      return (
+        sets.filter((set) => !isLeaving(set)).length - deleted.length >=
+        Math.min(facts.limit, sets.filter((set) => !isLeaving(set)).length)
+      )
+    }),
+    law(
+      "of the sets over the limit, by revision, all that are idle go, and no other in their place",
+      leftovers,
+      ({ plan }, facts) => {
+        if (facts.limit < 0 || facts.limit === 2147483647) return true
+        const deleted = plan(limited(facts), old(facts))
+        const present = old(facts).filter((set) => !isLeaving(set))
+        const names = deleted.map(({ metadata }) => metadata.name)
+        const excess = Math.max(0, present.length - facts.limit)
+        const older = (a: ReplicaSet, b: ReplicaSet): boolean => {
+          const [x, y] = [rank(a), rank(b)]
+          const [s, t] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp}${metadata.name}`)
+          return x < y || (x === y && (s ?? "") < (t ?? ""))
+        }
+        return present.every((set) => {
+          const isOver = present.filter((other) => older(other, set)).length < excess
+          return names.includes(set.metadata.name) === (isOver && isIdle(set))
+        })
+      }
+    )
+  ],
+  mutants: [
+    { title: "sets with pods go", find: "ReplicaSets.replicas(set) === 0 &&", replace: "" },
+    { title: "sets that want pods go", find: "ReplicaSets.size(set) === 0 &&", replace: "" },
+    {
+      title: "sets whose loop has not looked go",
+      find: " &&\n  (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0)",
+      replace: ""
+    },
+    {
+      title: "another goes in its place",
+      find: "present.sort(Revisions.byRevision).slice(0, excess).filter(isIdle)",
+      replace: "present.sort(Revisions.byRevision).filter(isIdle).slice(0, excess)"
+    },
+    {
+      title: "the newest go",
+      find: "present.sort(Revisions.byRevision)",
+      replace: "present.sort((a, b) => Revisions.byRevision(b, a))"
+    },
+    {
+      title: "the oldest by age go",
+      find: "present.sort(Revisions.byRevision)",
+      replace: "present.sort(ReplicaSets.byAge)"
+    },
+    { title: "one too many goes", find: "present.length - limit", replace: "present.length - limit + 1" },
+    {
+      title: "those that are going count",
+      find: "set.metadata.deletionTimestamp === undefined",
+      replace: "set !== undefined"
+    },
+    { title: "no limit is a limit of none", find: "?? Infinity", replace: "?? 0" }
+  ]
+})
+
+/** A Deployment and the sets it had for its templates one after the other, each made as the loop makes them. */
+const history = Arbitrary.all({
+  images: Arbitrary.array(oneOf("a", "b", "c", "d"), { minLength: 1, maxLength: 5 }),
+  asked: oneOf(-1, 0, 1, 2, 3, 4, 9),
+  ownNote: oneOf("kept", "also kept")
+})
+
+type History = typeof history extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const at = ({ asked, ownNote }: History, image: string): Deployment =>
+  deployment({
+    image,
+    annotations: {
+      [`only-${image}`]: "x",
+      cause: image,
+      "kubectl.kubernetes.io/last-applied-configuration": ownNote,
+      [Annotations.rollbackTo]: String(asked)
+    }
+  })
+
+const rolledOut = (facts: History) => {
+  let owned: ReadonlyArray<ReplicaSet> = []
+  for (const [i, image] of facts.images.entries()) {
+    const { current, old } = ReplicaSets.find(at(facts, image), owned)
+    const draft = NewReplicaSet.draft(at(facts, image), old)
+    const made: ReplicaSet = {
+      ...draft,
+      metadata: {
+        ...draft.metadata,
+        name: draft.metadata.name,
+        uid: `uid-${i}`,
+        creationTimestamp: `2026-01-31T12:00:0${i}Z`
+      },
+      status: { replicas: 0 }
+    }
+    const updated = current === undefined ? made : (NewReplicaSet.update(at(facts, image), current, old) ?? current)
+    owned = [...old, updated]
+  }
+  const present = at(facts, facts.images.at(-1) ?? "a")
+  return { deployment: present, sets: ReplicaSets.find(present, owned) }
+}
+
+/** The revisions in force at the end and their images: the last number of each image. */
+const revisions = ({ images }: History): ReadonlyMap<number, string> => {
+  const numbers = new Map<string, number>()
+  for (const [i, image] of images.entries()) {
+    if (i > 0 && images[i - 1] === image) continue
+    const others = [...numbers].filter(([other]) => other !== image).map(([, number]) => number)
+    numbers.set(image, Math.max(0, ...others) + 1)
+  }
+  return new Map([...numbers].map(([image, number]) => [number, image]))
+}
+
+/** The image that is asked for. */
+const wanted = (facts: History): string | undefined => {
+  const all = revisions(facts)
+  const descending = [...all.keys()].sort((a, b) => b - a)
+  return all.get(facts.asked === 0 ? (descending[1] ?? 0) : facts.asked)
+}
+
+const sorted = (annotations: Annotations.Annotations): string =>
+  JSON.stringify(Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+prove<typeof Rollback>({
+  path: "controllers/deployment/rollback.ts",
+  module: Rollback,
+  laws: [
+    law("undo gives back exactly the template and the annotations of that revision", history, ({ decide }, facts) => {
+      const { deployment, sets } = rolledOut(facts)
+      const { deployment: next } = decide(deployment, sets, BigInt(facts.asked))
+      const image = wanted(facts)
+      const expected = at(facts, image ?? facts.images.at(-1) ?? "a")
+      const { [Annotations.rollbackTo]: _, ...annotations } = Annotations.of(expected)
+      return (
+        JSON.stringify(next.spec) === JSON.stringify(expected.spec) &&
+        sorted(Annotations.of(next)) === sorted(annotations)
+      )
+    }),
+    law("the request is gone in any case, and the user is told what became of it", history, ({ decide }, facts) => {
+      const { deployment, sets } = rolledOut(facts)
+      const { deployment: next, event } = decide(deployment, sets, BigInt(facts.asked))
+      const image = wanted(facts)
+      const revision = [...revisions(facts)].find(([, one]) => one === image)?.[0]
+      const expected =
+        image === undefined
+          ? facts.asked === 0
+            ? "Warning DeploymentRollbackRevisionNotFound Unable to find last revision."
+            : "Warning DeploymentRollbackRevisionNotFound Unable to find the revision to rollback to."
+          : image === facts.images.at(-1)
+            ? 'Warning DeploymentRollbackTemplateUnchanged The rollback revision contains the same template as current deployment "web"'
+            : `Normal DeploymentRollback Rolled back deployment "web" to revision ${revision}`
+      return (
+        Annotations.of(next)[Annotations.rollbackTo] === undefined &&
+        `${event.type} ${event.reason} ${event.message}` === expected
+      )
+    })
+  ],
+  mutants: [
+    {
+      title: "the hash label comes along",
+      find: "ReplicaSets.withoutHash(set.spec?.template)",
+      replace: "set.spec?.template"
+    },
+    { title: "zero is the highest", find: "Revisions.secondHighest(all)", replace: "Revisions.highest(all)" },
+    {
+      title: "the request stays",
+      find: "return Annotations.put(deployment, annotations)",
+      replace: "return deployment"
+    },
+    {
+      title: "annotations stay",
+      find: "...Annotations.kept(Annotations.of(deployment))",
+      replace: "...Annotations.of(deployment)"
+    },
+    { title: "annotations are not given back", find: "...Annotations.copied(Annotations.of(set))", replace: "" },
+    {
+      title: "what is the Deployment's own is lost",
+      find: "...Annotations.kept(Annotations.of(deployment)),",
+      replace: ""
+    },
+    {
+      title: "the same template is a rollback",
+      find: "if (ReplicaSets.sameTemplate(found.spec?.template, deployment.spec?.template))",
+      replace: "if (found === sets)"
+    },
+    { title: "only old sets are looked at", find: "const all = ReplicaSets.all(sets)", replace: "const all = sets.old" }
+  ]
+})
+
+describe("a request to roll back", () => {
+  const requested = (text: string) =>
+    Rollback.requested(deployment({ annotations: { [Annotations.rollbackTo]: text } }))
+
+  it("is an int64; what cannot be read is none", () => {
+    assert.strictEqual(requested("3546343826724305832"), 3546343826724305832n)
+    assert.strictEqual(requested("0"), 0n)
+    for (const text of ["", "last", "1.0", "9223372036854775808"]) assert.isUndefined(requested(text))
+    assert.isUndefined(Rollback.requested(deployment()))
+  })
+
+  it("for a revision that cannot be read in any set finds none", () => {
+    const sets = { current: undefined, old: [replicaSet({ revision: "x" })] }
+    const { event } = Rollback.decide(deployment(), sets, 7n)
+    assert.strictEqual(event.message, "Unable to find the revision to rollback to.")
+  })
+})

@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
+import type * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
+import * as Rolling from "../../../src/controllers/deployment/rolling.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { deployment, replicaSet } from "./objects.ts"
+
+/**
+ * A rollout in the small: sets with a size, pods that are there and pods that are available, and reports that lag behind. A set removes
+ * first what is not available, as its own loop does.
+ */
+interface Model {
+  readonly name: string
+  /** Pods wanted. */
+  size: number
+  /** Of them available. */
+  available: number
+  /** Available as last reported. */
+  reported: number
+}
+
+const scene = Arbitrary.all({
+  replicas: int(1, 12),
+  surge: int(0, 4),
+  unavailable: int(0, 4),
+  old: Arbitrary.array(Arbitrary.all({ size: int(0, 6), sick: int(0, 2) }), { minLength: 1, maxLength: 3 }),
+  current: int(0, 4),
+  /** What happens after each sync: a pod of the set gets available, or a set reports. */
+  events: Arbitrary.array(Arbitrary.all({ what: oneOf("ready", "report", "report"), which: int(0, 3) }), {
+    maxLength: 60
+  })
+})
+
+type Scene = typeof scene extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const of = ({ replicas, surge, unavailable }: Scene) => deployment({ replicas, surge, unavailable })
+
+const begin = ({ current, old }: Scene): ReadonlyArray<Model> => [
+  ...old.map(({ sick, size }, i) => {
+    const available = Math.max(0, size - sick)
+    return { name: `old-${i}`, size, available, reported: available }
+  }),
+  { name: "new", size: current, available: 0, reported: 0 }
+]
+
+const setsOf = (models: ReadonlyArray<Model>): ReplicaSets.Sets => {
+  const all = models.map(({ name, reported, size }, i) => replicaSet({ name, created: i, size, available: reported }))
+  return { current: all.at(-1), old: all.slice(0, -1) }
+}
+
+const sum = (models: ReadonlyArray<Model>, of: (model: Model) => number): number =>
+  models.reduce((a, b) => a + of(b), 0)
+
+const resize = (models: ReadonlyArray<Model>, name: string, size: number): void => {
+  for (const model of models) {
+    if (model.name !== name) continue
+    model.size = size
+    model.available = Math.min(model.available, size)
+  }
+}
+
+/** One sync; false if it had nothing to do. */
+const sync = (module: typeof Rolling, facts: Scene, models: ReadonlyArray<Model>): boolean => {
+  const sets = setsOf(models)
+  const growth = module.grow(of(facts), sets)
+  const steps = growth === undefined ? module.shrink(of(facts), sets) : [growth]
+  for (const { set, size } of steps) resize(models, set.metadata.name, size)
+  return steps.length > 0
+}
+
+const happen = (models: ReadonlyArray<Model>, { what, which }: Scene["events"][number]): void => {
+  const model = models[which % models.length]
+  if (model === undefined) return
+  if (what === "ready") model.available = Math.min(model.size, model.available + 1)
+  else model.reported = model.available
+}
+
+/** Total and available pods after each sync. */
+const run = (module: typeof Rolling, facts: Scene) => {
+  const models = begin(facts)
+  const trace = [{ total: sum(models, ({ size }) => size), available: sum(models, ({ available }) => available) }]
+  for (const event of facts.events) {
+    sync(module, facts, models)
+    happen(models, event)
+    trace.push({ total: sum(models, ({ size }) => size), available: sum(models, ({ available }) => available) })
+  }
+  return { models, trace }
+}
+
+prove<typeof Rolling>({
+  path: "controllers/deployment/rolling.ts",
+  module: Rolling,
+  laws: [
+    law("once within the surge, never more pods than it allows", scene, (module, facts) => {
+      const { maxTotal } = Bounds.of(of(facts))
+      const { trace } = run(module, facts)
+      return trace.every(({ total }, i) => i === 0 || total <= Math.max(maxTotal, trace[i - 1]?.total ?? 0))
+    }),
+    law("no step takes away an available pod that is needed", scene, (module, facts) => {
+      const { minAvailable } = Bounds.of(of(facts))
+      const { trace } = run(module, facts)
+      return trace.every(
+        ({ available }, i) => i === 0 || available >= Math.min(minAvailable, trace[i - 1]?.available ?? 0)
+      )
+    }),
+    law("it ends with the new set alone, once pods get available and sets report", scene, (module, facts) => {
+      const { models } = run(module, facts)
+      for (let round = 0; round < 200; round++) {
+        sync(module, facts, models)
+        for (const model of models) {
+          model.available = model.size
+          model.reported = model.available
+        }
+      }
+      return models.every(({ name, size }) => size === (name === "new" ? facts.replicas : 0))
+    }),
+    law("unhealthy pods go first, oldest set first; then the rest, oldest set first", scene, (module, facts) => {
+      const models = begin(facts)
+      const sets = setsOf(models)
+      const steps = module.shrink(of(facts), sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
+      const expected: Array<{ name: string; size: number }> = []
+      const bounds = Bounds.of(of(facts))
+      const old = models.slice(0, -1)
+      let most = sum(models, ({ size }) => size) - bounds.minAvailable - facts.current
+      if (most <= 0) return steps.length === 0
+      for (const model of old) {
+        const sick = Math.min(most, model.size - model.available)
+        if (sick <= 0) continue
+        most -= sick
+        model.size -= sick
+        expected.push({ name: model.name, size: model.size })
+      }
+      let spare = sum(models, ({ available }) => available) - bounds.minAvailable
+      for (const model of old) {
+        const taken = Math.min(spare, model.size)
+        if (taken <= 0) continue
+        spare -= taken
+        expected.push({ name: model.name, size: model.size - taken })
+      }
+      return JSON.stringify(steps) === JSON.stringify(expected)
+    })
+  ],
+  mutants: [
+    { title: "the new set takes everything", find: "Bounds.sizeOfNew(deployment, size, old)", replace: "replicas" },
+    {
+      title: "the old sets are not counted",
+      find: "Bounds.sizeOfNew(deployment, size, old)",
+      replace: "Bounds.sizeOfNew(deployment, size, [])"
+    },
+    {
+      title: "a new set that is too large stays so",
+      find: "size > replicas ? replicas :",
+      replace: "size > replicas ? size :"
+    },
+    {
+      title: "pods of the new set that are not available count",
+      find: " - minAvailable - notYetAvailable",
+      replace: " - minAvailable"
+    },
+    {
+      title: "stale reports are believed",
+      find: "Math.min(ReplicaSets.available(set), ReplicaSets.size(set))",
+      replace: "ReplicaSets.available(set)"
+    },
+    { title: "unhealthy pods stay", find: "return [...unhealthy, ...take(", replace: "return [...take(" },
+    { title: "unhealthy pods go without limit", find: "take(sizes, most,", replace: "take(sizes, 99," },
+    { title: "healthy pods go without limit", find: "ReplicaSets.sum(all, staying) - minAvailable", replace: "99" },
+    {
+      title: "one too many",
+      find: "ReplicaSets.sum(all, staying) - minAvailable",
+      replace: "ReplicaSets.sum(all, staying) - minAvailable + 1"
+    },
+    { title: "the budget is for each set", find: "rest -= taken\n", replace: "" },
+    { title: "healthy pods of the size before count twice", find: "sizes.set(set, size - taken)", replace: "" },
+    { title: "newest first", find: "new Map(sets.old.map(", replace: "new Map(sets.old.toReversed().map(" }
+  ]
+})
+
+describe("a rolling step", () => {
+  it("does nothing without a new set", () => {
+    assert.isUndefined(Rolling.grow(deployment(), { current: undefined, old: [] }))
+  })
+})

@@ -1,0 +1,188 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
+import * as Scaling from "../../../src/controllers/deployment/scaling.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { deployment, replicaSet, type SetFacts } from "./objects.ts"
+
+/** A rollout that was scaled: sizes of its sets, and what was noted on them when they were last scaled. */
+const scene = Arbitrary.all({
+  replicas: int(0, 40),
+  surge: int(0, 10),
+  statusReplicas: int(0, 40),
+  sets: Arbitrary.array(
+    Arbitrary.all({ size: int(1, 20), created: int(0, 5), max: oneOf(-1, 0, 1, 5, 8, 13, 20, 40, 60) }),
+    { minLength: 2, maxLength: 6 }
+  )
+})
+
+type Scene = typeof scene extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const of = ({ replicas, sets, statusReplicas, surge }: Scene) => ({
+  deployment: deployment({ replicas, surge, status: { replicas: statusReplicas } }),
+  sets: {
+    current: undefined,
+    old: sets.map(({ created, max, size }, i) =>
+      replicaSet({ name: `web-${i}`, created, size, max: max < 0 ? undefined : max })
+    )
+  }
+})
+
+const sizes = (module: typeof Scaling, given: Scene) => {
+  const { deployment, sets } = of(given)
+  return module.plan(deployment, sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
+}
+
+const total = (scene: Scene): number => scene.sets.reduce((sum, { size }) => sum + size, 0)
+
+const allowed = ({ replicas, surge }: Scene): number => (replicas > 0 ? replicas + surge : 0)
+
+/** The contract's formula in whole numbers; it may move a set against the direction, which the loop does not. */
+const formula = (scene: Scene): ReadonlyArray<{ readonly name: string; readonly size: number }> => {
+  const toAdd = allowed(scene) - total(scene)
+  const sorted = scene.sets
+    .map((set, i) => ({ ...set, name: `web-${i}` }))
+    .sort((a, b) => {
+      const age = a.created - b.created || (a.name < b.name ? -1 : 1)
+      return b.size - a.size || (toAdd > 0 ? -age : age)
+    })
+  let added = 0
+  const out = sorted.map(({ max, name, size }) => {
+    const whole = max > 0 ? max : scene.statusReplicas
+    const product = size * (scene.replicas + scene.surge)
+    const kept = whole === 0 ? size : Math.trunc((2 * product + whole) / (2 * whole))
+    const fraction = scene.replicas === 0 ? -size : kept - size
+    const share = toAdd === 0 ? 0 : toAdd > 0 ? Math.min(fraction, toAdd - added) : Math.max(fraction, toAdd - added)
+    added += share
+    return { name, size: size + share }
+  })
+  return out.map(({ name, size }, i) => ({ name, size: i === 0 ? Math.max(0, size + toAdd - added) : size }))
+}
+
+const sizeBefore = (scene: Scene, name: string): number => scene.sets[Number(name.slice(4))]?.size ?? NaN
+
+const againstDirection = (scene: Scene, { name, size }: { readonly name: string; readonly size: number }): boolean =>
+  (size - sizeBefore(scene, name)) * (allowed(scene) - total(scene)) < 0
+
+const sum = (all: ReadonlyArray<{ readonly size: number }>): number => all.reduce((sum, { size }) => sum + size, 0)
+
+prove<typeof Scaling>({
+  path: "controllers/deployment/scaling.ts",
+  module: Scaling,
+  laws: [
+    law("the sum is exact", scene, (module, given) => sum(sizes(module, given)) === allowed(given)),
+    law("no set moves against the direction, and none below zero", scene, (module, given) =>
+      sizes(module, given).every((one) => one.size >= 0 && !againstDirection(given, one))
+    ),
+    law("it is the contract's formula, wherever that is exact and moves nothing backwards", scene, (module, given) => {
+      const expected = formula(given)
+      const isSound = sum(expected) === allowed(given) && !expected.some((one) => againstDirection(given, one))
+      return !isSound || JSON.stringify(sizes(module, given)) === JSON.stringify(expected)
+    }),
+    law("every set is written, and notes what it was scaled for", scene, (module, given) => {
+      const { deployment, sets } = of(given)
+      const steps = module.plan(deployment, sets)
+      return (
+        steps.length === given.sets.length &&
+        steps.every((step) => {
+          const written = module.resized(deployment, step) ?? step.set
+          return (
+            step.force &&
+            written.spec?.replicas === step.size &&
+            Annotations.count(written, Annotations.desiredReplicas) === given.replicas &&
+            Annotations.count(written, Annotations.maxReplicas) === given.replicas + given.surge
+          )
+        })
+      )
+    }),
+    law(
+      "it is due exactly while an active set was scaled for another number",
+      Arbitrary.all({
+        replicas: int(0, 2),
+        sets: Arbitrary.array(Arbitrary.all([int(0, 1), int(-1, 2)]), { maxLength: 3 })
+      }),
+      ({ isDue }, { replicas, sets }) =>
+        isDue(deployment({ replicas }), {
+          current: undefined,
+          old: sets.map(([size, desired]) => replicaSet({ size, desired: desired < 0 ? undefined : desired }))
+        }) === sets.some(([size, desired]) => size > 0 && desired >= 0 && desired !== replicas)
+    )
+  ],
+  mutants: [
+    { title: "rounding toward zero", find: "Math.round(Math.abs(value))", replace: "Math.trunc(Math.abs(value))" },
+    { title: "rounding up", find: "Math.round(Math.abs(value))", replace: "Math.ceil(Math.abs(value))" },
+    {
+      title: "leftover to the newest",
+      find: `  return sorted.map((set, i) => {
+    const before = shared[i] ?? 0`,
+      replace: `  const newest = [...sorted].sort((a, b) => ReplicaSets.byAge(b, a))[0]
+  return sorted.map((set, i) => {
+    const before = shared[i] ?? 0
+    if (set !== newest) return { set, size: before, force: true }`
+    },
+    { title: "leftover to nobody", find: "Math.max(0, before + rest)", replace: "Math.max(0, before)" },
+    { title: "below zero", find: "Math.max(0, before + rest)", replace: "before + rest" },
+    { title: "against the direction", find: "Math.min(Math.max(share, 0), rest)", replace: "Math.min(share, rest)" },
+    { title: "more than there is", find: "Math.min(Math.max(share, 0), rest)", replace: "Math.max(share, 0)" },
+    {
+      title: "smallest first",
+      find: "ReplicaSets.size(b) - ReplicaSets.size(a) ||",
+      replace: "ReplicaSets.size(a) - ReplicaSets.size(b) ||"
+    },
+    { title: "ties always oldest first", find: `change > 0 ? "newestFirst" : "oldestFirst"`, replace: `"oldestFirst"` },
+    { title: "surge at zero replicas", find: "replicas > 0 ? maxTotal : 0", replace: "maxTotal" },
+    {
+      title: "the annotation's zero is a whole",
+      find: "Annotations.count(set, Annotations.maxReplicas) || (",
+      replace: "Annotations.count(set, Annotations.maxReplicas) ?? ("
+    },
+    {
+      title: "only sets that change are written",
+      find: "return { set, size, force: true }",
+      replace: "return { set, size, force: false }"
+    },
+    { title: "the surge is not noted", find: "String(maxTotal)", replace: "String(replicas)" },
+    { title: "empty sets count", find: "ReplicaSets.isActive(set) && desired", replace: "desired" },
+    { title: "sets without a note count", find: "desired !== undefined && desired !==", replace: "desired !==" }
+  ]
+})
+
+const plan = (replicas: number, current: SetFacts | undefined, ...old: ReadonlyArray<SetFacts>) =>
+  Scaling.plan(deployment({ replicas, surge: 3, unavailable: 2 }), {
+    current: current === undefined ? undefined : replicaSet({ name: "new", created: 9, ...current }),
+    old: old.map((facts, i) => replicaSet({ name: `old-${i}`, created: i, ...facts }))
+  }).map(({ force, set, size }) => `${set.metadata.name} ${size}${force ? "!" : ""}`)
+
+describe("which sets are scaled", () => {
+  it("a stuck rollout of 8 old and 5 new pods, scaled from 10 to 30, becomes 20 and 13", () => {
+    assert.deepStrictEqual(plan(30, { size: 5, max: 13 }, { size: 8, max: 13 }), ["old-0 20!", "new 13!"])
+  })
+
+  it("the only active set; without one the new set, without that the newest", () => {
+    assert.deepStrictEqual(plan(5, { size: 0 }, { size: 2 }), ["old-0 5"])
+    assert.deepStrictEqual(plan(5, { size: 0 }, { size: 0 }, { size: 0 }), ["new 5"])
+    assert.deepStrictEqual(plan(5, undefined, { size: 0 }, { size: 0 }), ["old-1 5"])
+    assert.deepStrictEqual(plan(5, undefined), [])
+  })
+
+  it("the old ones go when the new one has everything", () => {
+    const full = { size: 5, desired: 5, available: 5 }
+    assert.deepStrictEqual(plan(5, full, { size: 2 }, { size: 0 }, { size: 1 }), ["old-0 0", "old-2 0"])
+    for (const lacking of [{ available: 4 }, { desired: 4 }, { desired: undefined }]) {
+      assert.notInclude(plan(5, { ...full, ...lacking }, { size: 2, max: 8 }), "old-0 0")
+    }
+  })
+
+  it("Recreate shares nothing", () => {
+    const sets = { current: replicaSet({ name: "new", size: 2 }), old: [replicaSet({ size: 2 })] }
+    assert.deepStrictEqual(Scaling.plan(deployment({ replicas: 9, strategy: "Recreate" }), sets), [])
+  })
+
+  it("a set that has its size is not written unless it must be; one that is marked not even then", () => {
+    const set = replicaSet({ size: 3, desired: 2, max: 4 })
+    assert.isUndefined(Scaling.resized(deployment(), { set, size: 3, force: false }))
+    assert.strictEqual(Scaling.resized(deployment(), { set, size: 3, force: true })?.spec?.replicas, 3)
+    const marked = replicaSet({ size: 3, desired: 3, max: 4 })
+    assert.isUndefined(Scaling.resized(deployment(), { set: marked, size: 3, force: true }))
+  })
+})
