@@ -45,13 +45,13 @@ export const missingNodes = (pods: ReadonlyArray<Pod>, nodes: ReadonlyArray<Node
   return missing
 }
 
-/** Each pod at most once, for the first reason in the order of {@link Why}. */
+/** Each pod at most once, for the first reason in the order of {@link Why}; none for which nothing is left to do here. */
 export const plan = ({ lost, nodes, pods, threshold }: Given): ReadonlyArray<Removal> => {
   const outOfService = new Set(nodes.filter(isOutOfService).map((node) => node.metadata.name))
   const isDeleted = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined
   const removals = new Map<Pod, Why>()
   const add = (why: Why, found: ReadonlyArray<Pod>): void => {
-    for (const pod of found) if (!removals.has(pod)) removals.set(pod, why)
+    for (const pod of found) if (!removals.has(pod) && !isHeld(pod)) removals.set(pod, why)
   }
   add("terminated", excess(pods.filter(PodStatus.isTerminal), threshold))
   add("terminating-out-of-service", pods.filter((pod) => isDeleted(pod) && outOfService.has(nodeOf(pod))).sort(order))
@@ -65,6 +65,13 @@ export const plan = ({ lost, nodes, pods, threshold }: Given): ReadonlyArray<Rem
   )
   return Array.from(removals, ([pod, why]) => ({ pod, why }))
 }
+
+/** It has ended, its deletion has no time left, and finalizers keep it: the reference deletes it again and again. */
+const isHeld = (pod: Pod): boolean =>
+  PodStatus.isTerminal(pod) &&
+  pod.metadata.deletionTimestamp !== undefined &&
+  (pod.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+  (pod.metadata.finalizers ?? []).length > 0
 
 const excess = (ended: ReadonlyArray<Pod>, threshold: number): ReadonlyArray<Pod> => {
   const count = ended.length - threshold

@@ -14,6 +14,8 @@ const Facts = Schema.Struct({
   phase: Schema.Literals(["Pending", "Running", "Succeeded", "Failed", "Evicted"]),
   node: Schema.Literals(["", "well", "down", "tainted", "out", "lost", "missing"]),
   isDeleted: Schema.Boolean,
+  /** Finalizers keep it. */
+  isHeld: Schema.Boolean,
   /** Seconds since 1970. */
   created: Schema.Literals([0, 1, 2])
 })
@@ -27,14 +29,15 @@ const worlds = Arbitrary.all({
 
 type World = { readonly pods: ReadonlyArray<Facts>; readonly threshold: number }
 
-const podOf = ({ created, isDeleted, node, phase }: Facts, index: number): Pod => ({
+const podOf = ({ created, isDeleted, isHeld, node, phase }: Facts, index: number): Pod => ({
   metadata: {
     name: `pod-${index}`,
     namespace: "default",
     uid: `u${index}`,
     generation: 3,
     creationTimestamp: Time.format(created * 1000),
-    ...(isDeleted ? { deletionTimestamp: Time.format(5000) } : {})
+    ...(isDeleted ? { deletionTimestamp: Time.format(5000), deletionGracePeriodSeconds: 0 } : {}),
+    ...(isHeld ? { finalizers: ["example.test/held"] } : {})
   },
   spec: { containers: [], ...(node === "" ? {} : { nodeName: node }) },
   status: phase === "Evicted" ? { phase: "Failed", reason: "Evicted" } : { phase }
@@ -67,7 +70,7 @@ const goesBefore = (a: readonly [Facts, number], b: readonly [Facts, number]): b
 /** What the rules say of one pod, each rule by itself. */
 const expected = ({ pods, threshold }: World, index: number): ReadonlyArray<Plan.Why> => {
   const facts = pods[index]
-  if (facts === undefined) return []
+  if (facts === undefined || (isEnded(facts) && facts.isDeleted && facts.isHeld)) return []
   const older = pods.filter((other, i) => isEnded(other) && goesBefore([other, i], [facts, index])).length
   const excess = threshold > 0 ? pods.filter(isEnded).length - threshold : 0
   const rules: ReadonlyArray<readonly [Plan.Why, boolean]> = [
@@ -188,7 +191,7 @@ describe("podgc plan", () => {
   }
 
   it("a condition that holds already keeps its time", () => {
-    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, created: 0 }, 0)
+    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, isHeld: false, created: 0 }, 0)
     const since = { type: "DisruptionTarget", status: "True", lastTransitionTime: "1970-01-01T00:00:01Z" }
     const before = { ...pod, status: { ...pod.status, conditions: [since] } }
     const timeOf = (one: Pod) =>
@@ -199,7 +202,7 @@ describe("podgc plan", () => {
   })
 
   it("an older server has no generations of pods to speak of", () => {
-    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, created: 0 }, 0)
+    const pod = podOf({ phase: "Running", node: "lost", isDeleted: false, isHeld: false, created: 0 }, 0)
     const { generation: _, ...metadata } = pod.metadata
     const body = JSON.stringify(Plan.verdict({ pod: { ...pod, metadata }, why: "orphaned" }, 9000))
     assert.notInclude(body, "observedGeneration")
