@@ -217,6 +217,30 @@ export const watches: ReadonlyArray<Case> = [
     })
   },
   {
+    title: "the change at which the history was compacted can still be watched, from the version before it",
+    since: 20,
+    alone: true,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, compact, namespace } = subject
+      const make = (name: string) =>
+        client.create(Event, { metadata: { name }, involvedObject: { namespace } }, { namespace })
+      const attempt = Effect.fnUntraced(function* (name: string) {
+        yield* make(`${name}-before`)
+        const { metadata } = yield* make(name)
+        yield* compact
+        const resourceVersion = String(Number(metadata.resourceVersion) - 1)
+        const events = client.watch(Event, { namespace, resourceVersion, timeoutSeconds: 30 })
+        return yield* Stream.runCollect(Stream.take(events, 1))
+      })
+      // A real server may write something of its own before the compaction, which then is at another version.
+      const seen = yield* attempt("one").pipe(
+        Effect.catch(() => attempt("two")),
+        Effect.catch(() => attempt("three"))
+      )
+      assert.match(seen.map(line).join(), /^ADDED (one|two|three)$/)
+    })
+  },
+  {
     title: "a version that is no number is refused",
     since: 20,
     run: Effect.fnUntraced(function* (subject) {

@@ -20,7 +20,7 @@ export interface RevisionLog {
   readonly revision: () => number
   readonly next: () => number
   readonly history: (storage: string) => History
-  /** Forgets what is at or below this revision, in all collections. */
+  /** Forgets what came before this revision, in all collections: it is the oldest that can still be read. */
   readonly compact: (revision: number) => void
 }
 
@@ -68,8 +68,10 @@ const forgotten: Change = {
 
 /** The retained changes of one collection, oldest first. */
 export class History {
-  /** Changes at and below this revision may be missing: nothing can be read or watched from before it. */
+  /** The oldest revision that can be read: what was before may be missing. */
   compacted: number
+  /** The oldest revision that a watch can begin at, which is the one before a compaction: the change at it is kept. */
+  watchable: number
   /** Revision of the last change that was forgotten; a watcher that is past it has missed nothing. */
   dropped = 0
   private changes: Array<Change> = []
@@ -79,14 +81,16 @@ export class History {
   constructor(capacity: number, compacted: number) {
     this.capacity = capacity
     this.compacted = compacted
+    this.watchable = compacted - 1
   }
 
   append(change: Change): void {
     this.changes.push(change)
-    if (this.changes.length - this.head > this.capacity) {
-      const dropped = this.changes[this.head]
-      if (dropped !== undefined) this.compact(dropped.revision)
-    }
+    if (this.changes.length - this.head <= this.capacity) return
+    const oldest = this.changes[this.head]?.revision ?? 0
+    this.compacted = Math.max(this.compacted, oldest)
+    this.watchable = Math.max(this.watchable, oldest)
+    this.drop(this.head + 1)
   }
 
   /** Revision of the last change, 0 when none is retained. */
@@ -104,7 +108,16 @@ export class History {
   compact(revision: number): void {
     if (revision <= this.compacted) return
     this.compacted = revision
-    const head = this.firstAfter(revision)
+    this.watchable = Math.max(this.watchable, revision - 1)
+    this.drop(this.firstAfter(revision - 1))
+  }
+
+  get size(): number {
+    return this.changes.length - this.head
+  }
+
+  /** Forgets the changes in front of an index. */
+  private drop(head: number): void {
     if (head > this.head) this.dropped = this.changes[head - 1]?.revision ?? this.dropped
     for (let i = this.head; i < head; i++) this.changes[i] = forgotten
     this.head = head
@@ -113,10 +126,6 @@ export class History {
       this.changes = this.changes.slice(this.head)
       this.head = 0
     }
-  }
-
-  get size(): number {
-    return this.changes.length - this.head
   }
 
   private firstAfter(revision: number): number {

@@ -135,7 +135,7 @@ class Watcher {
     this.log = log
     this.position = plan.revision
     this.initialEnd = plan.markInitialEnd
-    this.late = plan.revision < history.compacted
+    this.late = plan.revision < history.watchable
   }
 
   /** A waiting watcher is woken only by what it will deliver; the rest moves its position. */
@@ -187,7 +187,7 @@ class Watcher {
   private takeChanges(lines: Array<string>): void {
     while (lines.length === 0) {
       if (this.late || this.history.dropped > this.position) {
-        lines.push(expiredLine(this.position, this.history.compacted))
+        lines.push(expiredLine(this.position, this.history.watchable))
         this.ended = true
         return
       }

@@ -95,11 +95,11 @@ const pastIsKept = (modules: Modules, script: Script): boolean => {
 }
 
 /** From any revision: its list, changed by the watch, is the present list; for all objects and for some. */
-const watchIsReplay = (modules: Modules, script: Script) =>
+const watchIsReplay = (modules: Modules, script: Script, compacting = false) =>
   Effect.gen(function* () {
-    const { collection, log, states } = play(modules, script, false)
+    const { collection, log, states } = play(modules, script, compacting)
     for (const selection of [{ namespace: "", labels: [], fields: [] }, web]) {
-      for (let from = 0; from <= log.revision(); from++) {
+      for (let from = Math.max(0, collection.history.watchable); from <= log.revision(); from++) {
         const chosen = (texts: ReadonlyArray<string> | undefined) =>
           (texts ?? []).filter((text) => selection !== web || matchesWeb(JSON.parse(text)))
         const wanted = new Map(chosen(states.at(-1)).map((text) => [keyOf(text), text]))
@@ -157,12 +157,21 @@ describe("the log", () => {
     arbitrary: { runs: 40 }
   })
 
+  it.effect.prop(
+    "a watch is a replay from every revision that a compaction leaves watchable",
+    { script: Script },
+    ({ script }) => watchIsReplay(real, script, true),
+    { arbitrary: { runs: 40 } }
+  )
+
   it.prop("a bounded history never holds more than its capacity", { script: Script }, ({ script }) => {
     const log = RevisionLogModule.make({ capacity: 5 })
     const collection = new CollectionModule.Collection(log, "configmaps")
     return script.every((step) => {
       collection.store(version(step, collection.upcoming()))
-      return collection.history.size <= 5 && collection.history.dropped === Math.max(0, log.revision() - 5)
+      const { dropped, size, watchable } = collection.history
+      const gone = Math.max(0, log.revision() - 5)
+      return size <= 5 && dropped === gone && Math.max(0, watchable) === gone
     })
   })
 })
@@ -198,8 +207,19 @@ describe("faults that the laws find", () => {
     )
   history(
     "a compaction that forgets one change too many",
-    "const head = this.firstAfter(revision)",
-    "const head = this.firstAfter(revision + 1)"
+    "this.drop(this.firstAfter(revision - 1))",
+    "this.drop(this.firstAfter(revision + 1))"
+  )
+  it.effect("a compaction that forgets its own change", () =>
+    Effect.gen(function* () {
+      const find = "this.drop(this.firstAfter(revision - 1))"
+      const fault = { title: "forgets its own change", find, replace: "this.drop(this.firstAfter(revision))" }
+      const mutant = yield* Effect.promise(() =>
+        load<typeof RevisionLogModule>("layers/apiserver/mvcc/RevisionLog.ts", fault)
+      )
+      assert.isTrue(yield* watchIsReplay(real, telling, true))
+      assert.isFalse(yield* watchIsReplay({ ...real, make: mutant.make }, telling, true))
+    })
   )
   history(
     "a past that begins one change late",
