@@ -133,5 +133,9 @@ export const tooLargeResourceVersion = (asked: number, current: number): Refusal
 export const internal = (message: string): Refusal =>
   make(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] })
 
+/** A failure of the server's that it gives no reason for: the words are all there is. */
+export const unclassified = (message: string): Refusal =>
+  new Refusal({ status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } })
+
 export const unavailable = (): Refusal =>
   make(503, "ServiceUnavailable", "the server is currently unable to handle the request", { retryAfterSeconds: 1 })

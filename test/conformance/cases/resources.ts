@@ -201,6 +201,30 @@ export const resources: ReadonlyArray<Case> = [
     })
   },
   {
+    title: "a binding that does not name its pod, or no node, is refused and binds nothing",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      done(yield* ask("POST", pods, podOf("a")))
+      const target = { kind: "Node", name: "n1" }
+      const mismatch = { code: 400, reason: "BadRequest", message: "name in URL does not match name in Binding object" }
+      for (const metadata of [undefined, {}, { name: "b" }, { generateName: "a" }]) {
+        refused(yield* ask("POST", `${pods}/a/binding`, { metadata, target }), mismatch)
+      }
+      for (const [wrong, message] of [
+        [undefined, "target.name: Required value"],
+        [{ kind: "Rack", name: "n1" }, 'target.kind: Unsupported value: "Rack": supported values: "Node", "<empty>"']
+      ] as const) {
+        const { body } = yield* ask("POST", `${pods}/a/binding`, { metadata: { name: "a" }, target: wrong })
+        assert.deepStrictEqual(
+          [body.status, body.code, body.reason, body.message],
+          ["Failure", 500, undefined, message]
+        )
+      }
+      assert.strictEqual(done(yield* ask("GET", `${pods}/a`)).spec.nodeName, undefined)
+    })
+  },
+  {
     title: "binding puts a pod on a node, once, and tells it in a condition",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

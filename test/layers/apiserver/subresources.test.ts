@@ -107,8 +107,9 @@ describe("binding", () => {
     Effect.gen(function* () {
       const made = yield* post(pods, pod("a"))
       const bind = (body: object) => post(`${pods}/a/binding`, { metadata: { name: "a" }, ...body })
-      same((yield* refused(bind({ target: { kind: "Pod", name: "n" } }))).status, 422)
-      same((yield* refused(bind({ target: {} }))).status, 422)
+      same((yield* refused(bind({ target: { kind: "Pod", name: "n" } }))).status, 500)
+      same((yield* refused(bind({ target: {} }))).status, 500)
+      same((yield* refused(bind({ metadata: {}, target: { name: "n" } }))).status, 400)
       same((yield* refused(bind({ metadata: { name: "b" }, target: { name: "n" } }))).status, 400)
       same((yield* refused(bind({ metadata: { name: "a", uid: "other" }, target: { name: "n" } }))).status, 409)
       yield* bind({ metadata: { name: "a", uid: made.metadata.uid, annotations: { k: "v" } }, target: { name: "n" } })

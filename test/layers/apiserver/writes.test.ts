@@ -315,10 +315,11 @@ describe("update", () => {
   it.effect("binding assigns a pod once", () =>
     Effect.gen(function* () {
       yield* post(pods, pod("a"))
-      yield* post(`${pods}/a/binding`, { target: { kind: "Node", name: "n1" } })
+      const metadata = { name: "a" }
+      yield* post(`${pods}/a/binding`, { metadata, target: { kind: "Node", name: "n1" } })
       const bound = yield* get(`${pods}/a`)
       same([bound.spec.nodeName, bound.status.conditions[0].type], ["n1", "PodScheduled"])
-      same((yield* refused(post(`${pods}/a/binding`, { target: { name: "n2" } }))).status, 409)
+      same((yield* refused(post(`${pods}/a/binding`, { metadata, target: { name: "n2" } }))).status, 409)
     }).pipe(Effect.provide(layer()))
   )
 })

@@ -5,7 +5,8 @@ import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../rules/fieldValidation.ts"
-import { required } from "../rules/validate.ts"
+import { notSupported, required } from "../rules/validation/field.ts"
+import type { Errors } from "../rules/validation/field.ts"
 import * as Turn from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
 import * as read from "./read.ts"
@@ -17,11 +18,11 @@ export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, stat
 export const bind = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
   const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
-  const named = textAt(sent, "metadata", "name")
-  if (named !== "" && named !== target.name) {
+  if (textAt(sent, "metadata", "name") !== target.name) {
     throw Refusal.badRequest("name in URL does not match name in Binding object")
   }
-  checkTarget(target, sent)
+  write.checkNamespace(target, sent)
+  checkTarget(sent)
   const pod = Version.parse(read.find(turn, target))
   refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
   ensureObject(pod, "spec")["nodeName"] = textAt(sent, "target", "name")
@@ -34,20 +35,14 @@ export const bind = (turn: Turn.Turn, target: Target): readonly [number, string]
   return [201, JSON.stringify(done)]
 }
 
-const checkTarget = (target: Target, sent: JsonObject): void => {
+/** The reference server does not say here that the object is invalid: the words of the fields are all of a failure of its own. */
+const checkTarget = (sent: JsonObject): void => {
   const kind = textAt(sent, "target", "kind")
-  const errors =
-    kind === "" || kind === "Node"
-      ? []
-      : [
-          {
-            field: "target.kind",
-            reason: "FieldValueNotSupported",
-            message: `Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`
-          }
-        ]
+  const errors: Errors = []
+  if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]))
   if (textAt(sent, "target", "name") === "") errors.push(required("target.name"))
-  if (errors.length > 0) throw Refusal.invalid({ group: "", kind: "Binding" }, target.name, errors)
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`)
+  if (texts.length > 0) throw Refusal.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
 }
 
 const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string): void => {

@@ -102,7 +102,7 @@ const drawAgain = (turn: Turn.Turn, target: Target, object: JsonObject): void =>
 }
 
 /** A namespace left out is the path's; another one is refused. */
-const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void => {
+export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "namespace")
   if (given !== "" && given !== (kind.namespaced ? namespace : "")) {
     throw Refusal.badRequest("the namespace of the provided object does not match the namespace sent on the request")
