@@ -106,7 +106,7 @@ prove<typeof Rolling>({
     }),
     law("it ends with the new set alone, once pods get available and sets report", scene, (module, facts) => {
       const { models } = run(module, facts)
-      for (let round = 0; round < 200; round++) {
+      for (let round = 0; round < 60; round++) {
         sync(module, facts, models)
         for (const model of models) {
           model.available = model.size

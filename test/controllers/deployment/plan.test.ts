@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
+import * as Plan from "../../../src/controllers/deployment/plan.ts"
+import * as Recreate from "../../../src/controllers/deployment/recreate.ts"
+import type { Pod } from "../../../src/kube/resources.ts"
+import { deployment, replicaSet } from "./objects.ts"
+
+const none = { current: undefined, old: [] }
+const scaledFor = (desired: number) => ({ current: replicaSet({ size: 3, desired }), old: [] })
+
+describe("the way of a sync", () => {
+  it("is the first that applies", () => {
+    const rollback = { [Annotations.rollbackTo]: "7" }
+    const everything = deployment({ annotations: rollback, spec: { paused: true } })
+    const leaving = { ...everything, metadata: { ...everything.metadata, deletionTimestamp: "2026-01-31T12:00:00Z" } }
+    assert.deepStrictEqual(Plan.way(leaving, scaledFor(2)), { _tag: "Report" })
+    assert.deepStrictEqual(Plan.way(everything, scaledFor(2)), { _tag: "Scale" })
+    assert.deepStrictEqual(Plan.way(deployment({ annotations: rollback }), scaledFor(2)), {
+      _tag: "Rollback",
+      revision: 7n
+    })
+    assert.deepStrictEqual(Plan.way(deployment(), scaledFor(2)), { _tag: "Scale" })
+    assert.deepStrictEqual(Plan.way(deployment(), scaledFor(3)), { _tag: "Rolling" })
+    assert.deepStrictEqual(Plan.way(deployment({ strategy: "Recreate" }), none), { _tag: "Recreate" })
+    assert.deepStrictEqual(Plan.way(deployment({ strategy: "Blue" }), none), { _tag: "UnknownStrategy", type: "Blue" })
+  })
+
+  it("does not lead through what cannot be read", () => {
+    const unreadable = {
+      current: replicaSet({ size: 3, annotations: { [Annotations.desiredReplicas]: "many" } }),
+      old: []
+    }
+    assert.deepStrictEqual(Plan.way(deployment(), unreadable), { _tag: "Rolling" })
+    const request = deployment({ annotations: { [Annotations.rollbackTo]: "the last one" } })
+    assert.deepStrictEqual(Plan.way(request, none), { _tag: "Rolling" })
+  })
+
+  it("is none for a selector that means every pod", () => {
+    const selecting = (selector: object) => Plan.selectsEverything(deployment({ spec: { selector } }))
+    assert.deepStrictEqual([{}, { matchLabels: {} }, { matchExpressions: [] }].map(selecting), [true, true, true])
+    assert.isFalse(selecting({ matchLabels: { app: "web" } }))
+    assert.isFalse(selecting({ matchExpressions: [{ key: "app", operator: "Exists" }] }))
+  })
+})
+
+describe("Recreate", () => {
+  const pod = (phase: string, metadata: object = {}): Pod => ({
+    metadata: { name: "p", ...metadata },
+    status: { phase }
+  })
+  const waits = (pods: ReadonlyArray<Pod>, replicas = 0) =>
+    Recreate.isWaiting({ current: replicaSet({ name: "new", replicas: 3 }), old: [replicaSet({ replicas })] }, (set) =>
+      set.metadata.name === "new" ? [pod("Running")] : pods
+    )
+
+  it("waits for every old pod that has not ended", () => {
+    assert.isFalse(waits([]))
+    assert.isFalse(waits([pod("Succeeded"), pod("Failed")]))
+    for (const phase of ["Pending", "Running", "Unknown"]) assert.isTrue(waits([pod("Failed"), pod(phase)]), phase)
+    assert.isTrue(waits([pod("Running", { deletionTimestamp: "2026-01-31T12:00:00Z" })]))
+    assert.isTrue(waits([], 1))
+  })
+
+  it("takes all old pods at once, and then makes all new ones", () => {
+    const sets = { current: replicaSet({ name: "new" }), old: [replicaSet({ size: 2 }), replicaSet({ size: 0 })] }
+    assert.deepStrictEqual(
+      Recreate.shrink(sets).map(({ set, size }) => [set, size]),
+      [[sets.old[0], 0]]
+    )
+    assert.deepStrictEqual(
+      Recreate.grow(deployment({ replicas: 4 }), sets).map(({ size }) => size),
+      [4]
+    )
+    assert.deepStrictEqual(Recreate.grow(deployment(), none), [])
+  })
+})
