@@ -1,21 +1,86 @@
 /**
  * The table of all controllers the program can run: data for `--controllers`, `--help` and permissions. A controller that is
- * not in it does not exist for the program.
+ * not in it does not exist for the program. Names are the short ones of kube-controller-manager; its long ones are aliases.
+ * Source: controllers.md H.
  */
+import type * as Duration from "effect/Duration"
 import type * as Schedule from "effect/Schedule"
 import type * as Selector from "../kube/Selector.ts"
+import type { Discovery } from "../layers/Discovery.ts"
+import type { KubeClient } from "../layers/KubeClient.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
+import * as Deployment from "./Deployment.ts"
+import * as GarbageCollector from "./GarbageCollector.ts"
+import * as Namespace from "./Namespace.ts"
 import * as PodCount from "./PodCount.ts"
+import * as PodGC from "./PodGC.ts"
+import * as ReplicaSet from "./ReplicaSet.ts"
+import * as ReplicationController from "./ReplicationController.ts"
+import * as ServiceAccount from "./ServiceAccount.ts"
 
+/** What the command line can say about controllers; the defaults are theirs. */
 export interface Settings {
   readonly podCount: {
     readonly schedule: Schedule.Schedule<unknown, Run>
     readonly nodeSelector: Selector.LabelSelector | undefined
   }
+  readonly deploymentSyncs?: number | undefined
+  readonly replicaSetSyncs?: number | undefined
+  readonly replicationControllerSyncs?: number | undefined
+  readonly gcSyncs?: number | undefined
+  readonly namespaceSyncs?: number | undefined
+  readonly namespaceSyncPeriod?: Duration.Duration | undefined
+  readonly terminatedPodThreshold?: number | undefined
 }
 
-export const roster = (settings: Settings): ReadonlyArray<Entry> => [
+/** What makes an entry one of kube-controller-manager's loops. */
+const core = { byDefault: "embedded", group: "core" } as const
+
+/** In the order in which they are started. */
+export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | KubeClient>> => [
+  {
+    ...core,
+    controller: ServiceAccount.make(),
+    aliases: ["serviceaccount-controller"],
+    summary: "gives every active namespace the service account that pods run as"
+  },
+  {
+    ...core,
+    controller: Namespace.make({ concurrency: settings.namespaceSyncs, resyncPeriod: settings.namespaceSyncPeriod }),
+    aliases: ["namespace-controller"],
+    summary: "empties namespaces that are being deleted, and lets them go"
+  },
+  {
+    ...core,
+    controller: GarbageCollector.make({ concurrency: settings.gcSyncs }),
+    aliases: ["garbage-collector-controller"],
+    summary: "deletes what lost its owners, in the background, first of all, or not at all"
+  },
+  {
+    ...core,
+    controller: PodGC.make({ terminatedPodThreshold: settings.terminatedPodThreshold }),
+    aliases: ["pod-garbage-collector-controller"],
+    summary: "deletes pods of lost nodes, and terminated ones above a threshold"
+  },
+  {
+    ...core,
+    controller: Deployment.make({ concurrency: settings.deploymentSyncs }),
+    aliases: ["deployment-controller"],
+    summary: "rolls templates out, one ReplicaSet for each, and back"
+  },
+  {
+    ...core,
+    controller: ReplicaSet.make({ concurrency: settings.replicaSetSyncs }),
+    aliases: ["replicaset-controller"],
+    summary: "keeps as many pods of a template as each ReplicaSet asks for"
+  },
+  {
+    ...core,
+    controller: ReplicationController.make({ concurrency: settings.replicationControllerSyncs }),
+    aliases: ["replicationcontroller-controller", "replication-controller"],
+    summary: "the same for ReplicationControllers"
+  },
   {
     controller: PodCount.make(settings.podCount),
     byDefault: "on",
