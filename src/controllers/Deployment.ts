@@ -31,6 +31,8 @@ export const make = (options: Options = {}) =>
     component: "deployment-controller",
     access,
     concurrency: options.concurrency ?? 5,
+    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
     retries: 15,
     body: (tools) =>
       Effect.sync(() => {

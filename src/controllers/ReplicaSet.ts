@@ -33,6 +33,8 @@ export const make = (options: Options = {}) =>
       Access.remove(Pod)
     ],
     concurrency: options.concurrency ?? 5,
+    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() =>
         ReplicaLoop.body(kind, {
