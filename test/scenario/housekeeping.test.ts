@@ -1,0 +1,194 @@
+/**
+ * serviceaccount, namespace and podgc on a real API server, with simulated nodes as ordinary clients beside them: accounts
+ * appear and come back, a namespace is emptied in order and says what holds it, and the pods of a lost node are removed. In real
+ * time, waiting for what the server tells. Needs `KUBEBUILDER_ASSETS`.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Namespaces from "../../src/controllers/Namespace.ts"
+import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as ServiceAccounts from "../../src/controllers/ServiceAccount.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap, Deployment, Namespace, Pod, Secret, Service, ServiceAccount } from "../../src/kube/resources.ts"
+import { Cache } from "../../src/layers/Cache.ts"
+import { Discovery } from "../../src/layers/Discovery.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Machine from "../../src/layers/nodes/Machine.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import { Supervisor } from "../../src/layers/Supervisor.ts"
+import * as envtest from "../support/envtest.ts"
+
+const assets = envtest.assets()
+if ("missing" in assets) process.stderr.write(`housekeeping on a real API server skipped: ${assets.missing}\n`)
+
+const server = Layer.effect(
+  Endpoint,
+  Effect.map(
+    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
+    ({ endpoint }) => endpoint
+  )
+)
+
+const machines = ["steady", "doomed"].map((name, i) => Machine.make(name, i + 1, "worker"))
+
+const cluster = Layer.mergeAll(
+  ServiceAccounts.make().layer,
+  Namespaces.make().layer,
+  PodGC.make().layer,
+  Layer.fresh(Nodes.layer({ machines, delays: { start: 100, stop: 2_000 } })).pipe(
+    Layer.provide(Layer.fresh(Cache.layer()))
+  )
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(Recorder.layer, Cache.layer(), Discovery.layer, Supervisor.layer)),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(HttpTransport.layer),
+  Layer.provide(server)
+)
+
+/** Waits until the server tells of an object as wanted; undefined: that it is gone. */
+const until = <A extends KubeObject>(
+  resource: Resource.Resource<A>,
+  { name, namespace }: { readonly name: string; readonly namespace?: string },
+  wanted: (object: A | undefined) => boolean
+) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.watch(resource, { namespace, fieldSelector: `metadata.name=${name}` }).pipe(
+      Stream.map(({ object, type }) => (type === "DELETED" ? undefined : (object as A))),
+      Stream.filter(wanted),
+      Stream.runHead,
+      Effect.map(Option.getOrUndefined)
+    )
+  )
+
+const pod = (name: string, namespace: string, spec: object = {}, metadata: object = {}) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(Pod, {
+      metadata: { namespace, name, ...metadata },
+      spec: { containers: [{ name: "main", image: "example.test/main:1" }], ...spec }
+    })
+  )
+
+const running = (name: string, namespace: string) =>
+  until(Pod, { name, namespace }, (found) => found?.status?.phase === "Running")
+
+const conditionsOf = (namespace: Namespace | undefined) =>
+  (namespace?.status?.conditions ?? []).map(({ reason, status }) => `${status} ${reason}`)
+
+const accounts = Effect.gen(function* () {
+  const client = yield* KubeClient
+  for (const namespace of ["default", "kube-system"]) {
+    yield* until(ServiceAccount, { name: "default", namespace }, (found) => found !== undefined)
+  }
+  const before = yield* client.get(ServiceAccount, { namespace: "default", name: "default" })
+  yield* client.delete(ServiceAccount, { namespace: "default", name: "default" })
+  yield* until(
+    ServiceAccount,
+    { name: "default", namespace: "default" },
+    (found) => found !== undefined && found.metadata.uid !== before.metadata.uid
+  )
+})
+
+const namespaces = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const namespace = "app"
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "x" }] } }
+  yield* client.create(Namespace, { metadata: { name: namespace } })
+  yield* client.create(ConfigMap, { metadata: { namespace, name: "held", finalizers: ["example.test/held"] } })
+  yield* client.create(Secret, { metadata: { namespace, name: "key" } })
+  yield* client.create(Service, { metadata: { namespace, name: "web" }, spec: { ports: [{ port: 80 }] } })
+  yield* client.create(Deployment, {
+    metadata: { namespace, name: "web" },
+    spec: { selector: { matchLabels: { app: "web" } }, template }
+  })
+  yield* pod("web", namespace, { nodeName: "steady" })
+  yield* running("web", namespace)
+
+  yield* client.delete(Namespace, { name: namespace })
+  // While the pod stops, nothing else is touched and the conditions are the good ones.
+  const waiting = yield* until(Namespace, { name: namespace }, (found) => conditionsOf(found).length === 5)
+  assert.deepStrictEqual(conditionsOf(waiting), [
+    "False ResourcesDiscovered",
+    "False ParsedGroupVersions",
+    "False ContentDeleted",
+    "False ContentRemoved",
+    "False ContentHasNoFinalizers"
+  ])
+  assert.strictEqual(
+    (yield* client.list(Secret, { namespace })).items.some(({ metadata }) => metadata.name === "key"),
+    true
+  )
+  const held = yield* until(Namespace, { name: namespace }, (found) =>
+    conditionsOf(found).includes("True SomeFinalizersRemain")
+  )
+  assert.deepStrictEqual(
+    held?.status?.conditions?.filter(({ status }) => status === "True").map(({ message }) => message),
+    [
+      "Some resources are remaining: configmaps. has 1 resource instances",
+      "Some content in the namespace has finalizers remaining: example.test/held in 1 resource instances"
+    ]
+  )
+  for (const resource of [Pod, Secret, Service, Deployment, ServiceAccount] as ReadonlyArray<Resource.Any>) {
+    assert.deepStrictEqual((yield* client.list(resource, { namespace })).items, [], resource.plural)
+  }
+  yield* client.patch(ConfigMap, { namespace, name: "held" }, Patch.merge({ metadata: { finalizers: null } }))
+  yield* until(Namespace, { name: namespace }, (found) => found === undefined)
+})
+
+const pods = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const nodes = yield* Nodes.Nodes
+  const namespace = "kube-public"
+  const finalizers = ["example.test/held"]
+  yield* pod("lost", namespace, { nodeName: "doomed" }, { finalizers })
+  yield* running("lost", namespace)
+  yield* pod("unscheduled", namespace, { nodeSelector: { none: "such" } }, { finalizers })
+  yield* client.delete(Pod, { namespace, name: "unscheduled" })
+  yield* nodes.remove("doomed")
+
+  const unscheduled = yield* until(
+    Pod,
+    { name: "unscheduled", namespace },
+    (found) => found?.status?.phase === "Failed"
+  )
+  assert.isUndefined(unscheduled?.status?.conditions?.find(({ type }) => type === "DisruptionTarget"))
+
+  const lost = yield* until(
+    Pod,
+    { name: "lost", namespace },
+    (found) => found?.metadata.deletionTimestamp !== undefined
+  )
+  assert.strictEqual(lost?.status?.phase, "Failed")
+  assert.strictEqual(lost?.metadata.deletionGracePeriodSeconds, 0)
+  const target = lost?.status?.conditions?.find(({ type }) => type === "DisruptionTarget")
+  assert.deepStrictEqual(
+    [target?.status, target?.reason, target?.message],
+    ["True", "DeletionByPodGC", "PodGC: node no longer exists"]
+  )
+  for (const name of ["lost", "unscheduled"]) {
+    yield* client.patch(Pod, { namespace, name }, Patch.merge({ metadata: { finalizers: null } }))
+  }
+  assert.deepStrictEqual((yield* client.list(Pod, { namespace })).items, [])
+})
+
+describe.skipIf("missing" in assets)("housekeeping on a real API server", () => {
+  it.live(
+    "keeps accounts, empties namespaces and collects pods",
+    () =>
+      Effect.gen(function* () {
+        const { failure } = yield* Supervisor
+        yield* Effect.raceFirst(
+          Effect.all([accounts, namespaces, pods], { concurrency: "unbounded", discard: true }),
+          failure
+        )
+      }).pipe(Effect.provide(cluster)),
+    150_000
+  )
+})
