@@ -1,6 +1,7 @@
 /** What the scenarios of the Deployment loop say: objects, ReplicaSets whose status is told by hand, and what was asked of the server. */
-import * as Effect from "effect/Effect"
 import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as DeploymentController from "../../../src/controllers/Deployment.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -8,7 +9,7 @@ import type * as Resource from "../../../src/kube/Resource.ts"
 import { Deployment, Event, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import { isWatch, type Rule } from "../../../src/layers/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest, type Provides } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
@@ -152,6 +153,12 @@ export const recording = (rules: ReadonlyArray<Rule> = []) =>
 /** `update deployments.apps/status web`. */
 export const line = ({ context }: Request): string =>
   [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
+
+/** What a write sent. */
+export const body = ({ body }: Request): Deployment => body as Deployment
+
+/** What a scenario may use. */
+export type Needs = Provides | Scope.Scope
 
 export const start = Effect.flatMap(ClusterTest, (cluster) => cluster.run(DeploymentController.make()))
 

@@ -154,13 +154,14 @@ prove<typeof Status>({
           unavailableReplicas: 0
         }
         const conditions = status.conditions ?? []
+        const last = conditions.at(-1) ?? Conditions.make("Available", "True", "Why", "nothing", now)
         const others = [
           { ...status, readyReplicas: (status.readyReplicas ?? 0) + 1 },
           { ...status, collisionCount: (status.collisionCount ?? -1) + 1 },
           { ...status, terminatingReplicas: (status.terminatingReplicas ?? -1) + 1 },
           { ...status, conditions: conditions.slice(1) },
-          { ...status, conditions: conditions.map((one) => ({ ...one, message: "other" })) },
-          { ...status, conditions: conditions.map((one) => ({ ...one, lastUpdateTime: "other" })) }
+          { ...status, conditions: [...conditions.slice(0, -1), { ...last, message: "other" }] },
+          { ...status, conditions: [...conditions.slice(0, -1), { ...last, lastUpdateTime: "other" }] }
         ]
         const copy = { ...zeros, ...structuredClone(status) }
         return isSame(status, copy) && others.every((other) => !isSame(status, other) && !isSame(other, status))
