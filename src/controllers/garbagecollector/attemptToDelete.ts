@@ -124,6 +124,8 @@ export const attempt = (parts: Parts) => {
       if (next._tag === "Finish") return yield* objects.removeFinalizer(identity, Graph.foregroundFinalizer)
       return parts.examine(next.dependents)
     }
+    // It is on its way already, and the graph will be told of it.
+    if (object.metadata.deletionTimestamp !== undefined) return
     const judged = yield* Effect.forEach(object.metadata.ownerReferences ?? [], (reference) =>
       Effect.map(judge(parts, identity, reference), (standing) => ({ reference, standing }))
     )
