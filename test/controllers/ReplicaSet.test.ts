@@ -32,7 +32,7 @@ for (const kind of Stand.kinds) {
           assert.strictEqual(requests.length, 3)
           for (const request of requests) {
             const { spec, ...rest } = request.body as { spec: object }
-            assert.deepStrictEqual(rest, body as object)
+            assert.deepStrictEqual(rest, body)
             assert.deepInclude(spec, { restartPolicy: "Always" })
           }
           const events = yield* Stand.events()

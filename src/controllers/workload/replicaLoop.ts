@@ -57,23 +57,35 @@ interface State<O extends Replicas.ReplicaOwner> {
   readonly owners: Owners.Owners<O>
 }
 
-/** The sources and the reconcile of one term, with books of their own. */
-export const body = <O extends Replicas.ReplicaOwner>(
-  kind: Kind<O>,
-  ports: Ports<O>
-): Controller.Body<Failure, never> => {
+/** What the loop makes of changes and of keys, with books of its own. The triggers run after the stores have changed. */
+export interface Loop<in O> {
+  readonly onOwner: Trigger.Trigger<O>
+  readonly onPod: Trigger.Trigger<Pod>
+  readonly sync: (request: Pick<Controller.Request, "key">) => Effect.Effect<Reconcile.Outcome | void, Failure>
+}
+
+export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, ports: Ports<O>): Loop<O> => {
   const selects: Owners.Owners<O>["selects"] = (owner, labels) => {
     const selector = kind.selector(owner)
     return selector !== undefined && Selector.matchesLabels(selector, labels)
   }
   const owners = { resource: kind.resource, store: ports.owners, selects }
   const state: State<O> = { kind, ports, owners, books: Expectations.make() }
+  return { onOwner: ownerTrigger(state), onPod: podTrigger(state), sync: sync(state) }
+}
+
+/** One term of the loop as a controller runs it. */
+export const body = <O extends Replicas.ReplicaOwner>(
+  kind: Kind<O>,
+  ports: Ports<O>
+): Controller.Body<Failure, never> => {
+  const { onOwner, onPod, sync } = make(kind, ports)
   return {
     sources: [
-      Controller.watch(kind.resource, ownerTrigger(state), { indexes: [Indexes.byController] }),
-      Controller.watch(Pod, podTrigger(state), { indexes: Indexes.both })
+      Controller.watch(kind.resource, onOwner, { indexes: [Indexes.byController] }),
+      Controller.watch(Pod, onPod, { indexes: Indexes.both })
     ],
-    reconcile: sync(state)
+    reconcile: sync
   }
 }
 
@@ -127,7 +139,9 @@ const wakeWhenAvailable = (
 }
 
 const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
-  Effect.fnUntraced(function* ({ key }: Controller.Request): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
+  Effect.fnUntraced(function* ({
+    key
+  }: Pick<Controller.Request, "key">): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
     const { books, kind, ports } = state
     const owner = ports.owners.get(key)
     if (owner === undefined) return books.forget(key)
