@@ -109,7 +109,7 @@ const list = ({ client, namespace }: Given, resource: Listed) =>
         Effect.map(({ items }) => items),
         ifSupported(undefined)
       )
-    : Effect.succeed(undefined)
+    : Effect.undefined
 
 /** Some servers answer 404 where they mean 405. */
 const ifSupported =

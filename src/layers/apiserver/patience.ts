@@ -14,10 +14,10 @@ const [least, most] = [100, 199] as const
 
 /** Every try is a request of its own to the rules: it sees the state of its time, and may be refused for another reason. */
 export const patient = (ask: Effect.Effect<ApiResponse>): Effect.Effect<ApiResponse> =>
-  Effect.flatMap(ask, (first) =>
-    isTemporary(first)
-      ? Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(ask, interval, tries - 1, first))
-      : Effect.succeed(first)
+  Effect.filterOrElse(
+    ask,
+    (first) => !isTemporary(first),
+    (first) => Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(ask, interval, tries - 1, first))
   )
 
 const again = (
