@@ -8,6 +8,7 @@ import type { ApiRequest } from "./Api.ts"
 import * as Refusal from "./Refusal.ts"
 import type { Decode } from "./rules/fieldValidation.ts"
 import * as Kind from "./schema/Kind.ts"
+import * as converted from "./schema/converted.ts"
 
 const acceptedTypes: ReadonlyArray<string> = ["application/json"]
 
@@ -100,14 +101,14 @@ export const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonO
     throw Refusal.badRequest(`${given} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`)
   }
   decode(value)
-  const metadata = get(value, "metadata")
+  const metadata = get(value, "metadata") ?? undefined
   if (metadata === undefined) put(value, "metadata", {})
   else if (!isObject(metadata)) {
     throw Refusal.badRequest(
       `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal value into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`
     )
   }
-  return kind.conversion === undefined ? value : kind.conversion.toStored(value)
+  return converted.toStored(kind, value)
 }
 
 /** The result of a patch: nulls dropped on a copy, since a patch shares structure with what it patched. */
@@ -116,6 +117,10 @@ export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): Json
   dropNulls(own)
   return check(own, kind, decode)
 }
+
+/** What is applied: as it was sent, nulls among it, since who sends a field owns it. */
+export const configuration = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
+  check(clone(value), kind, decode)
 
 /** `dryRun=All`; any other value is refused. */
 export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {

@@ -51,7 +51,7 @@ describe("list", () => {
       yield* put(`${configMaps}/d`, configMap("d", { changed: "yes" }))
       const second = yield* get(configMaps, { limit: 2, continue: first.metadata.continue })
       same([names(second), second.metadata.remainingItemCount], [["c", "d"], 1])
-      same(second.items[1].data, {})
+      same(second.items[1].data, undefined)
       same(second.metadata.resourceVersion, first.metadata.resourceVersion)
       const third = yield* get(configMaps, { limit: 2, continue: second.metadata.continue })
       same([names(third), third.metadata.continue], [["e"], undefined])

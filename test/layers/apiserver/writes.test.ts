@@ -335,7 +335,7 @@ describe("dry run", () => {
       same((yield* refused(post(configMaps, configMap("a"), query))).status, 409)
       same((yield* put(`${configMaps}/a`, configMap("a", { k: "v" }), query)).data, { k: "v" })
       yield* call("DELETE", `${configMaps}/a`, { dryRun: ["All"] })
-      same((yield* get(`${configMaps}/a`)).data, {})
+      same((yield* get(`${configMaps}/a`)).data, undefined)
       same((yield* refused(post(configMaps, configMap("b"), { dryRun: "Some" }))).status, 422)
       same(yield* (yield* ApiServer).revision, born + 1)
     }).pipe(Effect.provide(layer()))

@@ -17,6 +17,8 @@ export interface Options {
   /** Timestamp for entries that change. */
   readonly time: string
   readonly shape: Shape.Shape
+  /** Makes of a merged object, in place, what is stored: empty values that were sent are compared, but may not be kept. */
+  readonly settle: (object: JsonObject) => void
 }
 
 export interface Live {
@@ -26,7 +28,7 @@ export interface Live {
 
 /** `live` is undefined when the object does not exist yet. */
 export const apply = (live: Live | undefined, config: JsonObject, options: Options): Live => {
-  const { manager, shape, time } = options
+  const { manager, settle, shape, time } = options
   if (at(config, "metadata", "managedFields") !== undefined) {
     throw Refusal.badRequest("metadata.managedFields must be nil")
   }
@@ -35,12 +37,14 @@ export const apply = (live: Live | undefined, config: JsonObject, options: Optio
   const owners = live === undefined ? managed.none : ownersOf(live, options)
   const previous = owners.find((entry) => managed.same(entry, manager))
   const others = owners.filter((entry) => entry !== previous)
-  const merged = merge(live?.object, config, shape)
+  const merged = mergeMembers(before, config, shape)
   const object = previous === undefined ? merged : pruned(merged, previous.fields.tree, wanted, others, shape)
   const difference = fields.between(before, object, shape)
   const kept = difference === undefined ? others : settleConflicts(others, difference, options.force)
   const own = managed.entry(manager, time, wanted)
-  const unchanged = difference === undefined && previous !== undefined && previous.fields === own?.fields
+  settle(object)
+  const same = difference === undefined || fields.between(before, object, shape) === undefined
+  const unchanged = same && previous !== undefined && previous.fields === own?.fields
   return { object, owners: managed.settled([...kept, unchanged ? previous : own]) }
 }
 
@@ -51,21 +55,27 @@ const ownersOf = ({ object, owners }: Live, { manager, shape, time }: Options): 
   return managed.created(fields.all(object, shape), before, time)
 }
 
-/** Objects merge by member, keyed lists by element, sets by value; everything else is replaced. */
-const merge = <A extends Json>(live: Json | undefined, config: A, shape: Shape.Shape | undefined): A => {
+/**
+ * Objects merge by member, keyed lists by element, sets by value; everything else is replaced. Null takes a value away, but says
+ * nothing of what merges.
+ */
+const merge = (live: Json | undefined, config: Json, shape: Shape.Shape | undefined): Json => {
   if (live === undefined || shape?.atomic === true) return clone(config)
-  if (isObject(live) && isObject(config)) {
-    const out: JsonObject = { ...live }
-    for (const key of Object.keys(config)) {
-      set(out, key, merge(get(live, key), config[key] ?? null, Shape.field(shape, key)))
-    }
-    return out as A
-  }
+  if (config === null) return fields.isWhole(live, shape) ? null : live
+  if (isObject(live) && isObject(config)) return mergeMembers(live, config, shape)
   if (Array.isArray(live) && Array.isArray(config)) {
-    if (shape?.set === true) return [...live, ...config.filter((one) => !live.includes(one))] as unknown as A
-    if (fields.isAssociative(shape)) return mergeElements(live, config, shape) as unknown as A
+    if (shape?.set === true) return [...live, ...config.filter((one) => !live.includes(one))]
+    if (fields.isAssociative(shape)) return mergeElements(live, config, shape)
   }
   return clone(config)
+}
+
+const mergeMembers = (live: JsonObject, config: JsonObject, shape: Shape.Shape | undefined): JsonObject => {
+  const out: JsonObject = { ...live }
+  for (const key of Object.keys(config)) {
+    set(out, key, merge(get(live, key), config[key] ?? null, Shape.field(shape, key)))
+  }
+  return out
 }
 
 const mergeElements = (live: Array<Json>, config: Array<Json>, shape: Shape.Shape): Array<Json> => {

@@ -55,18 +55,21 @@ export const elementShape = (shape: Shape.Shape): Shape.Shape => {
 }
 
 /** Whether a value is owned as a whole, whatever is in it. */
-const isWhole = (value: Json, shape: Shape.Shape | undefined): boolean => {
+export const isWhole = (value: Json, shape: Shape.Shape | undefined): boolean => {
   if (typeof value !== "object" || value === null || shape?.atomic === true) return true
   return Array.isArray(value) && shape?.set !== true && !isAssociative(shape)
 }
 
-/** The set a value that is applied asks for: its leaves, and the places of elements. */
+/** The set a value that is applied asks for: its leaves, nulls and empty objects among them, and the places of elements. */
 export const applied = (value: Json, shape: Shape.Shape | undefined): FieldSet => {
   if (isWhole(value, shape)) return leaf
   if (Array.isArray(value)) return elements(value, shape ?? {}, (one, of) => itself(applied(one, of)))
   const out: FieldSet = {}
   for (const key of Object.keys(value as JsonObject)) {
-    set(out, `f:${key}`, applied((value as JsonObject)[key] ?? null, Shape.field(shape, key)))
+    const member = (value as JsonObject)[key] ?? null
+    const inner = Shape.field(shape, key)
+    if (Array.isArray(member) && member.length === 0 && !isWhole(member, inner)) continue
+    set(out, `f:${key}`, applied(member, inner))
   }
   return out
 }
@@ -87,22 +90,10 @@ const elements = (
   return out
 }
 
-/**
- * Members that every object of their type has, filled or not, because the reference server's types hold them by value: they
- * never appear anew, so nobody owns the place itself.
- */
-const byValue: ReadonlySet<string> = new Set([
-  "metadata",
-  "spec",
-  "status",
-  "template",
-  "jobTemplate",
-  "strategy",
-  "updateStrategy",
-  "containers",
-  "loadBalancer",
-  "resources"
-])
+const isZero = (value: Json): boolean => value === null || value === "" || value === 0 || value === false
+
+/** What a member that every object has is where nobody has said anything. */
+const isNothing = (value: Json): boolean => isZero(value) || (isObject(value) && isEmpty(value))
 
 /** Everything there is in a value that was not there before, places included. */
 const whole = (value: Json, shape: Shape.Shape | undefined, always: boolean): FieldSet => {
@@ -118,12 +109,16 @@ const whole = (value: Json, shape: Shape.Shape | undefined, always: boolean): Fi
 const wholeMembers = (value: Json, shape: Shape.Shape | undefined, always: boolean): FieldSet => {
   const out: FieldSet = {}
   if (!isObject(value)) return out
-  for (const key of Object.keys(value)) {
-    const steady = always && byValue.has(key)
-    const below = whole(value[key] ?? null, Shape.field(shape, key), steady)
-    if (!steady || !isEmpty(below) || !isObject(value[key])) set(out, `f:${key}`, below)
-  }
+  for (const key of Object.keys(value)) fresh(out, key, value[key] ?? null, Shape.field(shape, key), always)
   return out
+}
+
+/** Adds a member that was not there; `always`: to what every object has, all the way from the root. */
+const fresh = (out: FieldSet, key: string, value: Json, shape: Shape.Shape | undefined, always: boolean): void => {
+  const steady = always && shape?.always === true
+  if (steady && isNothing(value)) return
+  const below = whole(value, shape, steady)
+  if (!steady || !isEmpty(below) || isWhole(value, shape)) set(out, `f:${key}`, below)
 }
 
 /** What owns a new object: everything that can be owned. `skip` names members of the object that are not the writer's. */
@@ -132,9 +127,7 @@ export const all = (object: JsonObject, shape: Shape.Shape, skip: ReadonlyArray<
   for (const key of Object.keys(object)) {
     if (key === "apiVersion" || key === "kind" || skip.includes(key)) continue
     const value = key === "metadata" ? ownedMetadata(object) : (object[key] ?? null)
-    const steady = byValue.has(key)
-    const below = whole(value, Shape.field(shape, key), steady)
-    if (!steady || !isEmpty(below) || !isObject(value)) set(out, `f:${key}`, below)
+    fresh(out, key, value, Shape.field(shape, key), true)
   }
   return out
 }
@@ -145,7 +138,7 @@ export const all = (object: JsonObject, shape: Shape.Shape, skip: ReadonlyArray<
  */
 export const sameForm = (a: Json, b: Json, shape: Shape.Shape | undefined): boolean => {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
-    return typeof a === typeof b && (a === "") === (b === "") && (a === null) === (b === null)
+    return a === b || (typeof a === typeof b && isZero(a) === isZero(b))
   }
   if (shape?.atomic === true) return Array.isArray(a) === Array.isArray(b)
   if (Array.isArray(a)) return Array.isArray(b) && sameElements(a, b, shape)
@@ -187,14 +180,10 @@ const ownedMetadata = (object: JsonObject): JsonObject => {
   if (!isObject(metadata)) return out
   for (const key of Object.keys(metadata)) {
     const value = metadata[key]
-    if (!unowned.has(key) && value !== undefined && !isNothing(value)) set(out, key, value)
+    if (!unowned.has(key) && value !== undefined) set(out, key, value)
   }
   return out
 }
-
-/** Empty collections in the metadata are not stored. */
-const isNothing = (value: Json): boolean =>
-  value === "" || (Array.isArray(value) ? value.length === 0 : isObject(value) && isEmpty(value))
 
 /** Between two states of an object; undefined when nothing that can be owned differs. */
 export const between = (before: JsonObject, after: JsonObject, shape: Shape.Shape): Difference | undefined => {
@@ -223,7 +212,8 @@ const note = (found: Builder, which: keyof Builder, key: string, fields: FieldSe
   set((found[which] ??= {}), key, fields)
 }
 
-const gone = (found: Builder, key: string, old: Json, shape: Shape.Shape | undefined, steady: boolean): void => {
+const gone = (found: Builder, key: string, old: Json, shape: Shape.Shape | undefined, always: boolean): void => {
+  const steady = always && shape?.always === true
   const fields = whole(old, shape, steady)
   if (!steady || !isEmpty(fields)) note(found, "removed", key, fields)
 }
@@ -238,13 +228,14 @@ const member = (
   always: boolean
 ): void => {
   if (before === after) return
-  const steady = always && byValue.has(name)
-  const key = `f:${name}`
   if (before === undefined) {
-    const fields = whole(after, shape, steady)
-    if (!steady || !isEmpty(fields) || !isObject(after)) note(found, "changed", key, fields)
+    const added: FieldSet = {}
+    fresh(added, name, after, shape, always)
+    if (!isEmpty(added)) Object.assign((found.changed ??= {}), added)
     return
   }
+  const key = `f:${name}`
+  const steady = always && shape?.always === true
   const inner = compare(before, after, shape, steady)
   if (inner === "changed") note(found, "changed", key, leaf)
   else if (inner !== undefined) {
@@ -269,7 +260,7 @@ const compare = (
     }
     for (const key of Object.keys(before)) {
       if (!Object.hasOwn(after, key)) {
-        gone(found, `f:${key}`, before[key] ?? null, Shape.field(shape, key), always && byValue.has(key))
+        gone(found, `f:${key}`, before[key] ?? null, Shape.field(shape, key), always)
       }
     }
   } else if (Array.isArray(before) && Array.isArray(after)) compareElements(found, before, after, shape ?? {})

@@ -9,7 +9,7 @@
 import { isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
-import { decode } from "../schema/decode.ts"
+import { decode, decodeSparse } from "../schema/decode.ts"
 import type { Findings, Mismatch } from "../schema/decode.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as scalars from "../schema/scalars.ts"
@@ -120,9 +120,8 @@ export const ofApplied =
   (kind: Kind): Decode =>
   (object) => {
     const type = types.ofKind(kind)
-    const findings = type === undefined ? undefined : decode(object, type)
-    if (findings === undefined) return
-    const { mismatch, unknown } = findings
+    if (type === undefined) return
+    const { mismatch, unknown } = decodeSparse(object, type)
     const errors = [
       ...unknown.map((path) => `.${path}: field not declared in schema`),
       ...(mismatch === undefined ? [] : [typedText(mismatch)])

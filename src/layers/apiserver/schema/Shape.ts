@@ -19,6 +19,8 @@ export interface Shape {
   readonly patchSet?: boolean | undefined
   /** Owned as a whole by server-side apply, whatever it contains. */
   readonly atomic?: boolean | undefined
+  /** A member that every object has, if only as null or empty: nobody owns its place, or it as long as it is nothing. */
+  readonly always?: boolean | undefined
   /** Shapes of the members of the object, or of the elements of the list. */
   readonly fields?: Readonly<Record<string, Shape>> | undefined
 }
@@ -29,11 +31,11 @@ const byStorage = new Map<string, Shape>()
 export const of = (storage: string): Shape => {
   const found = byStorage.get(storage)
   if (found !== undefined) return found
-  const kind = kinds.all.find((one) => one.storage === storage && one.conversion === undefined)
+  const kind = kinds.storedAs(storage)
   const type = kind === undefined ? undefined : types.ofKind(kind)
   // What every object has, for kinds that the table does not describe.
   const shape: Shape = {
-    fields: type === undefined ? { metadata: { fields: ofType("meta.ObjectMeta") } } : ofType(type.id)
+    fields: type === undefined ? { metadata: { always: true, fields: ofType("meta.ObjectMeta") } } : ofType(type.id)
   }
   byStorage.set(storage, shape)
   return shape
@@ -49,17 +51,18 @@ const ofType = (id: string): Readonly<Record<string, Shape>> => {
   return made
 }
 
-const ofField = ({ atomic, form, patch }: types.Field): Shape => {
+const ofField = ({ always, atomic, form, patch }: types.Field): Shape => {
   switch (form._tag) {
     case "Scalar":
-      return {}
+      return { always }
     case "Map":
-      return atomic ? { atomic } : {}
+      return atomic ? { always, atomic } : { always }
     case "Ref":
-      return around(form.type, atomic || types.get(form.type).atomic ? { atomic: true } : {})
+      return around(form.type, atomic || types.get(form.type).atomic ? { always, atomic: true } : { always })
     case "List": {
       const type = form.element._tag === "Ref" ? form.element.type : undefined
       const own: Shape = {
+        always,
         key: patch?.key === "" ? undefined : patch?.key,
         patchSet: patch?.key === "",
         set: form.merge === "set",

@@ -23,9 +23,6 @@ const cpu = {
   status: { field: "currentCPUUtilizationPercentage", list: "currentMetrics", holder: "current" }
 } as const
 
-/** Numbers that v1 always tells; v2 leaves the first one out when it is 0. */
-const required = ["currentReplicas", "desiredReplicas"] as const
-
 const isCpu = (metric: Json, holder: string): boolean =>
   textAt(metric, "type") === "Resource" &&
   textAt(metric, "resource", "name") === "cpu" &&
@@ -58,8 +55,6 @@ const toStored = (object: JsonObject): JsonObject => {
     const amount = { ...(part === "spec" ? { type: "Utilization" } : {}), averageUtilization: percentage }
     put(held, list, [{ type: "Resource", resource: { name: "cpu", [holder]: amount } }, ...arrayAt(held, list)])
   }
-  const status = objectAt(object, "status")
-  if (status !== undefined && get(status, required[0]) === 0) delete status[required[0]]
   return object
 }
 
@@ -75,12 +70,10 @@ const fromStored = (object: JsonObject): JsonObject => {
     const others = metrics.filter((metric) => metric !== found)
     put(held, list, others.length === 0 ? undefined : others)
   }
-  const status = objectAt(object, "status")
-  if (status !== undefined) for (const key of required) status[key] ??= 0
   for (const [name, part, field] of carried) {
     const held = objectAt(object, part)
     const value = held === undefined ? undefined : get(held, field)
-    if (held === undefined || value === undefined) continue
+    if (held === undefined || value === undefined || value === null) continue
     delete held[field]
     const metadata = ensureObject(object, "metadata")
     const annotations = get(metadata, "annotations")

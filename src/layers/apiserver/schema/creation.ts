@@ -76,8 +76,12 @@ const daemonSet = (object: JsonObject): void => {
   object["status"] = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 }
 
+const statefulSet = (object: JsonObject): void => {
+  object["status"] = { replicas: 0, availableReplicas: 0 }
+}
+
 const autoscaler = (object: JsonObject): void => {
-  object["status"] = { desiredReplicas: 0 }
+  object["status"] = { desiredReplicas: 0, currentMetrics: null }
 }
 
 const disruptionBudget = (object: JsonObject): void => {
@@ -118,7 +122,7 @@ const table: ReadonlyMap<string, (object: JsonObject) => void> = new Map(
     PersistentVolume: volume,
     PersistentVolumeClaim: claim,
     ResourceQuota: empty,
-    "apps/StatefulSet": replicaSet,
+    "apps/StatefulSet": statefulSet,
     "apps/DaemonSet": daemonSet,
     "batch/Job": job,
     "batch/CronJob": empty,

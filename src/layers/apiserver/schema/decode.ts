@@ -1,10 +1,13 @@
 /**
- * Reads an object as the type table says it is: what the reference server does by decoding into a struct. Fields the type
- * does not have are taken out and told, values of a wrong type are told. One pass over a compiled check answers the common
- * case, that there is nothing to tell; only then is it walked a second time, with paths.
+ * Reads an object as the type table says it is: what the reference server does by decoding into a struct, and what is left of it
+ * when the struct is written again. Fields the type does not have are taken out and told, values of a wrong type are told;
+ * empty values that are not written are taken out, and what is always written is put in (see `presence.ts`). One pass over a
+ * compiled check answers the common case, that there is nothing to tell or take; only then is it walked a second time, with
+ * paths.
  */
 import { isObject, set } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
+import * as presence from "./presence.ts"
 import * as scalars from "./scalars.ts"
 import * as types from "./types.ts"
 
@@ -30,10 +33,20 @@ export interface Findings {
 /** As many as the reference server reports. */
 const limit = 100
 
-/** Changes the object in place; undefined when it is exactly of the type. */
+/** Changes the object, which has no nulls, in place; undefined when there was nothing to take out and nothing is wrong. */
 export const decode = (object: JsonObject, type: types.Type): Findings | undefined => {
   if (checkOf(type.id)(object)) return undefined
-  const walk = new Walk()
+  return walked(object, type, true)
+}
+
+/**
+ * The same for what an apply sends: who owns it depends on what was said, so that empty values stay, nulls too, and nothing is
+ * put in.
+ */
+export const decodeSparse = (object: JsonObject, type: types.Type): Findings => walked(object, type, false)
+
+const walked = (object: JsonObject, type: types.Type, whole: boolean): Findings => {
+  const walk = new Walk(whole)
   walk.struct(object, type)
   return { unknown: walk.unknown, mismatch: walk.mismatch }
 }
@@ -42,37 +55,53 @@ type Check = (value: Json) => boolean
 
 const checks = new Map<string, Check>()
 
+/** Completes as it goes: an object that passes is ready, another is completed again as it is walked. */
 const checkOf = (id: string): Check => {
   const found = checks.get(id)
   if (found !== undefined) return found
   // Put first, since types may contain themselves.
   let fields: ReadonlyMap<string, Check> | undefined
+  let complete: (object: JsonObject) => void
   const check: Check = (value) => {
     if (!isObject(value)) return false
-    fields ??= new Map([...types.get(id).fields].map(([name, { form }]) => [name, compile(form)]))
+    if (fields === undefined) {
+      const type = types.get(id)
+      fields = new Map([...type.fields].map(([name, field]) => [name, compileField(field)]))
+      complete = presence.completing(type)
+    }
     for (const key of Object.keys(value)) {
       const one = fields.get(key)
       if (one === undefined || !one(value[key] as Json)) return false
     }
+    complete(value)
     return true
   }
   checks.set(id, check)
   return check
 }
 
-const compile = (form: types.Form): Check => {
+const compileField = (field: types.Field): Check => compile(field.form, presence.keepsEmpty(field))
+
+/** `mayBeEmpty` is about the value itself: elements may always be empty. */
+const compile = (form: types.Form, mayBeEmpty: boolean): Check => {
   switch (form._tag) {
-    case "Scalar":
-      return scalars.accepts[form.scalar]
+    case "Scalar": {
+      const accepts = scalars.accepts[form.scalar]
+      return mayBeEmpty ? accepts : (value) => accepts(value) && value !== "" && value !== 0 && value !== false
+    }
     case "Ref":
       return checkOf(form.type)
     case "List": {
-      const element = compile(form.element)
-      return (value) => Array.isArray(value) && value.every(element)
+      const element = compile(form.element, true)
+      return (value) => Array.isArray(value) && (mayBeEmpty || value.length > 0) && value.every(element)
     }
     case "Map": {
-      const element = compile(form.element)
-      return (value) => isObject(value) && Object.keys(value).every((key) => element(value[key] as Json))
+      const element = compile(form.element, true)
+      return (value) => {
+        if (!isObject(value)) return false
+        const keys = Object.keys(value)
+        return (mayBeEmpty || keys.length > 0) && keys.every((key) => element(value[key] as Json))
+      }
     }
   }
 }
@@ -83,6 +112,11 @@ class Walk {
   mismatch: Mismatch | undefined = undefined
   private readonly path: Array<string | number> = []
   private readonly fields: Array<string> = []
+  private readonly whole: boolean
+
+  constructor(whole: boolean) {
+    this.whole = whole
+  }
 
   struct(object: JsonObject, type: types.Type): void {
     for (const key of Object.keys(object)) {
@@ -91,13 +125,16 @@ class Walk {
       if (field === undefined) {
         if (this.unknown.length < limit) this.unknown.push(pathText(this.path))
         delete object[key]
-      } else {
+      } else if (object[key] !== null) {
+        // A null is what is applied, or what the check has put in before it failed elsewhere.
         this.fields.push(key)
         this.value(object[key] as Json, field.form, type, (repaired) => set(object, key, repaired))
         this.fields.pop()
+        if (this.whole && !presence.keepsEmpty(field) && presence.isEmpty(object[key] as Json)) delete object[key]
       }
       this.path.pop()
     }
+    if (this.whole) presence.completing(type)(object)
   }
 
   private value(value: Json, form: types.Form, owner: types.Type, replace: (repaired: string) => void): void {
@@ -151,7 +188,8 @@ class Walk {
 /** What a null element is read as. */
 const zeroOf = (form: types.Form): Json => {
   if (form._tag === "List") return []
-  return form._tag === "Scalar" ? (scalars.zero[form.scalar] ?? null) : {}
+  if (form._tag === "Map") return {}
+  return form._tag === "Ref" ? presence.zeroStruct(form.type) : (scalars.zero[form.scalar] ?? null)
 }
 
 export const pathText = (path: ReadonlyArray<string | number>): string =>

@@ -2,7 +2,7 @@
  * One stored event, two groups: the core/v1 form is what is stored, events.k8s.io/v1 is a translation of field names.
  * Lossless in both directions. Source: core/v1 and events/v1 API types and their conversions in the reference server.
  */
-import { ensureObject, get, isObject, put } from "../json.ts"
+import { get, isObject, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { Conversion } from "./Kind.ts"
 
@@ -33,10 +33,9 @@ export const conversion: Conversion = {
     for (const [stored, served] of renamed) rename(object, stored, served)
     // Events written through core/v1 name their component in the source only; the newer group promises a controller.
     const source = get(object, "deprecatedSource")
-    if (get(object, "reportingController") === undefined && isObject(source)) {
+    if (textAt(object, "reportingController") === "" && isObject(source)) {
       put(object, "reportingController", get(source, "component"))
     }
-    ensureObject(object, "regarding")
     return object
   }
 }

@@ -165,3 +165,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
 ]
 
 export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...stored, ...reviews]
+
+/** The kind in whose form the objects of a storage are kept. */
+export const storedAs = (storage: string): Kind.Kind | undefined =>
+  all.find((kind) => kind.storage === storage && kind.conversion === undefined)

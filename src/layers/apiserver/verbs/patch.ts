@@ -11,6 +11,7 @@ import type { Target } from "../routing.ts"
 import * as fieldValidation from "../rules/fieldValidation.ts"
 import { apiVersion, hasStatus } from "../schema/Kind.ts"
 import * as Shape from "../schema/Shape.ts"
+import * as converted from "../schema/converted.ts"
 import * as Turn from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
 import { served } from "../views/View.ts"
@@ -62,7 +63,7 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
   if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
     throw Refusal.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
-  const config = onlyPart(target, body.accept(sent, kind, fieldValidation.ofApplied(kind)))
+  const config = onlyPart(target, body.configuration(sent, kind, fieldValidation.ofApplied(kind)))
   if (subresource === "") write.checkIdentity(target, config)
   const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)
@@ -71,7 +72,8 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
     force: isTrue(query.get("force")),
     time: Turn.timestamp(turn.now),
-    shape: Shape.of(kind.storage)
+    shape: Shape.of(kind.storage),
+    settle: (merged) => void converted.asStored(kind, merged)
   })
   const settled = { ...options, owners }
   if (existing === undefined) return { version: write.createNamed(turn, target, object, settled), created: true }

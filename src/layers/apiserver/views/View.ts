@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "../json.ts"
 import * as Kind from "../schema/Kind.ts"
+import * as converted from "../schema/converted.ts"
 import * as Version from "../mvcc/Version.ts"
 
 export interface ListMeta {
@@ -46,14 +47,13 @@ export const memoised =
 export const plain = (kind: Kind.Kind): View => {
   const opening = head(kind)
   const listOpening = head({ ...kind, kind: `${kind.kind}List` })
-  const conversion = kind.conversion
   const id = Kind.apiVersion(kind)
   const body =
-    conversion === undefined
+    kind.conversion === undefined
       ? (version: Version.Version) => version.text
-      : memoised(id, (version) => JSON.stringify(conversion.fromStored(Version.parseWhole(version))))
+      : memoised(id, (version) => JSON.stringify(converted.fromStored(kind, Version.parseWhole(version))))
   const one =
-    conversion === undefined
+    kind.conversion === undefined
       ? (version: Version.Version) => `${opening},${version.members}`
       : (version: Version.Version) => join(opening, body(version))
   return {
@@ -68,8 +68,6 @@ export const plain = (kind: Kind.Kind): View => {
 
 /** A copy of an object in the form the kind serves. The copy belongs to the caller. */
 export const served = (kind: Kind.Kind, version: Version.Version): JsonObject => {
-  const object = Version.parseWhole(version)
-  const converted: JsonObject = kind.conversion === undefined ? object : kind.conversion.fromStored(object)
   const out: Record<string, Json> = { kind: kind.kind, apiVersion: Kind.apiVersion(kind) }
-  return Object.assign(out, converted)
+  return Object.assign(out, converted.fromStored(kind, Version.parseWhole(version)))
 }

@@ -1,5 +1,6 @@
 /** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
 import { generic } from "../schema/columns.ts"
+import * as converted from "../schema/converted.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as Version from "../mvcc/Version.ts"
 import { head, join } from "./View.ts"
@@ -58,6 +59,6 @@ const carry = (kind: Kind, include: Include, version: string, one: Version.Versi
     return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${one.metadata}}`
   }
   const text =
-    kind.conversion === undefined ? one.text : JSON.stringify(kind.conversion.fromStored(Version.parseWhole(one)))
+    kind.conversion === undefined ? one.text : JSON.stringify(converted.fromStored(kind, Version.parseWhole(one)))
   return join(head(kind), text)
 }

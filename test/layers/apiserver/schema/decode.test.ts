@@ -1,6 +1,6 @@
 /**
- * Decoding by the type table, as laws over objects generated from the table itself: what fits passes untouched, and a field
- * that does not belong is told with its path and taken out, wherever it is.
+ * Decoding by the type table, as laws over objects generated from the table itself: what comes out is what a struct would hold,
+ * and a field that does not belong is told with its path and taken out, wherever it is.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -67,9 +67,14 @@ const grow = (type: types.Type, choices: ReadonlyArray<number>): JsonObject => {
   return struct(type, 7)
 }
 
+interface Place {
+  readonly object: JsonObject
+  readonly fields: types.Type["fields"]
+}
+
 /** Every struct in a grown object, with its path: where a stranger could be. */
-const structs = (object: JsonObject, type: types.Type): ReadonlyArray<readonly [string, JsonObject]> => {
-  const found: Array<readonly [string, JsonObject]> = []
+const structs = (object: JsonObject, type: types.Type): ReadonlyArray<readonly [string, Place]> => {
+  const found: Array<readonly [string, Place]> = []
   const value = (json: Json, form: types.Form, path: string): void => {
     if (form._tag === "Ref" && isObject(json)) struct(json, types.get(form.type), path)
     if (form._tag === "List" && Array.isArray(json))
@@ -78,7 +83,7 @@ const structs = (object: JsonObject, type: types.Type): ReadonlyArray<readonly [
       for (const key of Object.keys(json)) value(json[key]!, form.element, `${path}.${key}`)
   }
   const struct = (json: JsonObject, of: types.Type, path: string): void => {
-    found.push([path, json])
+    found.push([path, { object: json, fields: of.fields }])
     for (const key of Object.keys(json))
       value(json[key]!, of.fields.get(key)!.form, path === "" ? key : `${path}.${key}`)
   }
@@ -90,23 +95,82 @@ const Choices = Arbitrary.schema(
   Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))).check(Schema.isMaxLength(80))
 )
 
-const fits = ({ decode }: Module, choices: ReadonlyArray<number>): boolean => {
-  const type = types.get(kinds[(choices[0] ?? 0) % kinds.length]!)
+/** What a struct of the type holds of an object, said the slow way: a new value for every member. */
+const held = (object: JsonObject, type: types.Type): JsonObject => {
+  const value = (json: Json, form: types.Form): Json => {
+    if (form._tag === "Ref" && isObject(json)) return held(json, types.get(form.type))
+    if (form._tag === "List" && Array.isArray(json)) return json.map((one) => value(one, form.element))
+    if (form._tag === "Map" && isObject(json))
+      return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, value(one, form.element)]))
+    return json
+  }
+  const nothing = ({ form, pointer }: types.Field): Json => {
+    if (form._tag === "Ref" && !pointer) return held({}, types.get(form.type))
+    if (form._tag !== "Scalar" || pointer) return null
+    return { s: "", y: null, i: 0, l: 0, d: 0, b: false, t: null, u: null, x: 0, q: "0", j: null }[form.scalar]
+  }
+  const isZero = (json: Json): boolean => json === "" || json === 0 || json === false
+  const member = (field: types.Field, sent: Json | undefined): Json | undefined => {
+    const { always, form, pointer } = field
+    const many = form._tag === "List" || form._tag === "Map"
+    const none =
+      sent === undefined ||
+      (!pointer && many && Object.keys(sent as object).length === 0) ||
+      (!pointer && !always && form._tag === "Scalar" && isZero(sent))
+    if (!none) return value(sent, form)
+    return always ? nothing(field) : undefined
+  }
+  const members = [...type.fields].map(([name, field]) => [name, member(field, object[name])] as const)
+  return Object.fromEntries(members.filter((one): one is [string, Json] => one[1] !== undefined))
+}
+
+const kindOf = (choices: ReadonlyArray<number>): types.Type => types.get(kinds[(choices[0] ?? 0) % kinds.length]!)
+
+/** As a client would send back what it has read. */
+const withoutNulls = (object: JsonObject, type: types.Type): JsonObject => {
+  const copy = clone(object)
+  for (const [, place] of structs(copy, type))
+    for (const name of place.fields.keys()) if (place.object[name] === null) delete place.object[name]
+  return copy
+}
+
+const holdsAsStruct = ({ decode }: Module, choices: ReadonlyArray<number>): boolean => {
+  const type = kindOf(choices)
   const object = grow(type, choices)
+  const expected = held(object, type)
+  const found = decode(object, type)
+  const again = withoutNulls(object, type)
+  return (
+    (found === undefined || (found.unknown.length === 0 && found.mismatch === undefined)) &&
+    equal(object, expected) &&
+    // What was read is read the same again, and there is nothing to take out of it.
+    decode(again, type) === undefined &&
+    equal(again, object)
+  )
+}
+
+const leavesSparse = ({ decodeSparse }: Module, choices: ReadonlyArray<number>): boolean => {
+  const type = kindOf(choices)
+  const object = grow(type, choices)
+  for (const [, place] of structs(object, type)) {
+    const name = [...place.fields.keys()][(choices[1] ?? 0) % place.fields.size] ?? ""
+    if ((choices[2] ?? 0) % 3 === 0) place.object[name] = null
+  }
   const before = clone(object)
-  return decode(object, type) === undefined && equal(object, before)
+  const { mismatch, unknown } = decodeSparse(object, type)
+  return mismatch === undefined && unknown.length === 0 && equal(object, before)
 }
 
 const tells = ({ decode }: Module, choices: ReadonlyArray<number>): boolean => {
-  const type = types.get(kinds[(choices[0] ?? 0) % kinds.length]!)
+  const type = kindOf(choices)
   const object = grow(type, choices)
-  const before = clone(object)
+  const expected = held(object, type)
   const places = structs(object, type)
   const [path, place] = places[(choices.at(-1) ?? 0) % places.length]!
-  place["stranger"] = { whatever: [1] }
+  place.object["stranger"] = { whatever: [1] }
   const found = decode(object, type)
-  const expected = path === "" ? "stranger" : `${path}.stranger`
-  return found?.mismatch === undefined && equal([...(found?.unknown ?? [])], [expected]) && equal(object, before)
+  const told = path === "" ? "stranger" : `${path}.stranger`
+  return found?.mismatch === undefined && equal([...(found?.unknown ?? [])], [told]) && equal(object, expected)
 }
 
 /** For mutants: whether a law holds for many numbers that need no generator. */
@@ -116,7 +180,12 @@ const holds = (law: (module: Module, choices: ReadonlyArray<number>) => boolean,
   ).every((choices) => law(module, choices))
 
 describe("decoding", () => {
-  it.prop("leaves alone what is of the type", { choices: Choices }, ({ choices }) => fits(decoding, choices))
+  it.prop("leaves what a struct of the type holds", { choices: Choices }, ({ choices }) =>
+    holdsAsStruct(decoding, choices)
+  )
+  it.prop("of what is applied leaves everything as it was sent", { choices: Choices }, ({ choices }) =>
+    leavesSparse(decoding, choices)
+  )
   it.prop("tells the path of a stranger and takes it out", { choices: Choices }, ({ choices }) =>
     tells(decoding, choices)
   )
@@ -128,36 +197,51 @@ describe("decoding", () => {
     const found = decoding.decode(object, types.get("apps.Deployment"))
     assert.deepStrictEqual(found?.unknown, ["__proto__", "constructor", "spec.hasOwnProperty"])
     assert.deepStrictEqual([found?.mismatch?.path, found?.mismatch?.value], [["spec", "replicas"], "x"])
-    assert.deepStrictEqual(Object.keys(object), ["spec"])
+    assert.deepStrictEqual(Object.keys(object), ["spec", "metadata", "status"])
   })
 
   it("reads a null element as the zero of its type", () => {
-    const object: JsonObject = { spec: { containers: [null, { name: "c", args: [null, "a"] }] } }
-    assert.deepStrictEqual(decoding.decode(object, types.get("core.Pod")), { unknown: [], mismatch: undefined })
-    assert.deepStrictEqual(object, { spec: { containers: [{}, { name: "c", args: ["", "a"] }] } })
+    const object: JsonObject = { args: [null, "a"], env: [null, { name: "e" }], name: "c" }
+    assert.deepStrictEqual(decoding.decode(object, types.get("core.Container")), { unknown: [], mismatch: undefined })
+    assert.deepStrictEqual(object, { args: ["", "a"], env: [{ name: "" }, { name: "e" }], name: "c", resources: {} })
   })
 
   it("stops telling after a hundred", () => {
     const object: JsonObject = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, 1]))
-    assert.deepStrictEqual(decoding.decode(object, types.get("core.Pod"))?.unknown.length, 100)
+    assert.deepStrictEqual(decoding.decode(object, types.get("core.EnvFromSource"))?.unknown.length, 100)
     assert.deepStrictEqual(object, {})
   })
 
   for (const [law, mutation] of [
-    [tells, { title: "keeps strangers", find: "delete object[key]", replace: "" }],
+    [tells, { title: "keeps strangers", find: "        delete object[key]\n", replace: "" }],
     [tells, { title: "loses its way", find: "    this.path.push(index)\n", replace: "" }],
     [
       tells,
       { title: "trusts what is not known", find: "if (one === undefined || ", replace: "if (one !== undefined && " }
     ],
     [
-      fits,
+      holdsAsStruct,
       {
         title: "does not know maps",
-        find: "isObject(value) && Object.keys(value).every",
-        replace: "isObject(value) && !Object.keys(value).every"
+        find: "&& keys.every",
+        replace: "&& !keys.every"
       }
-    ]
+    ],
+    [holdsAsStruct, { title: "is content with empty values", find: `&& value !== "" && value !== 0`, replace: "" }],
+    [holdsAsStruct, { title: "forgets to complete", find: "    complete(value)\n", replace: "" }],
+    [
+      holdsAsStruct,
+      {
+        title: "forgets to complete as it walks",
+        find: "if (this.whole) presence.completing(type)(object)",
+        replace: ""
+      }
+    ],
+    [
+      leavesSparse,
+      { title: "takes empty values from what is applied", find: "this.whole && !presence", replace: "!presence" }
+    ],
+    [leavesSparse, { title: "refuses nulls in what is applied", find: "object[key] !== null", replace: "true" }]
   ] as const) {
     it(`mutant: ${mutation.title}`, async () => {
       assert.deepStrictEqual(holds(law, decoding), true)

@@ -79,7 +79,7 @@ export const secretUpdate = (errors: Errors, object: JsonObject, before: JsonObj
 }
 
 export const controllerRevision = (errors: Errors, object: JsonObject): void => {
-  if (get(object, "data") === undefined) errors.push(required("data", "data is mandatory"))
+  if ((get(object, "data") ?? null) === null) errors.push(required("data", "data is mandatory"))
   formats.nonNegative(errors, "revision", numberAt(object, "revision"))
 }
 

@@ -1,0 +1,51 @@
+/**
+ * What the reference server makes of values that are empty or not there: it holds objects in structs, and what it writes depends
+ * on how a struct holds the field, which the type table says. A field that leaves out what is empty loses it; one that is
+ * always written appears, though nobody sent it, as its zero. Source: encoding/json of Go, on the API types.
+ */
+import type { Json, JsonObject } from "../json.ts"
+import * as scalars from "./scalars.ts"
+import * as types from "./types.ts"
+
+/** Whether an empty value of the field is a value, or stands for something that is always written. */
+export const keepsEmpty = ({ always, form, pointer }: types.Field): boolean =>
+  pointer || (always && form._tag !== "List" && form._tag !== "Map") || form._tag === "Ref"
+
+/** The values that a field without a pointer cannot tell from nothing. */
+export const isEmpty = (value: Json): boolean => {
+  if (typeof value !== "object" || value === null) return value === "" || value === 0 || value === false
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+}
+
+type Complete = (object: JsonObject) => void
+
+const known = new Map<string, Complete>()
+
+/** Puts in, in place, the members of a struct that are always written, but not those of its members. */
+export const completing = (type: types.Type): Complete => {
+  const found = known.get(type.id)
+  if (found !== undefined) return found
+  const zeros = [...type.fields].flatMap(([name, field]) => (field.always ? [{ name, make: zeroOf(field) }] : []))
+  const complete: Complete = (object) => {
+    for (const zero of zeros) if (object[zero.name] === undefined) object[zero.name] = zero.make()
+  }
+  known.set(type.id, complete)
+  return complete
+}
+
+/** What is written of a struct that nobody has filled. */
+export const zeroStruct = (type: string): JsonObject => {
+  const struct: JsonObject = {}
+  completing(types.get(type))(struct)
+  return struct
+}
+
+const none = () => null
+
+/** Makes what is written for nothing: null for lists, maps, times and pointers. */
+const zeroOf = ({ form, pointer }: types.Field): (() => Json) => {
+  if (pointer || form._tag === "List" || form._tag === "Map") return none
+  if (form._tag === "Ref") return () => zeroStruct(form.type)
+  const zero = scalars.zero[form.scalar] ?? null
+  return () => zero
+}
