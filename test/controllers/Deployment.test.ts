@@ -1,13 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import * as Stand from "./deployment/stand.ts"
 
-const { Deployment, ReplicaSet } = Stand
-
-/** A scenario on an API server without nodes: what ReplicaSets report is told by hand, so that every step is exact. */
-const scenario = <E>(title: string, body: Effect.Effect<void, E, Stand.Needs>) =>
-  it.effect(title, () => body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer())))
+const { Deployment, ReplicaSet, scenario } = Stand
 
 const named = (text: string, names: Readonly<Record<string, string>>) =>
   Object.entries(names).reduce((out, [name, alias]) => out.replaceAll(name, alias), text)

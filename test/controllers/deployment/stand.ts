@@ -1,4 +1,5 @@
 /** What the scenarios of the Deployment loop say: objects, ReplicaSets whose status is told by hand, and what was asked of the server. */
+import { it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -155,10 +156,20 @@ export const line = ({ context }: Request): string =>
   [context.verb, context.resource, context.name].filter((part) => part !== undefined).join(" ")
 
 /** What a write sent. */
-export const body = ({ body }: Request): Deployment => body as Deployment
+export const body = (call: Request | undefined): Deployment | undefined => call?.body as Deployment | undefined
 
-/** What a scenario may use. */
-export type Needs = Provides | Scope.Scope
+/** A scenario on an API server without nodes: what ReplicaSets report is told by hand, so that every step is exact. */
+export const scenario = <E>(title: string, body: Effect.Effect<void, E, Provides | Scope.Scope>) =>
+  it.effect(title, () => body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer())))
+
+/** A Deployment of which one ReplicaSet with this image runs complete. */
+export const running = (spec: object = {}) =>
+  Effect.gen(function* () {
+    yield* start
+    yield* create(Deployment, deployment(spec))
+    yield* obey("web:1")
+    yield* advance("1 minute")
+  })
 
 export const start = Effect.flatMap(ClusterTest, (cluster) => cluster.run(DeploymentController.make()))
 
