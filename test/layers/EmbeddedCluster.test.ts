@@ -12,7 +12,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import * as ApiError from "../../src/kube/ApiError.ts"
-import { Event, Pod } from "../../src/kube/resources.ts"
+import { Event, Pod, ServiceAccount } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
@@ -74,6 +74,34 @@ it.live("runs the demo through HTTPS only, and refuses who has no token", () =>
     // Seeding again finds everything in place.
     yield* demo.seed
   }).pipe(Effect.provide(cluster))
+)
+
+it.live("with accounts required, a pod waits for the one of its namespace", () =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    const create = (name: string, serviceAccountName?: string) =>
+      client.create(Pod, {
+        metadata: { namespace: "default", name },
+        spec: {
+          containers: [{ name: "main", image: "x" }],
+          ...(serviceAccountName === undefined ? {} : { serviceAccountName })
+        }
+      })
+    const refused = yield* Effect.flip(create("a", "none"))
+    assert.match(refused.message, /error looking up service account default\/none: serviceaccount "none" not found$/)
+    const account = { metadata: { namespace: "default", name: "default" } }
+    const [pod] = yield* Effect.all([create("a"), client.create(ServiceAccount, account)], { concurrency: 2 })
+    assert.strictEqual(pod.spec?.serviceAccountName, "default")
+    assert.match(pod.spec?.volumes?.[0]?.name ?? "", /^kube-api-access-/)
+  }).pipe(
+    Effect.provide(
+      KubeClient.layer.pipe(
+        Layer.provide(HttpTransport.layer),
+        Layer.provide(EmbeddedCluster.layerEndpoint),
+        Layer.provide(EmbeddedCluster.layer({ admission: { serviceAccount: true } }))
+      )
+    )
+  )
 )
 
 it.live("leaves nothing behind: no file, no listener", () =>
