@@ -44,6 +44,7 @@ const normal = (text) =>
     .replace(/\(x\d+ over \w+\)/g, "")
     .replace(/(?<=\s)(\d+[smhd])+(?=\s)/g, "AGE")
     .replace(/pod count is \d+$/gm, "pod count is N")
+    .replace(/-[bcdfghjklmnpqrstvwxz2456789]{6,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?(?=\s)/g, "-HASH")
     .replace(/-{3,}/g, "---")
     .replace(/[ \t]+/g, " ")
     .replace(/ $/gm, "")
@@ -156,9 +157,11 @@ const settled = async (command, env) => {
   const deadline = Date.now() + 15_000
   for (;;) {
     const printed = (await shell(command, env)).trimEnd()
-    if (Date.now() > deadline || printed.includes("(x2 ")) return printed
+    if (Date.now() > deadline || !printed.includes("Events:") || printed.includes("(x2 ")) return printed
   }
 }
+
+const startedIn = (text) => [...text.matchAll(/Starting Controller.*\n?/g)].length
 
 const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0
 
@@ -169,16 +172,22 @@ const consoles = async (text, blocks, env) => {
   const [first, ...others] = commands
   const program = start(first.command, env)
   let result = text
+  /** Behind what was replaced last: a command may be shown more than once. */
+  let cursor = 0
   const replace = (command, output) => {
-    const at = result.indexOf(`$ ${command}\n`) + command.length + 3
+    const at = result.indexOf(`$ ${command}\n`, cursor) + command.length + 3
+    cursor = at
     const end = Math.min(...["\n$ ", "\n```"].map((mark) => result.indexOf(mark, at - 1)).filter((index) => index >= 0))
     result = `${result.slice(0, at)}${output}${result.slice(Math.max(at - 1, end))}`
   }
   try {
+    const shown = startedIn(first.output)
     await program.until(
-      "its controller started",
-      (output) => /Starting Controller.*\n/.test(output) && / --kubeconfig .*\n/.test(output)
+      "its controllers started",
+      (output) => startedIn(output) >= (write ? 1 : shown) && / --kubeconfig .*\n/.test(output)
     )
+    // How many there are is not known before: they start within a moment of each other. By then the pods were counted, too.
+    if (write) await new Promise((resolve) => setTimeout(resolve, 12_000))
     const path = / --kubeconfig (\S+)/.exec(program.output)?.[1]
     if (path === undefined) throw new Error(`npm start did not say where its kubeconfig is:\n${program.output}`)
     if (write) replace(first.command, program.output.trim())
@@ -191,8 +200,9 @@ const consoles = async (text, blocks, env) => {
         continue
       }
       const real = command.replace(/--kubeconfig \S+/, `--kubeconfig ${path}`)
-      if (write) replace(command, await settled(real, env))
-      else await eventually(real, env, output)
+      const told = { ...env, KUBECONFIG: path }
+      if (write) replace(command, await settled(real, told))
+      else await eventually(real, told, output)
       said(`console: prints what is shown: ${command}`)
     }
     if (write) result = result.replaceAll(/--kubeconfig \/\S*\/embedded-cluster-\S+/g, `--kubeconfig ${path}`)
