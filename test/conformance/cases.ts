@@ -1,5 +1,6 @@
 /** All cases, under the headings of the rules they check. */
 import type { Case } from "./Case.ts"
+import { absent } from "./cases/absent.ts"
 import { admission } from "./cases/admission.ts"
 import { badRequests } from "./cases/badRequests.ts"
 import { beginning } from "./cases/beginning.ts"
@@ -11,6 +12,7 @@ import { errors } from "./cases/errors.ts"
 import { lists } from "./cases/lists.ts"
 import { patches } from "./cases/patches.ts"
 import { patchDetails } from "./cases/patchDetails.ts"
+import { quotas } from "./cases/quotas.ts"
 import { resources } from "./cases/resources.ts"
 import { security } from "./cases/security.ts"
 import { views } from "./cases/views.ts"
@@ -22,9 +24,9 @@ import { writes } from "./cases/writes.ts"
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Resources: [...beginning, ...served, ...resources],
   "Versions and watches": [...lists, ...watches],
-  Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...validation],
+  Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...absent, ...validation],
   Deletion: deletion,
-  Admission: admission,
+  Admission: [...admission, ...quotas],
   Views: views,
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,

@@ -311,6 +311,56 @@ describe("nodes", () => {
 
 describe("resource quota", () => {
   const quota = namespaced("resourcequotas")
+  const counted = Effect.fnUntraced(function* (hard: Record<string, string>) {
+    yield* post(quota, { metadata: { name: "q" }, spec: { hard } })
+    const used = Object.fromEntries(Object.keys(hard).map((name) => [name, "0"]))
+    yield* patch(`${quota}/q/status`, "merge", { status: { hard, used } })
+    return Effect.map(get(`${quota}/q`), (found) => found.status.used)
+  })
+
+  it.effect("counts sidecars beside everything that comes after them, and the overhead of a pod", () =>
+    Effect.gen(function* () {
+      const used = yield* counted({ "requests.cpu": "10", cpu: "10" })
+      const one = (name: string, cpu: string, more: object = {}) => ({
+        name,
+        image: "i:1",
+        resources: { requests: { cpu } },
+        ...more
+      })
+      const initContainers = [
+        one("before", "500m"),
+        one("sidecar", "100m", { restartPolicy: "Always" }),
+        one("after", "450m")
+      ]
+      yield* post(pods, pod("a", {}, { containers: [one("main", "200m")], initContainers }))
+      same(yield* used, { "requests.cpu": "550m", cpu: "550m" })
+      const overhead = { cpu: "50m" }
+      yield* post(pods, pod("b", {}, { containers: [one("main", "1")], initContainers, overhead }))
+      same(yield* used, { "requests.cpu": "1700m", cpu: "1700m" })
+    }).pipe(Effect.provide(layer({ admission: { resourceQuota: true } })))
+  )
+
+  it.effect("counts claims by their class too, and charges what they grow by", () =>
+    Effect.gen(function* () {
+      const prefix = "fast.storageclass.storage.k8s.io"
+      const used = yield* counted({ [`${prefix}/requests.storage`]: "5Gi", [`${prefix}/persistentvolumeclaims`]: "2" })
+      const claims = namespaced("persistentvolumeclaims")
+      const claim = (name: string, storage: string, storageClassName: string) => ({
+        metadata: { name },
+        spec: { accessModes: ["ReadWriteOnce"], storageClassName, resources: { requests: { storage } } }
+      })
+      yield* post(claims, claim("a", "2Gi", "fast"))
+      yield* post(claims, claim("b", "9Gi", "slow"))
+      same(yield* used, { [`${prefix}/requests.storage`]: "2Gi", [`${prefix}/persistentvolumeclaims`]: "1" })
+      yield* patch(`${claims}/a/status`, "merge", { status: { phase: "Bound" } })
+      const grow = (storage: string) =>
+        patch(`${claims}/a`, "merge", { spec: { resources: { requests: { storage } } } })
+      yield* grow("4Gi")
+      same((yield* used)[`${prefix}/requests.storage`], "4Gi")
+      same((yield* refused(grow("6Gi"))).status, 403)
+    }).pipe(Effect.provide(layer({ admission: { resourceQuota: true } })))
+  )
+
   it.effect("charges what is created, and refuses what does not fit", () =>
     Effect.gen(function* () {
       const hard = { pods: "2", "requests.cpu": "1" }

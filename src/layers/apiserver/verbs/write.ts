@@ -68,11 +68,11 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
   const owners = early ?? madeBy(turn, target, object, options)
   addresses.allocate(turn, kind, object)
   validate.object(kind, object)
+  turn.state.admission.check(written)
   const name = textAt(object, "metadata", "name")
   if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
     throw Refusal.alreadyExists(kind, name)
   }
-  turn.state.admission.check(written)
   return save(turn, kind, object, owners, options.dryRun)
 }
 

@@ -1,0 +1,133 @@
+/** Built-in admission: what quotas are charged for, and in which order they refuse. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { done, merge, refused } from "../answers.ts"
+import { type Ask, type Case, configMap } from "../Case.ts"
+import { at, podOf, service } from "../objects.ts"
+
+type Amounts = Readonly<Record<string, string>>
+
+/** A quota that a controller has counted: nothing is used yet. */
+const counted = Effect.fnUntraced(function* (ask: Ask, namespace: string, hard: Amounts) {
+  const { quotas } = at(namespace)
+  const used = Object.fromEntries(Object.keys(hard).map((name) => [name, "0"]))
+  done(yield* ask("POST", quotas, { metadata: { name: "q" }, spec: { hard } }))
+  done(yield* ask("PATCH", `${quotas}/q/status`, { status: { hard, used } }, merge))
+  return Effect.map(ask("GET", `${quotas}/q`), (reply): Amounts => done(reply).status.used)
+})
+
+const exceeded = (what: string, requested: string, used: string, limited: string) =>
+  ({
+    code: 403,
+    reason: "Forbidden",
+    message: `${what} is forbidden: exceeded quota: q, requested: ${requested}, used: ${used}, limited: ${limited}`
+  }) as const
+
+const asking = (name: string, cpu: string | undefined, initial?: string) => {
+  const container = (own: string, amount: string | undefined) => ({
+    name: own,
+    image: "registry.example/app:1",
+    resources: amount === undefined ? {} : { requests: { cpu: amount } }
+  })
+  return podOf(name, {
+    containers: [container("main", cpu)],
+    ...(initial === undefined ? {} : { initContainers: [container("first", initial === "" ? undefined : initial)] })
+  })
+}
+
+export const quotas: ReadonlyArray<Case> = [
+  {
+    title: "a quota is asked, and charged, before anybody looks whether the object exists; after it was validated",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const used = yield* counted(ask, namespace, { configmaps: "2" })
+      done(yield* ask("POST", configMaps, configMap("a")), 201)
+      refused(yield* ask("POST", configMaps, configMap("a")), { code: 409, reason: "AlreadyExists" })
+      assert.deepStrictEqual(yield* used, { configmaps: "2" })
+      refused(
+        yield* ask("POST", configMaps, configMap("a")),
+        exceeded('configmaps "a"', "configmaps=1", "configmaps=2", "configmaps=2")
+      )
+      refused(yield* ask("POST", configMaps, configMap("B_")), { code: 422, reason: "Invalid" })
+      done(yield* ask("DELETE", `${configMaps}/a`))
+      assert.deepStrictEqual(yield* used, { configmaps: "2" })
+    })
+  },
+  {
+    title: "an update is charged for what it takes more, and gets nothing back for what it takes less",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { services } = at(namespace)
+      const used = yield* counted(ask, namespace, {
+        services: "5",
+        "services.nodeports": "2",
+        "services.loadbalancers": "1"
+      })
+      const change = (spec: object) => ask("PATCH", `${services}/s`, { spec }, merge)
+      const now = (nodeports: string, loadbalancers: string) => ({
+        services: "1",
+        "services.nodeports": nodeports,
+        "services.loadbalancers": loadbalancers
+      })
+      done(yield* ask("POST", services, service("s")))
+      assert.deepStrictEqual(yield* used, now("0", "0"))
+      done(yield* change({ type: "NodePort" }))
+      assert.deepStrictEqual(yield* used, now("1", "0"))
+      const ports = ["a", "b", "c"].map((name, index) => ({ name, port: 80 + index }))
+      refused(
+        yield* change({ ports }),
+        exceeded('services "s"', "services.nodeports=2", "services.nodeports=1", "services.nodeports=2")
+      )
+      done(yield* change({ type: "LoadBalancer" }))
+      done(yield* ask("PATCH", `${services}/s`, { metadata: { labels: { x: "y" } } }, merge))
+      assert.deepStrictEqual(yield* used, now("1", "1"))
+      done(yield* change({ type: "ClusterIP", ports: [{ port: 80, nodePort: null }] }))
+      assert.deepStrictEqual(yield* used, now("1", "1"))
+    })
+  },
+  {
+    title: "a pod takes what its containers ask for together, or its init containers one by one, whichever is more",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      const used = yield* counted(ask, namespace, { pods: "5", "requests.cpu": "1" })
+      done(yield* ask("POST", pods, asking("a", "100m", "300m")), 201)
+      assert.deepStrictEqual(yield* used, { pods: "1", "requests.cpu": "300m" })
+      done(yield* ask("POST", pods, asking("b", "200m", "100m")), 201)
+      assert.deepStrictEqual(yield* used, { pods: "2", "requests.cpu": "500m" })
+      const unsaid = {
+        code: 403,
+        reason: "Forbidden",
+        message: 'pods "c" is forbidden: failed quota: q: must specify requests.cpu'
+      }
+      refused(yield* ask("POST", pods, asking("c", undefined)), unsaid)
+      refused(yield* ask("POST", pods, asking("c", "100m", "")), unsaid)
+      refused(
+        yield* ask("POST", pods, asking("c", "600m")),
+        exceeded('pods "c"', "requests.cpu=600m", "requests.cpu=500m", "requests.cpu=1")
+      )
+      done(yield* ask("PATCH", `${pods}/a`, { metadata: { labels: { x: "y" } } }, merge))
+      assert.deepStrictEqual(yield* used, { pods: "2", "requests.cpu": "500m" })
+    })
+  },
+  {
+    title: "a quota with a scope is about the pods in it only",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods, quotas } = at(namespace)
+      const scopeSelector = {
+        matchExpressions: [{ scopeName: "PriorityClass", operator: "In", values: ["system-node-critical"] }]
+      }
+      const [hard, used] = [{ pods: "1" }, { pods: "0" }]
+      done(yield* ask("POST", quotas, { metadata: { name: "q" }, spec: { hard, scopeSelector } }))
+      done(yield* ask("PATCH", `${quotas}/q/status`, { status: { hard, used } }, merge))
+      done(yield* ask("POST", pods, podOf("plain")), 201)
+      assert.deepStrictEqual(done(yield* ask("GET", `${quotas}/q`)).status.used, used)
+      const critical = { priorityClassName: "system-node-critical" }
+      done(yield* ask("POST", pods, podOf("a", critical)), 201)
+      refused(yield* ask("POST", pods, podOf("b", critical)), exceeded('pods "b"', "pods=1", "pods=1", "pods=1"))
+      done(yield* ask("POST", pods, podOf("also-plain")), 201)
+    })
+  }
+]
