@@ -174,3 +174,4 @@ export const running = (spec: object = {}) =>
 export const start = Effect.flatMap(ClusterTest, (cluster) => cluster.run(DeploymentController.make()))
 
 export { Deployment, Pod, ReplicaSet }
+export type Set = ReplicaSet

@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { Ports } from "../../../src/controllers/deployment/ports.ts"
+import * as Sync from "../../../src/controllers/deployment/sync.ts"
+import * as ApiError from "../../../src/kube/ApiError.ts"
+import * as Owner from "../../../src/kube/Owner.ts"
+import { Deployment, type ReplicaSet } from "../../../src/kube/resources.ts"
+import { deployment, replicaSet } from "./objects.ts"
+
+const refusal = (code: number, reason: string) =>
+  ApiError.fromStatus({
+    context: { verb: "any", path: "/any" },
+    status: code,
+    body: { kind: "Status", code, reason, message: reason }
+  })
+
+/** Ports that answer with what they are given, and note it; some may be others. */
+const noting = (others: Partial<Ports> = {}) => {
+  const log: Array<string> = []
+  const echo =
+    (what: string) =>
+    <A extends { readonly metadata: object }>(object: A) =>
+      Effect.sync(() => (log.push(what), object))
+  const made = (draft: Parameters<Ports["createSet"]>[0]): ReplicaSet => ({
+    ...draft,
+    metadata: { ...draft.metadata, name: draft.metadata.name ?? "" },
+    status: { replicas: 0 }
+  })
+  const ports: Ports = {
+    updateStatus: (deployment) =>
+      Effect.sync(() => {
+        const { conditions = [], ...counts } = deployment.status ?? {}
+        log.push(`status ${JSON.stringify(counts)} ${conditions.map(({ reason }) => reason).join(" ")}`.trim())
+        return deployment
+      }),
+    update: echo("update"),
+    createSet: (draft) => Effect.map(echo("create")(draft), made),
+    updateSet: echo("update set"),
+    removeSet: echo("remove set"),
+    liveSet: () => Effect.die("nobody has it"),
+    events: { event: (_, type, reason) => Effect.sync(() => void log.push(`${type} ${reason}`)) },
+    ...others
+  }
+  return { log, ports }
+}
+
+const judged = { progressDeadlineSeconds: 600 }
+
+const sync = (ports: Ports, given: Deployment, owned: ReadonlyArray<ReplicaSet> = []) =>
+  Sync.run(ports, { deployment: given, owned, podsOf: () => [] })
+
+describe("a sync", () => {
+  it.effect("of a selector that means every pod warns, and notes the generation once", () =>
+    Effect.gen(function* () {
+      const { log, ports } = noting()
+      const everything = deployment({ spec: { selector: {} }, status: { replicas: 2 } })
+      yield* Sync.refuse(ports, everything)
+      assert.deepStrictEqual(log, ["Warning SelectingAll", 'status {"replicas":2,"observedGeneration":1}'])
+      log.length = 0
+      yield* Sync.refuse(ports, { ...everything, status: { observedGeneration: 1 } })
+      assert.deepStrictEqual(log, ["Warning SelectingAll"])
+    })
+  )
+
+  it.effect("of a strategy nobody knows fails and writes nothing but what its set lacks", () =>
+    Effect.gen(function* () {
+      const { log, ports } = noting()
+      const error = yield* Effect.flip(sync(ports, deployment({ strategy: "BlueGreen" })))
+      assert.strictEqual(error.message, "unexpected deployment strategy type: BlueGreen")
+      assert.deepStrictEqual(log, [])
+    })
+  )
+
+  it.effect("that finds its own set under the name adopts it: a revision, no condition, no event", () =>
+    Effect.gen(function* () {
+      const given = deployment({ spec: judged, annotations: {} })
+      const own = replicaSet({
+        name: "web-x",
+        image: "web:1",
+        size: 3,
+        revision: "1",
+        metadata: { name: "web-x", uid: "x", ownerReferences: [Owner.reference(Deployment, given)] }
+      })
+      const { log, ports } = noting({
+        createSet: () => Effect.fail(refusal(409, "AlreadyExists")),
+        liveSet: () => Effect.succeed(own)
+      })
+      yield* sync(ports, given)
+      const counts = '{"observedGeneration":1,"replicas":3,"updatedReplicas":3,"unavailableReplicas":3}'
+      assert.deepStrictEqual(log, ["status {}", `status ${counts} MinimumReplicasUnavailable ReplicaSetUpdated`])
+    })
+  )
+
+  it.effect("counts a collision and fails with the refusal", () =>
+    Effect.gen(function* () {
+      const { log, ports } = noting({
+        createSet: () => Effect.fail(refusal(409, "AlreadyExists")),
+        liveSet: () => Effect.succeed(replicaSet({ name: "web-x", image: "web:1" }))
+      })
+      const error = yield* Effect.flip(sync(ports, deployment({ status: { collisionCount: 2 } })))
+      assert.strictEqual(error._tag === "ApiError" ? error.reason._tag : "", "AlreadyExists")
+      assert.deepStrictEqual(log, ['status {"collisionCount":3}'])
+    })
+  )
+
+  it.effect("tells of a set that cannot be created even if the status cannot be written", () =>
+    Effect.gen(function* () {
+      const { log, ports } = noting({
+        createSet: () => Effect.fail(refusal(403, "Forbidden")),
+        updateStatus: () => Effect.fail(refusal(409, "Conflict"))
+      })
+      const error = yield* Effect.flip(sync(ports, deployment({ spec: judged })))
+      assert.strictEqual(error._tag === "ApiError" ? error.reason._tag : "", "Forbidden")
+      assert.deepStrictEqual(log, ["Warning ReplicaSetCreateError"])
+    })
+  )
+
+  it.effect("says that a rollback was done after it was written, that it is not possible before", () =>
+    Effect.gen(function* () {
+      const asking = (revision: string) =>
+        deployment({ annotations: { "deprecated.deployment.rollback.to": revision } })
+      const owned = [
+        replicaSet({ name: "old", revision: "1", image: "web:0", created: 1 }),
+        replicaSet({ name: "new", revision: "2", image: "web:1", created: 2 })
+      ]
+      const fine = noting()
+      yield* sync(fine.ports, asking("1"), owned)
+      assert.deepStrictEqual(fine.log.slice(-2), ["update", "Normal DeploymentRollback"])
+      const broken = noting({ update: () => Effect.fail(refusal(409, "Conflict")) })
+      yield* Effect.flip(sync(broken.ports, asking("1"), owned))
+      assert.notInclude(broken.log, "Normal DeploymentRollback")
+      yield* Effect.flip(sync(broken.ports, asking("7"), owned))
+      assert.include(broken.log, "Warning DeploymentRollbackRevisionNotFound")
+    })
+  )
+
+  it.effect("goes on after a set of the history is gone already, and stops at any other failure", () =>
+    Effect.gen(function* () {
+      const complete = deployment({
+        replicas: 1,
+        annotations: { "deployment.kubernetes.io/revision": "2" },
+        spec: { revisionHistoryLimit: 0 },
+        status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 }
+      })
+      const owned = [
+        replicaSet({ name: "old", revision: "1", image: "web:0", created: 1 }),
+        replicaSet({ name: "new", revision: "2", image: "web:1", created: 2, size: 1, available: 1 })
+      ]
+      const gone = noting({ removeSet: () => Effect.fail(refusal(404, "NotFound")) })
+      yield* sync(gone.ports, complete, owned)
+      assert.lengthOf(gone.log, 1)
+      const broken = noting({ removeSet: () => Effect.fail(refusal(500, "InternalError")) })
+      yield* Effect.flip(sync(broken.ports, complete, owned))
+      assert.deepStrictEqual(broken.log, [])
+    })
+  )
+})
