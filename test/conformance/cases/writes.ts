@@ -242,6 +242,30 @@ export const writes: ReadonlyArray<Case> = [
     })
   },
   {
+    title: "a PUT of a deployment's status keeps spec and labels, takes the annotations and counts no generation",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = `${at(namespace).deployments}/a`
+      const made = done(yield* ask("POST", at(namespace).deployments, deployment("a")))
+      const metadata = {
+        ...made.metadata,
+        labels: { l: "1" },
+        annotations: { "deployment.kubernetes.io/revision": "1" }
+      }
+      const sent = { ...made, metadata, spec: { ...made.spec, replicas: 9 }, status: { observedGeneration: 1 } }
+      const after = done(yield* ask("PUT", `${path}/status`, sent))
+      assert.deepStrictEqual(after.metadata.annotations, metadata.annotations)
+      assert.deepStrictEqual(
+        [after.metadata.labels, after.metadata.generation, after.spec.replicas, after.status.observedGeneration],
+        [undefined, 1, 1, 1]
+      )
+      assert.deepStrictEqual(done(yield* ask("GET", path)), after)
+      // On the main endpoint a deployment counts annotations as a change of what is wanted.
+      const annotated = done(yield* ask("PATCH", path, { metadata: { annotations: { a: "1" } } }, merge))
+      assert.strictEqual(annotated.metadata.generation, 2)
+    })
+  },
+  {
     title: "dryRun on every verb leaves no trace, and costs no version",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {
