@@ -1,0 +1,282 @@
+/** The collector while things go wrong around it: lists that fail, watches that break, kinds that come and go, restarts. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
+import type * as ApiError from "../../../src/kube/ApiError.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import * as Faults from "../../../src/layers/apiserver/faults.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { Discovery, type Listing, NotServed } from "../../../src/layers/Discovery.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { all, blocking, make, to } from "./objects.ts"
+
+const collector = GarbageCollector.make()
+
+const remove = (name: string, propagationPolicy: "Background" | "Foreground" = "Background") =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.delete(ConfigMap, { name, namespace: "default" }, { propagationPolicy })
+  )
+
+const faults = (...rules: ReadonlyArray<Faults.Rule>) => Effect.flatMap(ApiServer, (server) => server.setFaults(rules))
+
+/** As when leadership is lost: nothing is finished first. */
+const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "somebody else leads" }))
+
+const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "no-such-uid" }
+
+describe("before the first sync", () => {
+  it.effect("nothing is deleted, and a kind that cannot be listed is waited for, for half a minute", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* make("a", { owners: [ghost] })
+      yield* faults({ match: { resource: "secrets" }, fault: { _tag: "Status", code: 403 } })
+      yield* cluster.run(collector)
+      yield* cluster.advance("29 seconds")
+      assert.deepStrictEqual(yield* all, ["a < ghost"])
+      yield* cluster.advance("1 second")
+      assert.deepStrictEqual(yield* all, [])
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("nothing is deleted while the server cannot say what there is", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const discovery = yield* Discovery
+      yield* make("a", { owners: [ghost] })
+      yield* discovery.reset
+      yield* faults({ match: (request) => request.path === "/apis", fault: { _tag: "Status", code: 503 } })
+      yield* cluster.run(collector)
+      yield* cluster.advance("10 minutes")
+      assert.deepStrictEqual(yield* all, ["a < ghost"])
+      yield* faults()
+      yield* cluster.advance("35 seconds")
+      assert.deepStrictEqual(yield* all, [])
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("owners that are told of after their dependents cost no request", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const a = yield* make("a", { kind: "Secret" })
+      for (let i = 0; i < 20; i++) yield* make(`b${i}`, { owners: [to(a)] })
+      const asked: Array<string> = []
+      yield* faults({
+        match: ({ context, path }) => {
+          if (context.verb === "get") asked.push(path)
+          return false
+        },
+        fault: { _tag: "Drop" }
+      })
+      yield* cluster.run(collector)
+      assert.deepStrictEqual(asked, [])
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+})
+
+/** Discovery as it would be on a server that lacks some kinds, or cannot describe a group, for as long as that is said here. */
+const discoveryOf = (inner: Discovery["Service"]) => {
+  const state = { hidden: new Set<string>(), failed: [] as Listing["failed"] }
+  const discovery = Discovery.of({
+    ...inner,
+    resourceFor: (kind) => (state.hidden.has(kind.kind) ? Effect.fail(new NotServed(kind)) : inner.resourceFor(kind)),
+    resources: Effect.map(inner.resources, ({ resources }) => ({
+      resources: resources.filter((one) => !state.hidden.has(one.kind)),
+      failed: state.failed
+    }))
+  })
+  return { state, discovery }
+}
+
+const watched = Effect.gen(function* () {
+  const informers = yield* (yield* Cache).status
+  return informers.filter(({ subscribers }) => subscribers > 0).map(({ id }) => id)
+})
+
+describe("kinds", () => {
+  it.effect("that come later are watched within half a minute, and dependents of theirs were kept until then", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const { discovery, state } = discoveryOf(yield* Discovery)
+      state.hidden.add("Secret")
+      yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
+      const secret = yield* make("secret", { kind: "Secret" })
+      yield* make("good", { owners: [to(secret)] })
+      yield* make("bad", { owners: [{ ...ghost, kind: "Secret" }] })
+      yield* cluster.advance("10 minutes")
+      assert.deepStrictEqual(yield* all, ["bad < ghost", "good < secret", "secret"])
+      assert.notInclude(yield* watched, "metadata:v1/secrets")
+      state.hidden.clear()
+      yield* cluster.advance("31 seconds")
+      assert.include(yield* watched, "metadata:v1/secrets")
+      yield* cluster.advance("15 minutes")
+      assert.deepStrictEqual(yield* all, ["good < secret", "secret"])
+      yield* (yield* KubeClient).delete(Secret, { name: "secret", namespace: "default" })
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* all, [])
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("that are gone are not watched, and what they own is kept; what they had been waited for is not", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const { discovery, state } = discoveryOf(yield* Discovery)
+      yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
+      const secret = yield* make("secret", { kind: "Secret" })
+      yield* make("owned", { owners: [to(secret)] })
+      const owner = yield* make("owner")
+      yield* make("blocker", { kind: "Secret", owners: [blocking(owner)], finalizers: ["example.com/hold"] })
+      yield* cluster.settle
+      yield* remove("owner", "Foreground")
+      yield* cluster.advance("1 second")
+      state.hidden.add("Secret")
+      yield* cluster.advance("31 seconds")
+      assert.notInclude(yield* watched, "metadata:v1/secrets")
+      yield* cluster.advance("10 minutes")
+      assert.deepStrictEqual(yield* all, ["owned < secret", "blocker! < owner", "secret"])
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("of a group that cannot be described stay watched", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const { discovery, state } = discoveryOf(yield* Discovery)
+      yield* Effect.provideService(cluster.run(collector), Discovery, discovery)
+      const before = yield* watched
+      state.hidden.add("Secret").add("ConfigMap")
+      const error = yield* Effect.flip((yield* KubeClient).get(ConfigMap, { name: "nothing", namespace: "default" }))
+      state.failed = [{ group: "", version: "v1", error: error as ApiError.ApiError }]
+      yield* cluster.advance("2 minutes")
+      assert.deepStrictEqual(yield* watched, before)
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("that another controller watches in full are not watched twice", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.subscribe(ConfigMap, { selection: { namespace: "kube-system" } })
+      yield* cluster.run(collector)
+      const ids = yield* watched
+      assert.include(ids, "v1/pods")
+      assert.notInclude(ids, "metadata:v1/pods")
+      assert.include(ids, "metadata:v1/configmaps")
+      assert.notInclude(ids, "metadata:v1/events")
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+})
+
+describe("restarts", () => {
+  it.effect("pick up deletions where they were left", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const a = yield* make("a")
+      const b = yield* make("b", { owners: [blocking(a)] })
+      yield* make("c", { owners: [blocking(b)] })
+      const d = yield* make("d")
+      yield* make("e", { owners: [to(d)] })
+      const f = yield* make("f")
+      yield* make("g", { owners: [to(f)] })
+      const first = yield* cluster.run(collector)
+      yield* faults(
+        { match: { verb: "delete", path: "/api/v1/namespaces/default/configmaps/c" }, fault: { _tag: "Drop" } },
+        { match: { verb: "patch" }, fault: { _tag: "Drop" } }
+      )
+      yield* remove("a", "Foreground")
+      yield* (yield* KubeClient).delete(ConfigMap, { name: "f", namespace: "default" }, { propagationPolicy: "Orphan" })
+      yield* cluster.advance("1 second")
+      assert.deepStrictEqual(yield* all, ["a!", "b! < a", "c < b", "d", "e < d", "f!", "g < f"])
+      yield* first.stop(lost)
+      yield* remove("d")
+      yield* faults()
+      yield* cluster.run(collector)
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* all, ["g"])
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+})
+
+/** A graph of owners: each object may be owned by those before it. */
+const ownership = Arbitrary.all({
+  owners: Arbitrary.array(
+    Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 }))), {
+      minLength: 0,
+      maxLength: 3
+    }),
+    { minLength: 2, maxLength: 14 }
+  ),
+  removed: Arbitrary.array(
+    Arbitrary.schema(
+      Schema.Struct({
+        which: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 })),
+        foreground: Schema.Boolean
+      })
+    ),
+    { minLength: 1, maxLength: 5 }
+  ),
+  rules: Arbitrary.array(Arbitrary.schema(Faults.DataRule), { minLength: 0, maxLength: 6 }),
+  restart: Arbitrary.schema(Schema.Boolean)
+})
+
+describe("whatever happens", () => {
+  it.effect.prop(
+    "what has an owner left lives, and what has none goes",
+    { plan: ownership },
+    ({ plan }) =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const made: Array<KubeObject> = []
+        const ownersOf = plan.owners.map((owners, i) => [...new Set(owners.filter((one) => one < i))])
+        for (const [i, owners] of ownersOf.entries()) {
+          const references = owners.flatMap((one) => {
+            const owner = made[one]
+            return owner === undefined ? [] : [one % 2 === 0 ? blocking(owner) : to(owner)]
+          })
+          made.push(yield* make(`o${String(i).padStart(2, "0")}`, { owners: references }))
+        }
+        const first = yield* cluster.run(collector)
+        // Each rule for some calls only: the world gets well in the end.
+        yield* faults(...plan.rules.map((rule) => ({ times: 3, ...rule })))
+        const gone = new Set<number>()
+        for (const { foreground, which } of plan.removed) {
+          const name = made[which % made.length]?.metadata.name ?? ""
+          gone.add(which % made.length)
+          // The faults meet the user too, who is not to hold the clock.
+          yield* Effect.forkChild(Effect.ignore(remove(name, foreground ? "Foreground" : "Background")))
+        }
+        if (plan.restart) {
+          yield* first.stop(lost)
+          yield* cluster.run(collector)
+        }
+        yield* cluster.advance("1 minute")
+        yield* faults()
+        for (const which of gone) yield* Effect.ignore(remove(made[which]?.metadata.name ?? ""))
+        yield* cluster.advance("20 minutes")
+        for (const [i, owners] of ownersOf.entries()) {
+          if (owners.length > 0 && owners.every((one) => gone.has(one))) gone.add(i)
+        }
+        const expected = made.flatMap(({ metadata }, i) => (gone.has(i) ? [] : [[metadata.name, metadata.uid]]))
+        const left = yield* cluster.snapshot(ConfigMap)
+        assert.deepStrictEqual(
+          left.map(({ metadata }) => [metadata.name, metadata.uid]),
+          expected
+        )
+        for (const { metadata } of left) {
+          for (const { name, uid } of metadata.ownerReferences ?? []) {
+            assert.isTrue(
+              left.some((one) => one.metadata.uid === uid),
+              `${metadata.name} still refers to ${name}`
+            )
+          }
+        }
+      }).pipe(Effect.provide(ClusterTest.layer())),
+    { arbitrary: { runs: 25 } }
+  )
+})
