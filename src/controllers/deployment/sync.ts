@@ -158,13 +158,18 @@ const report = Effect.fnUntraced(function* (
   return undefined
 })
 
-/** Writes the counts and what they say about progress; if that is no news, says when to look again. */
+/**
+ * Writes the counts and what they say about progress; if that is no news, says when to look again. It is none either if the server, which
+ * may be too old for a field, keeps nothing of what was written.
+ */
 const judge = Effect.fnUntraced(function* (
   ports: Ports,
   { deployment, now, sets }: Rollout
 ): Effect.fn.Return<Progress.Recheck, Failure> {
   const status = Status.rollout(deployment, sets, now)
-  if (Status.isSame(deployment.status ?? {}, status)) return Progress.recheck(deployment, status, now)
-  yield* ports.updateStatus({ ...deployment, status })
-  return undefined
+  if (!Status.isSame(deployment.status ?? {}, status)) {
+    const written = yield* ports.updateStatus({ ...deployment, status })
+    if (written.metadata.resourceVersion !== deployment.metadata.resourceVersion) return undefined
+  }
+  return Progress.recheck(deployment, status, now)
 })

@@ -134,6 +134,28 @@ describe("a sync", () => {
     })
   )
 
+  it.effect("that writes what the server does not keep looks again when the deadline has passed", () =>
+    Effect.gen(function* () {
+      const conditions = [
+        { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", lastUpdateTime: "1970-01-01T00:00:00Z" }
+      ]
+      const given = deployment({ spec: judged, status: { conditions } })
+      const stored = { ...given, metadata: { ...given.metadata, resourceVersion: "7" } }
+      const set = replicaSet({ image: "web:1", size: 3, replicas: 0, revision: "1", status: { observedGeneration: 0 } })
+      const deaf = noting({ updateStatus: () => Effect.succeed(stored) })
+      assert.deepStrictEqual(yield* sync(deaf.ports, stored, [set]), { _tag: "After", millis: 601_000 })
+      const changed = { ...stored, metadata: { ...stored.metadata, resourceVersion: "8" } }
+      const keen = noting({ updateStatus: () => Effect.succeed(changed) })
+      assert.isUndefined(
+        yield* sync(
+          keen.ports,
+          { ...stored, metadata: { ...stored.metadata, annotations: { "deployment.kubernetes.io/revision": "1" } } },
+          [set]
+        )
+      )
+    })
+  )
+
   it.effect("goes on after a set of the history is gone already, and stops at any other failure", () =>
     Effect.gen(function* () {
       const complete = deployment({
