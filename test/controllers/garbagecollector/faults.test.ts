@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
-import type * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
@@ -151,7 +150,7 @@ describe("kinds", () => {
       const before = yield* watched
       state.hidden.add("Secret").add("ConfigMap")
       const error = yield* Effect.flip((yield* KubeClient).get(ConfigMap, { name: "nothing", namespace: "default" }))
-      state.failed = [{ group: "", version: "v1", error: error as ApiError.ApiError }]
+      state.failed = [{ group: "", version: "v1", error }]
       yield* cluster.advance("2 minutes")
       assert.deepStrictEqual(yield* watched, before)
     }).pipe(Effect.provide(ClusterTest.layer()))
