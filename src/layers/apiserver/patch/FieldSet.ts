@@ -104,13 +104,18 @@ export const overlaps = (a: FieldSet, b: FieldSet): boolean => {
   return false
 }
 
-/** The members as the server prints them: `.spec.containers[name="a"].image`. */
-export const paths = (fields: FieldSet, prefix = ""): ReadonlyArray<string> =>
-  Object.keys(fields).flatMap((key) => {
+/** The members as the server prints them, `.spec.containers[name="a"].image`: sorted, what is deeper after what is not. */
+export const paths = (fields: FieldSet, prefix = ""): ReadonlyArray<string> => {
+  const here: Array<string> = []
+  const below: Array<string> = []
+  for (const key of Object.keys(fields).sort()) {
     const under = child(fields, key) ?? leaf
     const path = prefix + segment(key)
-    return isEmpty(under) ? [path] : paths(under, path)
-  })
+    if (isEmpty(under)) here.push(path)
+    else below.push(...paths(under, path))
+  }
+  return [...here, ...below]
+}
 
 const segment = (key: string): string => {
   if (key === ".") return ""

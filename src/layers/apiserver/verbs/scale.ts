@@ -47,11 +47,13 @@ const scaleOf = (object: JsonObject): JsonObject => {
   const metadata = objectAt(object, "metadata") ?? {}
   const kept = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"]
   const selector = selectorText(at(object, "spec", "selector"))
+  const replicas = at(object, "spec", "replicas") ?? 0
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: Object.fromEntries(kept.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]))),
-    spec: { replicas: at(object, "spec", "replicas") ?? 0 },
+    // Its type leaves a zero out.
+    spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: at(object, "status", "replicas") ?? 0,
       ...(selector === "" ? {} : { selector })

@@ -33,7 +33,11 @@ export const statefulSet = (object: JsonObject): void => {
   empty(strategy, { type: "RollingUpdate" })
   if (strategy["type"] === "RollingUpdate") absent(ensureObject(strategy, "rollingUpdate"), { partition: 0 })
   empty(ensureObject(spec, "persistentVolumeClaimRetentionPolicy"), { whenDeleted: "Retain", whenScaled: "Retain" })
-  for (const one of objects(spec, "volumeClaimTemplates")) claim(one)
+  for (const one of objects(spec, "volumeClaimTemplates")) {
+    claim(one)
+    // Alone of all that is inside another object it says what it is.
+    Object.assign(one, { apiVersion: "v1", kind: "PersistentVolumeClaim" })
+  }
   template(spec)
 }
 

@@ -1,0 +1,370 @@
+/** Writes: what becomes of values that are empty or not there at all. A server holds objects in structs, and it shows. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { applyPatch, done, jsonPatch, merge, refused, strategic } from "../answers.ts"
+import type { Case } from "../Case.ts"
+import { at, containers, deployment, matching, podOf, service } from "../objects.ts"
+
+const rbac = (namespace: string) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`
+
+/** Without what every server adds. */
+const content = ({ apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest }: any): object => rest
+
+const ownedBy = (object: any, manager: string): any =>
+  object.metadata.managedFields?.find((entry: any) => entry.manager === manager)?.fieldsV1
+
+const written: ReadonlyArray<Case> = [
+  {
+    title: "empty maps, lists and texts that are sent are not kept; an optional false is",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const empty = { labels: {}, annotations: {}, finalizers: [], ownerReferences: [], generateName: "" }
+      const body = { metadata: { name: "a", ...empty }, data: {}, binaryData: { x: "" }, immutable: false }
+      const made = done(yield* ask("POST", configMaps, body))
+      assert.deepStrictEqual(content(made), { binaryData: { x: "" }, immutable: false })
+      for (const key of Object.keys(empty)) assert.notProperty(made.metadata, key)
+      const { items } = done(yield* ask("GET", `${configMaps}?fieldSelector=metadata.name=a`))
+      assert.deepStrictEqual(content(items[0]), { binaryData: { x: "" }, immutable: false })
+    })
+  },
+  {
+    title: "a container keeps an empty struct it points to, and the zeros it can tell from nothing",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const sent = {
+        name: "main",
+        image: "registry.example/app:1",
+        args: [],
+        command: [""],
+        env: [{ name: "A", value: "" }],
+        lifecycle: {},
+        ports: [{ containerPort: 80, hostPort: 0, name: "" }],
+        resources: { limits: {}, requests: {} },
+        securityContext: { privileged: false, runAsUser: 0 },
+        stdin: false,
+        tty: false,
+        volumeMounts: [],
+        workingDir: ""
+      }
+      const made = done(yield* ask("POST", at(namespace).pods, podOf("a", { containers: [sent], securityContext: {} })))
+      assert.deepStrictEqual(made.spec.containers[0], {
+        name: "main",
+        image: "registry.example/app:1",
+        command: [""],
+        env: [{ name: "A" }],
+        imagePullPolicy: "IfNotPresent",
+        lifecycle: {},
+        ports: [{ containerPort: 80, protocol: "TCP" }],
+        resources: {},
+        securityContext: { privileged: false, runAsUser: 0 },
+        terminationMessagePath: "/dev/termination-log",
+        terminationMessagePolicy: "File"
+      })
+      assert.deepStrictEqual(made.spec.securityContext, {})
+    })
+  },
+  {
+    title: "a deployment of no replicas, not paused and without links says the first and the last",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const template = {
+        ...matching.template,
+        spec: { containers, affinity: {}, enableServiceLinks: false, hostNetwork: false, nodeSelector: {}, volumes: [] }
+      }
+      const spec = { ...matching, minReadySeconds: 0, paused: false, replicas: 0, strategy: {}, template }
+      const made = done(yield* ask("POST", at(namespace).deployments, deployment("a", spec)))
+      assert.sameMembers(Object.keys(made.spec), [
+        "progressDeadlineSeconds",
+        "replicas",
+        "revisionHistoryLimit",
+        "selector",
+        "strategy",
+        "template"
+      ])
+      const { affinity, enableServiceLinks } = made.spec.template.spec
+      assert.deepStrictEqual([made.spec.replicas, affinity, enableServiceLinks], [0, {}, false])
+      for (const key of ["hostNetwork", "nodeSelector", "volumes"]) assert.notProperty(made.spec.template.spec, key)
+    })
+  },
+  {
+    title: "a service loses the numbers and texts that are nothing",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const ports = [{ name: "", nodePort: 0, port: 80, targetPort: 0 }]
+      const nothing = { externalIPs: [], loadBalancerIP: "", publishNotReadyAddresses: false, selector: {} }
+      const made = done(yield* ask("POST", at(namespace).services, service("a", { ports, ...nothing })))
+      assert.deepStrictEqual(made.spec.ports, [{ port: 80, protocol: "TCP", targetPort: 80 }])
+      for (const key of Object.keys(nothing)) assert.notProperty(made.spec, key)
+      assert.deepStrictEqual(made.status, { loadBalancer: {} })
+    })
+  }
+]
+
+const always: ReadonlyArray<Case> = [
+  {
+    title: "structs that an object holds by value are there, empty or not",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { leases, quotas } = at(namespace)
+      const named = { metadata: { name: "a" } }
+      const policies = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`
+      assert.deepStrictEqual(content(done(yield* ask("POST", leases, named))), { spec: {} })
+      assert.deepStrictEqual(content(done(yield* ask("POST", quotas, named))), { spec: {}, status: {} })
+      const policy = done(yield* ask("POST", policies, { ...named, spec: { egress: [], ingress: [{}] } }))
+      assert.deepStrictEqual(policy.spec, { podSelector: {}, ingress: [{}], policyTypes: ["Ingress"] })
+    })
+  },
+  {
+    title: "a required list that is empty or not there is null",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const roles = `${rbac(namespace)}/roles`
+      assert.deepStrictEqual(content(done(yield* ask("POST", roles, { metadata: { name: "a" } }))), { rules: null })
+      done(yield* ask("POST", roles, { metadata: { name: "b" }, rules: [] }))
+      assert.deepStrictEqual(content(done(yield* ask("GET", `${roles}/b`))), { rules: null })
+      const limits = done(yield* ask("POST", at(namespace).limits, { metadata: { name: "a" } }))
+      assert.deepStrictEqual(limits.spec, { limits: null })
+      const node = { metadata: { name: namespace }, spec: { drivers: [] } }
+      const drivers = done(yield* ask("POST", "/apis/storage.k8s.io/v1/csinodes", node))
+      assert.deepStrictEqual(drivers.spec, { drivers: null })
+    })
+  },
+  {
+    title: "a rule keeps its lists of texts, but no empty one that is optional",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] }
+      const sent = { ...rule, nonResourceURLs: [], resourceNames: [] }
+      const role = { metadata: { name: "a" }, rules: [sent] }
+      assert.deepStrictEqual(done(yield* ask("POST", `${rbac(namespace)}/roles`, role)).rules, [rule])
+      const roleRef = { apiGroup: "", kind: "Role", name: "a" }
+      const binding = { metadata: { name: "a" }, roleRef, subjects: [] }
+      assert.deepStrictEqual(content(done(yield* ask("POST", `${rbac(namespace)}/rolebindings`, binding))), {
+        roleRef: { ...roleRef, apiGroup: "rbac.authorization.k8s.io" }
+      })
+    })
+  },
+  {
+    title: "what a node does not tell of itself is there as empty texts",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const status = { conditions: [{ type: "Ready", status: "True" }], images: [{ sizeBytes: 0 }] }
+      const sent = { metadata: { name: namespace }, spec: { podCIDR: "", unschedulable: false }, status }
+      const node = done(yield* ask("POST", "/api/v1/nodes", sent))
+      assert.deepStrictEqual([...new Set(Object.values(node.status.nodeInfo))], [""])
+      assert.deepStrictEqual(
+        [node.status.daemonEndpoints, node.status.images],
+        [{ kubeletEndpoint: { Port: 0 } }, [{ names: null }]]
+      )
+      const ready = { type: "Ready", status: "True", lastHeartbeatTime: null, lastTransitionTime: null }
+      assert.deepStrictEqual(node.status.conditions, [ready])
+      for (const key of ["podCIDR", "unschedulable"]) assert.notProperty(node.spec, key)
+    })
+  },
+  {
+    title: "an event has all its times and sources, in the words of either group",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const sent = { metadata: { name: "a" }, involvedObject: { namespace }, count: 0, message: "", type: "Normal" }
+      const made = done(yield* ask("POST", at(namespace).events, sent))
+      const common = { eventTime: null, reportingInstance: "", type: "Normal" }
+      assert.deepStrictEqual(content(made), {
+        ...common,
+        firstTimestamp: null,
+        involvedObject: { namespace },
+        lastTimestamp: null,
+        reportingComponent: "",
+        source: {}
+      })
+      const other = done(yield* ask("GET", `/apis/events.k8s.io/v1/namespaces/${namespace}/events/a`))
+      const { reportingInstance: _reportingInstance, ...told } = common
+      assert.deepStrictEqual(content(other), {
+        ...told,
+        deprecatedFirstTimestamp: null,
+        deprecatedLastTimestamp: null,
+        deprecatedSource: {},
+        regarding: { namespace }
+      })
+    })
+  },
+  {
+    title: "the claims that a stateful set makes say what they are, and have a status",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const claim = { accessModes: ["ReadWriteOnce"], resources: { limits: {}, requests: { storage: "1Gi" } } }
+      const spec = { ...matching, serviceName: "", volumeClaimTemplates: [{ metadata: { name: "v" }, spec: claim }] }
+      const made = done(yield* ask("POST", at(namespace).statefulSets, { metadata: { name: "a" }, spec }))
+      assert.strictEqual(made.spec.serviceName, "")
+      const [{ metadata, ...rest }] = made.spec.volumeClaimTemplates
+      assert.strictEqual(metadata.name, "v")
+      assert.deepStrictEqual(rest, {
+        apiVersion: "v1",
+        kind: "PersistentVolumeClaim",
+        spec: { accessModes: claim.accessModes, resources: { requests: { storage: "1Gi" } }, volumeMode: "Filesystem" },
+        status: { phase: "Pending" }
+      })
+    })
+  },
+  {
+    title: "no replicas to scale to is a scale without a number",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      done(yield* ask("POST", deployments, deployment("a", { ...matching, replicas: 3 })))
+      const path = `${deployments}/a/scale`
+      const scale = done(yield* ask("PATCH", path, { spec: { replicas: 0 } }, merge))
+      assert.deepStrictEqual([scale.spec, scale.status.replicas], [{}, 0])
+      assert.deepStrictEqual(done(yield* ask("GET", path)).spec, {})
+      assert.strictEqual(done(yield* ask("GET", `${deployments}/a`)).spec.replicas, 0)
+    })
+  }
+]
+
+const changed: ReadonlyArray<Case> = [
+  {
+    title: "an update to nothing takes a field away, and nothing for nothing is no change",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps } = at(namespace)
+      const body = (data: object) => ({ metadata: { name: "a" }, data })
+      done(yield* ask("POST", configMaps, body({ k: "v" })))
+      const emptied = done(yield* ask("PUT", `${configMaps}/a`, body({})))
+      assert.deepStrictEqual(content(emptied), {})
+      const again = done(yield* ask("PUT", `${configMaps}/a`, { ...body({}), binaryData: {} }))
+      assert.strictEqual(again.metadata.resourceVersion, emptied.metadata.resourceVersion)
+    })
+  },
+  {
+    title: "no patch leaves an empty value behind, whatever its type",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const made = done(yield* ask("POST", deployments, deployment("a")))
+      const path = `${deployments}/a`
+      const nothing = { minReadySeconds: 0, paused: false, template: { spec: { hostAliases: [], hostname: "" } } }
+      const operations = [
+        { op: "add", path: "/spec/paused", value: false },
+        { op: "add", path: "/spec/template/spec/volumes", value: [] },
+        { op: "add", path: "/metadata/labels", value: {} }
+      ]
+      for (const reply of [
+        yield* ask("PATCH", path, { spec: nothing }, merge),
+        yield* ask("PATCH", path, { spec: nothing }, strategic),
+        yield* ask("PATCH", path, operations, jsonPatch)
+      ]) {
+        const after = done(reply)
+        assert.deepStrictEqual(after.spec, made.spec)
+        assert.strictEqual(after.metadata.resourceVersion, made.metadata.resourceVersion)
+      }
+    })
+  },
+  {
+    title: "a status tells times that are not known as null, and loses empty texts",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      done(yield* ask("POST", pods, podOf("a")))
+      const status = {
+        conditions: [{ type: "Ready", status: "False", message: "", reason: "" }],
+        containerStatuses: [{ name: "main", ready: false, restartCount: 0 }],
+        hostIP: "",
+        message: "",
+        podIPs: []
+      }
+      const after = done(yield* ask("PATCH", `${pods}/a/status`, { status }, merge))
+      assert.deepStrictEqual(after.status, {
+        conditions: [{ type: "Ready", status: "False", lastProbeTime: null, lastTransitionTime: null }],
+        containerStatuses: [
+          { name: "main", image: "", imageID: "", lastState: {}, ready: false, restartCount: 0, state: {} }
+        ],
+        phase: "Pending",
+        qosClass: "BestEffort"
+      })
+      const condition = { ".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {}, "f:status": {}, "f:type": {} }
+      const owned = after.metadata.managedFields.find((entry: any) => "f:status" in entry.fieldsV1)
+      assert.deepStrictEqual(owned.fieldsV1["f:status"]["f:conditions"]['k:{"type":"Ready"}'], condition)
+    })
+  }
+]
+
+/** What somebody has said is the same as what is said again, but the value is not there, so that it is new each time. */
+const conflicts = [
+  'Apply failed with 2 conflicts: conflicts with "one":',
+  "- .spec.paused",
+  "- .spec.template.spec.hostNetwork"
+].join("\n")
+
+const applied: ReadonlyArray<Case> = [
+  {
+    title: "apply: who sends a false or an empty list owns it, though it is not kept",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = `${at(namespace).deployments}/a?fieldManager=one`
+      const [container] = containers
+      const spec = { containers: [{ ...container, args: [], env: [] }], hostNetwork: false, volumes: [] }
+      const body = deployment("a", { ...matching, paused: false, template: { ...matching.template, spec } })
+      const made = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.notProperty(made.spec, "paused")
+      for (const key of ["hostNetwork", "volumes"]) assert.notProperty(made.spec.template.spec, key)
+      const owned = ownedBy(made, "one")["f:spec"]
+      assert.deepStrictEqual([owned["f:paused"], owned["f:template"]["f:spec"]["f:hostNetwork"]], [{}, {}])
+      assert.notProperty(owned["f:template"]["f:spec"], "f:volumes")
+      const own = owned["f:template"]["f:spec"]["f:containers"]['k:{"name":"main"}']
+      assert.deepStrictEqual(own, { ".": {}, "f:args": {}, "f:image": {}, "f:name": {} })
+      const again = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.strictEqual(again.metadata.resourceVersion, made.metadata.resourceVersion)
+      const other = deployment("a", { template: { spec: { hostNetwork: false } }, paused: false })
+      const reply = yield* ask("PATCH", path.replace("=one", "=two"), other, applyPatch)
+      refused(reply, { code: 409, reason: "Conflict", message: conflicts })
+    })
+  },
+  {
+    title: "apply: a null takes a value away, but says nothing of what merges; a null time is owned",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const labelled = deployment("a", { ...matching, minReadySeconds: 3, paused: true })
+      done(yield* ask("POST", deployments, { ...labelled, metadata: { name: "a", labels: { k: "v" } } }))
+      const template = { metadata: { creationTimestamp: null, labels: { app: "a" } } }
+      const config = {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "a", labels: null },
+        spec: { minReadySeconds: null, paused: null, strategy: null, template }
+      }
+      const path = `${deployments}/a?fieldManager=one&force=true`
+      const after = done(yield* ask("PATCH", path, config, applyPatch))
+      assert.deepStrictEqual([after.metadata.labels, after.spec.strategy.type], [{ k: "v" }, "RollingUpdate"])
+      for (const key of ["minReadySeconds", "paused"]) assert.notProperty(after.spec, key)
+      const owned = ownedBy(after, "one")["f:spec"]
+      assert.deepStrictEqual([owned["f:minReadySeconds"], owned["f:paused"]], [{}, {}])
+      const metadata = { "f:creationTimestamp": {}, "f:labels": { "f:app": {} } }
+      assert.deepStrictEqual(owned["f:template"], { "f:metadata": metadata })
+    })
+  },
+  {
+    title: "apply: an empty map is owned by who sends it, and is not there",
+    since: 22,
+    rule: "structured-merge-diff, the field set of a configuration has its empty maps and nulls",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = `${at(namespace).configMaps}/a?fieldManager=one`
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} }
+      const made = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.deepStrictEqual([content(made), ownedBy(made, "one")], [{}, { "f:data": {} }])
+      const again = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.strictEqual(again.metadata.resourceVersion, made.metadata.resourceVersion)
+    })
+  },
+  {
+    title: "a template that says nothing of its pods' creation has no such field",
+    since: 34,
+    rule: "metav1.ObjectMeta, creationTimestamp is omitzero",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const made = done(yield* ask("POST", at(namespace).deployments, deployment("a")))
+      assert.deepStrictEqual(made.spec.template.metadata, { labels: { app: "a" } })
+    })
+  }
+]
+
+export const absent: ReadonlyArray<Case> = [...written, ...always, ...changed, ...applied]
