@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import type { ApiError } from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -50,9 +51,16 @@ export interface Ports<O> extends PodControl.Calls {
 
 export type Failure = ApiError | Adopt.ClaimError | PodControl.PodControlError
 
+/**
+ * So many pods are created or deleted at a time, by all syncs together. More gains nothing - the server is busy - and costs a
+ * connection each, which over HTTP/1.1 is a handshake.
+ */
+const atOnce = 16
+
 interface State<O extends Replicas.ReplicaOwner> {
   readonly kind: Kind<O>
   readonly ports: Ports<O>
+  readonly permits: Semaphore.Semaphore
   readonly books: Expectations.Expectations
   readonly owners: Owners.Owners<O>
 }
@@ -70,7 +78,7 @@ export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, ports: Port
     return selector !== undefined && Selector.matchesLabels(selector, labels)
   }
   const owners = { resource: kind.resource, store: ports.owners, selects }
-  const state: State<O> = { kind, ports, owners, books: Expectations.make() }
+  const state: State<O> = { kind, ports, owners, books: Expectations.make(), permits: Semaphore.makeUnsafe(atOnce) }
   return { onOwner: ownerTrigger(state), onPod: podTrigger(state), sync: sync(state) }
 }
 
@@ -215,7 +223,7 @@ const manage = <O extends Replicas.ReplicaOwner>(
 }
 
 const create = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
-  { books, kind, ports }: State<O>,
+  { books, kind, permits, ports }: State<O>,
   key: Key.Key,
   owner: O,
   count: number,
@@ -223,13 +231,13 @@ const create = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
 ) {
   books.expectCreations(key, count, now)
   const pod = PodControl.draft(kind.resource, owner, owner.spec?.template ?? {})
-  const { failure, succeeded } = yield* SlowStart.run(count, PodControl.create(ports, owner, pod))
+  const { failure, succeeded } = yield* SlowStart.run(count, permits.withPermit(PodControl.create(ports, owner, pod)))
   for (let i = succeeded; i < count; i++) books.creationObserved(key)
   return failure?.error
 })
 
 const remove = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
-  { books, ports }: State<O>,
+  { books, permits, ports }: State<O>,
   key: Key.Key,
   owner: O,
   pods: ReadonlyArray<Pod>,
@@ -240,7 +248,7 @@ const remove = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
   yield* Effect.forEach(
     pods,
     (pod) =>
-      Effect.matchEager(PodControl.remove(ports, owner, pod), {
+      Effect.matchEager(permits.withPermit(PodControl.remove(ports, owner, pod)), {
         onSuccess: (answer) => {
           if (answer === "NotFound") books.deletionObserved(key, Key.of(pod))
         },
