@@ -115,6 +115,16 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
       return undefined
     })
 
+    /** The same without asking: nothing if that would take a document that has not been read. */
+    const recall = (wanted: GroupKind): Documents.ApiResource | undefined => {
+      for (const { resources, version } of known.get(wanted.group)?.group?.versions ?? []) {
+        if (wanted.version !== undefined && wanted.version !== version) continue
+        const found = resources?.find((one) => one.kind === wanted.kind)
+        if (found !== undefined || resources === undefined) return found
+      }
+      return undefined
+    }
+
     const documentOf = Effect.fnUntraced(function* (name: string, version: string) {
       const entry = known.get(name)
       const there = entry?.group?.versions.find((one) => one.version === version)?.resources
@@ -125,7 +135,7 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
       return resources
     })
 
-    const resourceFor = (wanted: GroupKind) =>
+    const look = (wanted: GroupKind) =>
       lock.withPermit(
         Effect.gen(function* () {
           const before = known.get(wanted.group)
@@ -137,6 +147,13 @@ const make = (client: Client, options: Options): Effect.Effect<Discovery["Servic
           return (yield* search(wanted)) ?? (yield* new NotServed(wanted))
         })
       )
+    /** What is known costs nothing, and does not wait for what somebody else is asking. */
+    const resourceFor = (wanted: GroupKind) =>
+      Effect.suspend(() => {
+        const found = recall(wanted)
+        return found === undefined ? look(wanted) : Effect.succeed(found)
+      })
+
     /**
      * Not under the lock: a server that takes long to describe one group must not hold up questions about the others. What is
      * read is remembered in one turn; a question asked meanwhile may put back what it read a moment before.

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 import * as ApiError from "../../src/kube/ApiError.ts"
@@ -27,7 +29,7 @@ const server = (documents: Record<string, unknown>) => {
     }
   })
   const layer = Discovery.layer.pipe(
-    Layer.provide(KubeClient.layer),
+    Layer.provideMerge(KubeClient.layer),
     Layer.provide(Layer.succeed(Transport, transport))
   )
   return { asked, documents, layer }
@@ -272,6 +274,31 @@ describe("Discovery", () => {
       documents["/apis"] = index
       yield* resources
       assert.strictEqual((yield* resourceFor({ group: "shop.example", kind: "Cart" })).version, "v1")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("what is known is told while something else is being asked", () => {
+    const { layer } = legacy()
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const held = Latch.makeUnsafe(false)
+      const slow = KubeClient.of({
+        ...client,
+        raw: (request) =>
+          request.path === "/apis" ? Effect.andThen(held.await, client.raw(request)) : client.raw(request)
+      })
+      const { resourceFor } = yield* Effect.provide(
+        Discovery,
+        Discovery.layerWith({}).pipe(Layer.provide(Layer.succeed(KubeClient, slow)))
+      )
+      yield* resourceFor({ group: "", kind: "Pod" })
+      const waiting = yield* Effect.forkChild(resourceFor({ group: "shop.example", kind: "Cart" }), {
+        startImmediately: true
+      })
+      assert.strictEqual((yield* resourceFor({ group: "", kind: "Pod" })).plural, "pods")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* held.open
+      assert.strictEqual((yield* Fiber.join(waiting)).plural, "carts")
     }).pipe(Effect.provide(layer))
   })
 

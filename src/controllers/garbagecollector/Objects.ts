@@ -148,9 +148,11 @@ const unlessAbsent = <A, E extends Failure>(
   { apiVersion, kind }: Identity,
   call: Effect.Effect<A, E>
 ): Effect.Effect<A | "absent", Failure> =>
-  Effect.catch(call, (error: Failure) => {
-    if (error._tag !== "ApiError" || !ApiError.hasReason(error, "NotFound")) return Effect.fail(error)
-    return ApiError.isMissingResource(error)
-      ? Effect.fail(new NotServed({ ...parseVersion(apiVersion), kind }))
-      : Effect.succeed("absent" as const)
-  })
+  Effect.catchIf(
+    call,
+    (error: Failure) => error._tag === "ApiError" && ApiError.hasReason(error, "NotFound"),
+    (error) =>
+      error._tag === "ApiError" && ApiError.isMissingResource(error)
+        ? Effect.fail(new NotServed({ ...parseVersion(apiVersion), kind }))
+        : Effect.succeed("absent" as const)
+  )
