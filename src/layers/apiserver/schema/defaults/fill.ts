@@ -3,11 +3,11 @@ import { arrayAt, clone, ensureObject, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Quantity from "../../../../kube/quantity.ts"
 
-/** Values for the members that are absent. */
+/** Values for the members that are absent, or null: a pointer to nothing that is always written. */
 export const absent = (object: JsonObject, values: Readonly<Record<string, Json>>): void => {
   for (const key of Object.keys(values)) {
     const value = values[key]
-    if (value !== undefined && get(object, key) === undefined) {
+    if (value !== undefined && (get(object, key) ?? null) === null) {
       set(object, key, typeof value === "object" ? clone(value) : value)
     }
   }
