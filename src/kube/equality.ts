@@ -7,10 +7,11 @@
 import * as Quantity from "./quantity.ts"
 import * as Time from "./time.ts"
 
-/** The same text exactly for values that mean the same; the empty text for what means nothing. */
-export const canonical = (value: unknown): string => write("", value) ?? ""
+/** Whether two values mean the same. Walks both at once and stops at the first difference. */
+export const equal = (a: unknown, b: unknown): boolean => same("", a, b)
 
-export const equal = (a: unknown, b: unknown): boolean => a === b || canonical(a) === canonical(b)
+/** The same text exactly for values that are equal; the empty text for what means nothing. */
+export const canonical = (value: unknown): string => write("", value) ?? ""
 
 /** Maps from text to text: no key or value in them has a meaning of its own. */
 const texts = new Set(["labels", "annotations", "matchLabels", "nodeSelector", "volumeAttributes", "options", "data"])
@@ -53,31 +54,87 @@ const emptyIsChoice = new Set([
   "volumeMode"
 ])
 
-/** The text of a field's value; undefined where the field might as well be absent. */
-const write = (field: string, value: unknown): string | undefined => {
-  if (value === undefined || value === null) return undefined
-  if (Array.isArray(value)) {
-    return value.length === 0 ? undefined : `[${value.map((item) => write("", item) ?? literal(item)).join(",")}]`
+type Members = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null
+
+/** Whether a field with this value might as well be absent. */
+const isNothing = (field: string, value: unknown): boolean => {
+  if (value === undefined || value === null) return true
+  if (Array.isArray(value)) return value.length === 0
+  if (isObject(value)) {
+    if (texts.has(field) || amounts.has(field)) return Object.values(value).every((member) => member === undefined)
+    return structures.has(field) && Object.keys(value).every((key) => isNothing(key, value[key]))
   }
-  if (typeof value === "object") {
-    if (texts.has(field)) return members(value, (_, item) => literal(item))
-    if (amounts.has(field)) return members(value, (_, item) => quantity(item))
-    return members(value, write) ?? (structures.has(field) ? undefined : "{}")
-  }
-  if (amount.has(field)) return field === "divisor" && Quantity.compare(value, 0) === 0 ? undefined : quantity(value)
-  if (value === "") return emptyIsChoice.has(field) ? literal(value) : undefined
-  if ((value === 0 || value === false) && zeroIsNothing.has(field)) return undefined
-  return typeof value === "string" && isTime(field) ? instant(value) : literal(value)
+  if (value === "") return !emptyIsChoice.has(field)
+  if (field === "divisor") return Quantity.compare(value, 0) === 0
+  return (value === 0 || value === false) && zeroIsNothing.has(field)
 }
 
-/** Keys in order, without those that say nothing; undefined if none is left. */
-const members = (value: object, item: (field: string, value: unknown) => string | undefined): string | undefined => {
+const same = (field: string, a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  const nothing = isNothing(field, a)
+  if (nothing || isNothing(field, b)) return nothing && isNothing(field, b)
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b)
+  if (isObject(a) && isObject(b)) return sameMembers(memberOf(field), a, b)
+  return isObject(a) || isObject(b) ? false : scalar(field, a) === scalar(field, b)
+}
+
+/** In a list every place counts, also one that holds nothing. */
+const sameItems = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): boolean =>
+  a.length === b.length &&
+  a.every((item, i) => {
+    const hasNothing = isNothing("", item) || isNothing("", b[i])
+    return hasNothing ? literal(item) === literal(b[i]) : same("", item, b[i])
+  })
+
+const sameMembers = (of: Member, a: Members, b: Members): boolean => {
+  for (const key in a) if (!of.same(key, a[key], b[key])) return false
+  for (const key in b) if (!Object.hasOwn(a, key) && !of.same(key, undefined, b[key])) return false
+  return true
+}
+
+/** How the members of an object are compared and written. */
+interface Member {
+  readonly same: (key: string, a: unknown, b: unknown) => boolean
+  readonly write: (key: string, value: unknown) => string | undefined
+}
+
+const memberOf = (field: string): Member => (texts.has(field) ? text : amounts.has(field) ? quantities : fields)
+
+/** Nothing but what is there. */
+const text: Member = {
+  same: (_, a, b) => a === b || (a !== undefined && b !== undefined && literal(a) === literal(b)),
+  write: (_, value) => (value === undefined ? undefined : literal(value))
+}
+
+const quantities: Member = {
+  same: (_, a, b) => a === b || (a !== undefined && b !== undefined && quantity(a) === quantity(b)),
+  write: (_, value) => (value === undefined ? undefined : quantity(value))
+}
+
+/** The text of a field's value; undefined where the field might as well be absent. */
+const write = (field: string, value: unknown): string | undefined => {
+  if (isNothing(field, value)) return undefined
+  if (Array.isArray(value)) return `[${value.map((item) => write("", item) ?? literal(item)).join(",")}]`
+  return isObject(value) ? members(memberOf(field), value) : scalar(field, value)
+}
+
+const fields: Member = { same, write }
+
+/** Keys in order, without those that say nothing. */
+const members = (of: Member, value: Members): string => {
   const parts: Array<string> = []
-  for (const [key, member] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const text = item(key, member)
+  for (const key of Object.keys(value).sort()) {
+    const text = of.write(key, value[key])
     if (text !== undefined) parts.push(`${JSON.stringify(key)}:${text}`)
   }
-  return parts.length === 0 ? undefined : `{${parts.join(",")}}`
+  return `{${parts.join(",")}}`
+}
+
+const scalar = (field: string, value: unknown): string => {
+  if (amount.has(field)) return quantity(value)
+  return typeof value === "string" && isTime(field) ? instant(value) : literal(value)
 }
 
 const literal = (value: unknown): string => JSON.stringify(value) ?? "null"
