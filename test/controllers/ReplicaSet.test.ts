@@ -70,6 +70,41 @@ for (const kind of Stand.kinds) {
       )
     )
 
+    for (const crowded of [0, 1])
+      it.effect(`takes pods first from the node where a relative's pods are, too: pod ${crowded} of two`, () =>
+        Stand.world(
+          kind,
+          Effect.gen(function* () {
+            const parent = { apiVersion: "example.com/v1", kind: "Rollout", name: "r", uid: "uid-r", controller: true }
+            const other = { app: "old" }
+            yield* Stand.apply(
+              Stand.owner(kind, { replicas: 2 }, { ownerReferences: [parent] }),
+              Stand.owner(
+                kind,
+                {
+                  replicas: 1,
+                  selector: kind.selector(other),
+                  template: { metadata: { labels: other }, spec: Stand.podSpec }
+                },
+                { name: "old", ownerReferences: [parent] }
+              )
+            )
+            const named = (prefix: string) =>
+              Effect.map(Stand.podNames, (names) => names.filter((name) => name.startsWith(prefix)))
+            const own = yield* named("web-")
+            for (const [i, name] of own.entries()) yield* Stand.bind(name, `n${i}`)
+            for (const name of yield* named("old-")) yield* Stand.bind(name, `n${crowded}`)
+            yield* Stand.scale(kind, 1)
+            yield* Stand.settle
+            const going = (yield* Stand.pods).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+            assert.deepStrictEqual(
+              going.map(({ metadata }) => metadata.name),
+              [own[crowded]]
+            )
+          })
+        )
+      )
+
     it.effect("replaces a pod that is on its way out at once, and counts each deletion once", () =>
       Stand.world(
         kind,

@@ -202,6 +202,21 @@ for (const kind of Stand.kinds) {
       }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
     )
 
+    it.effect("an owner of a kind nobody here knows changes nothing", () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const rollout = { apiVersion: "example.com/v1", kind: "Rollout", name: "r", uid: "uid-r", controller: true }
+          yield* Stand.apply(Stand.owner(kind, {}, { ownerReferences: [rollout] }))
+          assert.strictEqual((yield* Stand.pods).length, 3)
+          yield* Stand.scale(kind, 1)
+          yield* Stand.settle
+          assert.strictEqual((yield* Stand.pods).length, 1)
+          assert.deepInclude(yield* Stand.statusOf(kind), { replicas: 1 })
+        })
+      )
+    )
+
     it.effect("an unreadable deletion cost is no cost", () =>
       Stand.world(
         kind,
