@@ -36,6 +36,20 @@ describe("the progress deadline", () => {
   )
 
   scenario(
+    "is watched closely in its last second",
+    Effect.gen(function* () {
+      yield* Stand.start
+      yield* Stand.create(Deployment, Stand.deployment({ progressDeadlineSeconds: 60 }))
+      yield* Stand.advance("59500 millis")
+      yield* Stand.annotate({ any: "event" })
+      yield* Stand.advance("500 millis")
+      assert.strictEqual(yield* progress, "True NewReplicaSetCreated")
+      yield* Stand.advance("100 millis")
+      assert.strictEqual(yield* progress, "False ProgressDeadlineExceeded")
+    })
+  )
+
+  scenario(
     "that has passed is forgotten when pods move again",
     Effect.gen(function* () {
       yield* Stand.start

@@ -125,13 +125,21 @@ export const said = Effect.map(conditions, (all) =>
   all.map(({ message, reason, status, type }) => `${type}=${status} ${reason}: ${message}`)
 )
 
-/** Events about the Deployment in the order of their names, `Normal ScalingReplicaSet Scaled up …`. */
-export const events = Effect.gen(function* () {
+const recorded = Effect.gen(function* () {
   yield* (yield* Recorder).drained
   const client = yield* KubeClient
-  const { items } = yield* client.list(Event, { fieldSelector: "involvedObject.kind=Deployment" })
-  return items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+  return (yield* client.list(Event, { fieldSelector: "involvedObject.kind=Deployment" })).items
 })
+
+/** Who recorded each event, and about whom. */
+export const sources = Effect.map(recorded, (items) =>
+  items.map(({ involvedObject: { kind, uid }, source }) => `${source?.component} on ${kind} ${uid}`)
+)
+
+/** Events about the Deployment in the order of their names, `Normal ScalingReplicaSet Scaled up …`. */
+export const events = Effect.map(recorded, (items) =>
+  items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+)
 
 /** Writes from now on, events left out; rules for bad luck come first. */
 export const recording = (rules: ReadonlyArray<Rule> = []) =>
