@@ -14,6 +14,7 @@ import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
 import { Discovery, type Listing, NotServed } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import type { Request } from "../../../src/layers/Transport.ts"
 import { all, blocking, make, to } from "./objects.ts"
 
 const collector = GarbageCollector.make()
@@ -170,6 +171,61 @@ describe("kinds", () => {
       assert.notInclude(ids, "metadata:v1/events")
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
+})
+
+/** A list in the form of a watch. */
+const streamed = (request: Request) => Faults.isWatch(request) && request.query?.["sendInitialEvents"] === true
+
+const broken: ReadonlyArray<readonly [what: string, ...rules: ReadonlyArray<Faults.Fault>]> = [
+  ["are reset", { _tag: "CutWatch", after: 2, how: "reset" }],
+  ["end", { _tag: "CutWatch", after: 0, how: "end" }],
+  ["fall silent", { _tag: "CutWatch", after: 1, how: "silence" }],
+  ["are too old", { _tag: "Gone", after: 1 }],
+  ["are too old, and lists lag behind", { _tag: "Gone", after: 0 }, { _tag: "StaleList", revisions: 6 }],
+  ["tell everything twice", { _tag: "DuplicateEvents" }]
+]
+
+describe("watches", () => {
+  for (const [what, ...found] of broken) {
+    it.effect(`that ${what}: what is owned lives, what is not goes`, () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const a = yield* make("a")
+        const b = yield* make("b", { owners: [blocking(a)] })
+        yield* make("c", { owners: [to(b)] })
+        yield* faults(
+          // Only a list can lag behind.
+          ...(found.some(({ _tag }) => _tag === "StaleList")
+            ? [{ match: streamed, fault: { _tag: "Status", code: 400 } } as const]
+            : []),
+          ...found.map((fault) => ({
+            match: {
+              verb: fault._tag === "StaleList" ? ("list" as const) : ("watch" as const),
+              resource: "configmaps"
+            },
+            fault,
+            // Enough for minutes of backoff; a list that is a watch could not be read at all if it were always cut.
+            times: 8
+          }))
+        )
+        yield* cluster.run(collector)
+        for (const [name, owner] of [
+          ["d", a],
+          ["e", b]
+        ] as const) {
+          yield* make(name, { owners: [to(owner)] })
+          yield* cluster.advance("10 seconds")
+        }
+        const f = yield* make("f")
+        yield* make("g", { owners: [to(f), to(b)] })
+        yield* cluster.advance("10 seconds")
+        assert.deepStrictEqual(yield* all, ["a", "b < a", "c < b", "d < a", "e < b", "f", "g < f < b"])
+        yield* remove("a", "Foreground")
+        yield* cluster.advance("15 minutes")
+        assert.deepStrictEqual(yield* all, ["f", "g < f"])
+      }).pipe(Effect.provide(ClusterTest.layer()))
+    )
+  }
 })
 
 describe("restarts", () => {
