@@ -16,27 +16,42 @@ export interface Mutation {
   readonly replace: string
 }
 
+/** A replacement in one file, below `src`. */
+export interface Edit {
+  readonly path: string
+  readonly find: string
+  readonly replace: string
+}
+
 /** Loads `src/<path>` with one replacement made. */
 export const load = <Module>(path: string, mutation: Mutation): Promise<Module> => loadThrough(path, path, mutation)
 
 /** Loads `src/<entry>` as it would be with one replacement made in `src/<path>`: every module between the two is a copy. */
-export const loadThrough = async <Module>(entry: string, path: string, mutation: Mutation): Promise<Module> => {
-  const target = join(root, "src", path)
-  const count = readFileSync(target, "utf8").split(mutation.find).length - 1
-  if (count !== 1)
-    throw new Error(`mutant "${mutation.title}": expected the text once in ${path}, found it ${count} times`)
-  const copied = between(join(root, "src", entry), target)
-  if (!copied.has(target)) throw new Error(`mutant "${mutation.title}": ${entry} does not lead to ${path}`)
+export const loadThrough = <Module>(entry: string, path: string, mutation: Mutation): Promise<Module> =>
+  loadEdited(entry, mutation.title, [{ path, find: mutation.find, replace: mutation.replace }])
+
+/** Loads `src/<entry>` as it would be with all these replacements made, each in a file that the entry leads to. */
+export const loadEdited = async <Module>(entry: string, title: string, edits: ReadonlyArray<Edit>): Promise<Module> => {
+  const sources = new Map<string, string>()
+  for (const { find, path, replace } of edits) {
+    const file = join(root, "src", path)
+    const source = sources.get(file) ?? readFileSync(file, "utf8")
+    const count = source.split(find).length - 1
+    if (count !== 1) throw new Error(`mutant "${title}": expected the text once in ${path}, found it ${count} times`)
+    sources.set(
+      file,
+      source.replace(find, () => replace)
+    )
+  }
+  const copied = between(join(root, "src", entry), new Set(sources.keys()))
+  for (const file of sources.keys())
+    if (!copied.has(file)) throw new Error(`mutant "${title}": ${entry} does not lead to ${relative(root, file)}`)
   const folder = join(root, "node_modules", ".mutants")
   mkdirSync(folder, { recursive: true })
   const copyOf = (file: string) =>
-    join(
-      folder,
-      `${relative(root, file).replace(/\W+/g, "-")}-${mutation.title.replace(/\W+/g, "-")}-${process.pid}.ts`
-    )
+    join(folder, `${relative(root, file).replace(/\W+/g, "-")}-${title.replace(/\W+/g, "-")}-${process.pid}.ts`)
   for (const file of copied) {
-    const source = readFileSync(file, "utf8")
-    const text = file === target ? source.replace(mutation.find, () => mutation.replace) : source
+    const text = sources.get(file) ?? readFileSync(file, "utf8")
     const linked = text.replace(imports, (_, before, specifier, after) => {
       const imported = resolve(dirname(file), specifier)
       return `${before}${pathToFileURL(copied.has(imported) ? copyOf(imported) : imported).pathname}${after}`
@@ -48,15 +63,15 @@ export const loadThrough = async <Module>(entry: string, path: string, mutation:
 
 const imports = /(from\s+")(\.\.?\/[^"]+)(")/g
 
-/** The modules on a way of imports from one to the other, both included; nothing if there is no way. */
-const between = (entry: string, target: string): ReadonlySet<string> => {
-  const leads = new Map<string, boolean>([[target, true]])
+/** The modules on a way of imports from one to any of the others, those included; nothing if there is no way. */
+const between = (entry: string, targets: ReadonlySet<string>): ReadonlySet<string> => {
+  const leads = new Map<string, boolean>()
   const visit = (file: string): boolean => {
     const known = leads.get(file)
     if (known !== undefined) return known
     // Types may import each other in circles; the way back leads nowhere new.
-    leads.set(file, false)
-    let found = false
+    leads.set(file, targets.has(file))
+    let found = targets.has(file)
     for (const [, , specifier = ""] of readFileSync(file, "utf8").matchAll(imports)) {
       if (visit(resolve(dirname(file), specifier))) found = true
     }

@@ -1,0 +1,2 @@
+/** Where the Deployments of a history live. */
+export const namespace = "default"

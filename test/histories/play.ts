@@ -1,0 +1,231 @@
+/**
+ * Plays a history on the embedded cluster in virtual time, with the loops under test and simulated machines, and answers with all
+ * that was violated, in words: the invariants of the log, and what must hold when everybody has left the cluster alone for a
+ * while. The user's own requests go through a door that no fault meets.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import type * as ApiError from "../../src/kube/ApiError.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { Deployment, Pod, ReplicaSet } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest, type Running } from "../../src/layers/ClusterTest.ts"
+import type { Descriptor, Services } from "../../src/layers/Controller.ts"
+import type { Discovery } from "../../src/layers/Discovery.ts"
+import type { KubeClient } from "../../src/layers/KubeClient.ts"
+import { LeaderLost } from "../../src/layers/Leadership.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Final from "./final.ts"
+import * as Log from "./log.ts"
+import { namespace } from "./names.ts"
+import * as Steps from "./steps.ts"
+
+export type Loop = Descriptor<Discovery>
+
+export interface Loops {
+  readonly deployment: Loop
+  readonly replicaset: Loop
+  readonly garbagecollector: Loop
+  readonly podgc: Loop
+}
+
+type Client = KubeClient["Service"]
+
+/** Everything a step may touch. */
+interface Stage {
+  readonly client: Client
+  readonly nodes: Nodes.Nodes["Service"]
+  readonly server: ApiServer["Service"]
+  readonly run: (name: keyof Loops) => Effect.Effect<void, never, Services | Discovery | Scope.Scope>
+  readonly crash: (name: keyof Loops) => Effect.Effect<void>
+}
+
+const template = (whose: string, image: number) => ({
+  metadata: { labels: { app: whose } },
+  spec: {
+    terminationGracePeriodSeconds: 5,
+    containers: [{ name: "main", image: `example.test/main:${image === 4 ? "404" : image}` }]
+  }
+})
+
+/** Refusals that a user of a shared cluster meets: somebody else was faster, or it is not there. Nothing happens then. */
+const unlessRefused = <A>(request: Effect.Effect<A, ApiError.ApiError>) =>
+  Effect.catch(request, (error) =>
+    ["NotFound", "AlreadyExists", "Conflict", "Invalid", "Forbidden"].includes(error.reason._tag)
+      ? Effect.void
+      : Effect.die(error)
+  )
+
+const patch = (client: Client, whose: string, body: object) =>
+  unlessRefused(client.patch(Deployment, { namespace, name: whose }, Patch.merge(body)))
+
+const create = (client: Client, whose: string, replicas: number) =>
+  unlessRefused(
+    client.create(Deployment, {
+      metadata: { namespace, name: whose },
+      spec: {
+        replicas,
+        revisionHistoryLimit: 2,
+        selector: { matchLabels: { app: whose } },
+        template: template(whose, 0)
+      }
+    })
+  )
+
+/** The revision that is so many before the newest; 0, which is "the one before", as it is. */
+const revisionBack = Effect.fnUntraced(function* (client: Client, whose: string, back: number) {
+  if (back === 0) return "0"
+  const { items } = yield* client.list(ReplicaSet, { namespace, labelSelector: `app=${whose}` })
+  const revisions = items
+    .map(({ metadata }) => BigInt(metadata.annotations?.["deployment.kubernetes.io/revision"] ?? "0"))
+    .toSorted((left, right) => (left < right ? 1 : -1))
+  return String(revisions[back] ?? 1n)
+})
+
+const pick = <A>(all: ReadonlyArray<A>, nth: number): A | undefined =>
+  all.length === 0 ? undefined : all[nth % all.length]
+
+const somePod = (client: Client, nth: number) =>
+  Effect.map(client.list(Pod, { namespace }), ({ items }) => pick(items, nth)?.metadata.name)
+
+const perform = Effect.fnUntraced(function* (stage: Stage, step: Steps.Do) {
+  const { client, nodes } = stage
+  switch (step._tag) {
+    case "Create":
+      return yield* create(client, step.whose, step.replicas)
+    case "SetImage":
+      return yield* patch(client, step.whose, { spec: { template: template(step.whose, step.image) } })
+    case "Scale":
+      return yield* patch(client, step.whose, { spec: { replicas: step.replicas } })
+    case "Pause":
+      return yield* patch(client, step.whose, { spec: { paused: true } })
+    case "Resume":
+      return yield* patch(client, step.whose, { spec: { paused: null } })
+    case "Rollback": {
+      const annotations = {
+        "deprecated.deployment.rollback.to": yield* revisionBack(client, step.whose, step.back)
+      }
+      return yield* patch(client, step.whose, { metadata: { annotations } })
+    }
+    case "Recreate":
+      return yield* patch(client, step.whose, { spec: { strategy: { type: "Recreate", rollingUpdate: null } } })
+    case "RollingUpdate": {
+      const { maxSurge, maxUnavailable } = step
+      const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } }
+      return yield* patch(client, step.whose, { spec: { strategy } })
+    }
+    case "Annotate":
+      return yield* patch(client, step.whose, {
+        metadata: { annotations: { "example.test/note": String(step.value) } }
+      })
+    case "Delete":
+      return yield* unlessRefused(
+        client.delete(Deployment, { namespace, name: step.whose }, { propagationPolicy: step.propagation })
+      )
+    case "CrashPod":
+    case "EvictPod": {
+      const name = yield* somePod(client, step.nth)
+      if (name === undefined) return
+      const fate = step._tag === "CrashPod" ? nodes.crash({ namespace, name }) : nodes.evict({ namespace, name })
+      return yield* Effect.ignore(fate)
+    }
+    case "DeletePod": {
+      const name = yield* somePod(client, step.nth)
+      return name === undefined ? undefined : yield* unlessRefused(client.delete(Pod, { namespace, name }))
+    }
+    case "OrphanPod": {
+      const name = yield* somePod(client, step.nth)
+      if (name === undefined) return
+      return yield* unlessRefused(
+        client.patch(Pod, { namespace, name }, Patch.merge({ metadata: { ownerReferences: null } }))
+      )
+    }
+    case "OrphanSet": {
+      const set = pick((yield* client.list(ReplicaSet, { namespace })).items, step.nth)
+      if (set === undefined) return
+      return yield* unlessRefused(client.delete(ReplicaSet, set.metadata, { propagationPolicy: "Orphan" }))
+    }
+    case "LoseNode": {
+      const workers = (yield* nodes.machines).filter(({ machine }) => machine.role === "worker")
+      const lost = workers.length < 2 ? undefined : pick(workers, step.nth)
+      return lost === undefined ? undefined : yield* Effect.ignore(nodes.remove(lost.machine.name))
+    }
+    case "Crash":
+      yield* stage.crash(step.loop)
+      return yield* stage.run(step.loop)
+    case "Conflicts":
+    case "Throttles":
+    case "Errors":
+    case "LostAnswers":
+    case "Slow":
+    case "Stale":
+    case "Relist":
+      return yield* stage.server.setFaults([Steps.faultOf(step)])
+  }
+})
+
+/** So that an end can be reached: everybody is well again, and nobody asks for what cannot be. */
+const mend = Effect.fnUntraced(function* (stage: Stage) {
+  yield* stage.server.setFaults([])
+  const workers = (yield* stage.nodes.machines).filter(({ machine }) => machine.role === "worker").length
+  for (let n = workers; n < 2; n++) yield* stage.nodes.add(`spare-${n}`)
+  for (const whose of ["a", "b"]) {
+    yield* patch(stage.client, whose, { spec: { paused: null } })
+    const deployment = yield* Effect.option(stage.client.get(Deployment, { namespace, name: whose }))
+    if (deployment._tag === "None") continue
+    const image = deployment.value.spec?.template.spec?.containers[0]?.image ?? ""
+    if (image.endsWith(":404")) yield* patch(stage.client, whose, { spec: { template: template(whose, 1) } })
+  }
+})
+
+const start = (loops: Loops) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const running = new Map<keyof Loops, Running>()
+    const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+    const run = (name: keyof Loops) => Effect.map(cluster.run(loops[name]), (one) => void running.set(name, one))
+    const crash = (name: keyof Loops) => running.get(name)?.stop(lost) ?? Effect.void
+    for (const name of ["garbagecollector", "podgc", "replicaset", "deployment"] as const) yield* run(name)
+    return { run, crash }
+  })
+
+/** Plays it; the violations, none if all is well. */
+export const play = (
+  loops: Loops,
+  history: Steps.History,
+  invariants: ReadonlyArray<(log: ReadonlyArray<Log.Entry>) => ReadonlyArray<string>>
+) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const server = yield* ApiServer
+    const client = yield* Log.undisturbed
+    const log = yield* Log.record(client)
+    const stage: Stage = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start(loops)) }
+    yield* create(client, "a", history.replicas)
+    for (const { do: step, wait } of history.steps) {
+      yield* perform(stage, step)
+      yield* cluster.advance(wait)
+    }
+    yield* mend(stage)
+    const unsettled = yield* Final.converges(client)
+    const broken = invariants.flatMap((invariant) => invariant(log()))
+    // What must hold in peace says nothing of a cluster that is not at peace.
+    if (unsettled.length > 0 || broken.length > 0) return [...broken, ...unsettled]
+    const restart = Effect.forEach(
+      ["replicaset", "deployment"] as const,
+      (name) => Effect.andThen(stage.crash(name), stage.run(name)),
+      { discard: true }
+    )
+    // Only the loops are asked to be quiet; an hour of heartbeats would prove nothing and take most of the time.
+    const machines = (yield* stage.nodes.machines).map(({ machine }) => machine.name)
+    const each = (what: (name: string) => Effect.Effect<void, Nodes.UnknownMachine>) =>
+      Effect.forEach(machines, (name) => Effect.orDie(what(name)), { discard: true })
+    yield* each(stage.nodes.stop)
+    const loud = yield* Final.staysQuiet(log, restart)
+    yield* each(stage.nodes.start)
+    return [...loud, ...(yield* Final.undoes(client))]
+  }).pipe(Effect.scoped, Effect.provide(cluster))
+
+/** One control-plane machine, where no pod of the Deployments goes, and two workers. */
+const cluster = ClusterTest.layer({ nodes: 3 })
