@@ -17,5 +17,5 @@ it.effect(
       const result = yield* Suite.check(Arbitrary.schema(Steps.History), Suite.always, { runs: runs(100) })
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     }),
-  600_000
+  3_600_000
 )
