@@ -7,10 +7,10 @@ import type { ReplicaSet } from "../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
-/** Zero without an annotation, undefined with one that is no int64. */
+/** Zero without an annotation or with an empty one, undefined with one that is no int64. */
 export const of = (object: KubeObject): bigint | undefined => {
-  const text = Annotations.of(object)[Annotations.revision]
-  return text === undefined ? 0n : Annotations.int64(text)
+  const text = Annotations.of(object)[Annotations.revision] ?? ""
+  return text === "" ? 0n : Annotations.int64(text)
 }
 
 /** Unreadable ones do not count. */
