@@ -1,0 +1,370 @@
+/**
+ * Random histories against serviceaccount, namespace and podgc together: namespaces come and go with what users put into them,
+ * machines are lost, loops are restarted, the network is bad. At every moment: pods go before what they live on, and nothing is
+ * deleted without a reason. In the end: what was being deleted is gone, what was not is untouched, and nobody writes any more.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Namespaces from "../../src/controllers/Namespace.ts"
+import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as ServiceAccounts from "../../src/controllers/ServiceAccount.ts"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import * as Faults from "../../src/layers/apiserver/faults.ts"
+import { ClusterTest, type Running } from "../../src/layers/ClusterTest.ts"
+import type { KubeClient } from "../../src/layers/KubeClient.ts"
+import { LeaderLost } from "../../src/layers/Leadership.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import { loadThrough } from "../support/mutant.ts"
+import { runs } from "../support/runs.ts"
+import * as Log from "./log.ts"
+
+const spaces = ["x", "y"] as const
+const workers = ["worker-1", "worker-2"] as const
+
+/** Bad luck for the requests that these loops make. */
+const Luck = Schema.Struct({
+  match: Schema.Struct({
+    verb: Schema.Literals(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]),
+    resource: Schema.optionalKey(Schema.Literals(["configmaps", "pods", "namespaces", "serviceaccounts", "nodes"]))
+  }),
+  fault: Faults.Fault,
+  times: Schema.Literals([1, 2, 5])
+})
+
+const Step = Schema.Struct({
+  what: Schema.Literals([
+    "create",
+    "put",
+    "run",
+    "delete namespace",
+    "delete namespace",
+    "delete account",
+    "delete pod",
+    "lift",
+    "lose machine",
+    "add machine",
+    "restart",
+    "wait"
+  ]),
+  space: Schema.Literals(spaces),
+  worker: Schema.Literals(workers),
+  /** Which of several: of loops, of pods. */
+  nth: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })),
+  isHeld: Schema.Boolean,
+  faults: Schema.Array(Luck).check(Schema.isMaxLength(2)),
+  seconds: Schema.Literals([0, 1, 5, 20, 45])
+})
+
+const histories = Arbitrary.schema(Schema.Array(Step).check(Schema.isMinLength(3), Schema.isMaxLength(14)))
+
+type History = ReadonlyArray<typeof Step.Type>
+
+interface Loops {
+  readonly accounts: typeof ServiceAccounts
+  readonly namespaces: typeof Namespaces
+  readonly pods: typeof PodGC
+}
+
+const real: Loops = { accounts: ServiceAccounts, namespaces: Namespaces, pods: PodGC }
+
+const finalizers = ["example.test/held"]
+const spec = { containers: [{ name: "main", image: "x" }], terminationGracePeriodSeconds: 5 }
+const kinds = [ConfigMap, Pod, ServiceAccount] as ReadonlyArray<Resource.Any>
+
+type Client = KubeClient["Service"]
+
+/** Refusals that users meet in a shared cluster. */
+const unlessRefused = <A>(request: Effect.Effect<A, ApiError.ApiError>) =>
+  Effect.catchIf(
+    request,
+    (error) => ApiError.hasReason(error, "NotFound", "AlreadyExists", "Conflict", "Forbidden"),
+    () => Effect.void
+  )
+
+const perform = Effect.fnUntraced(function* (client: Client, step: typeof Step.Type, serial: number) {
+  const { isHeld, nth, space: namespace, what, worker } = step
+  const nodes = yield* Nodes.Nodes
+  const metadata = { namespace, name: `o${serial}`, ...(isHeld ? { finalizers } : {}) }
+  switch (what) {
+    case "create":
+      return yield* unlessRefused(client.create(Namespace, { metadata: { name: namespace } }))
+    case "put":
+      return yield* unlessRefused(client.create(ConfigMap, { metadata }))
+    case "run": {
+      // Half of them wait for the scheduler, the others go past it.
+      return yield* unlessRefused(
+        client.create(Pod, { metadata, spec: nth < 5 ? spec : { ...spec, nodeName: worker } })
+      )
+    }
+    case "delete namespace":
+      return yield* unlessRefused(client.delete(Namespace, { name: namespace }))
+    case "delete account":
+      return yield* unlessRefused(client.delete(ServiceAccount, { namespace, name: "default" }))
+    case "delete pod": {
+      const { items } = yield* client.list(Pod)
+      const pod = items[nth % Math.max(1, items.length)]
+      return pod === undefined ? undefined : yield* unlessRefused(client.delete(Pod, pod.metadata))
+    }
+    case "lift":
+      return yield* lift(client)
+    // In fibers of their own: machines talk through the network that faults are about, and may have to wait for time to pass.
+    case "lose machine":
+      return yield* Effect.forkScoped(Effect.ignore(nodes.remove(worker)))
+    case "add machine":
+      return (yield* nodes.machines).some(({ machine }) => machine.name === worker)
+        ? undefined
+        : yield* Effect.forkScoped(Effect.ignore(nodes.add(worker)))
+    case "restart":
+    case "wait":
+      return
+  }
+})
+
+/** Whoever held something lets go. */
+const lift = Effect.fnUntraced(function* (client: Client) {
+  for (const resource of kinds) {
+    for (const { metadata } of (yield* client.list(resource)).items) {
+      if (metadata.finalizers === undefined) continue
+      yield* unlessRefused(client.patch(resource, metadata, Patch.merge({ metadata: { finalizers: null } })))
+    }
+  }
+})
+
+interface Entry {
+  readonly kind: string
+  readonly type: string
+  readonly revision: number
+  readonly object: KubeObject
+}
+
+/** All that happens to the kinds of this story, in the order of the server. */
+const record = Effect.fnUntraced(function* (client: Client) {
+  const resourceVersion = String(yield* (yield* ApiServer).revision)
+  const entries: Array<Entry> = []
+  for (const resource of [...kinds, Namespace, Node] as ReadonlyArray<Resource.Any>) {
+    yield* client.watch(resource, { resourceVersion, timeoutSeconds: 10_000_000 }).pipe(
+      Stream.runForEachArray((events) =>
+        Effect.sync(() => {
+          for (const { object, type } of events) {
+            const { metadata } = object as KubeObject
+            const revision = Number(metadata.resourceVersion)
+            entries.push({ kind: resource.kind, type, revision, object: object as KubeObject })
+          }
+        })
+      ),
+      Effect.forkScoped({ startImmediately: true })
+    )
+  }
+  return () => entries.toSorted((a, b) => a.revision - b.revision)
+})
+
+/** What must not have happened at any moment. `asked`: pods and accounts that the user deleted, by uid. */
+const violations = (log: ReadonlyArray<Entry>, asked: ReadonlySet<string>): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const pods = new Map<string, string>()
+  const ending = new Set<string>()
+  const machines = new Set<string>(["control-plane", ...workers])
+  for (const { kind, object, revision, type } of log) {
+    const { deletionTimestamp, name, namespace = "", uid = "" } = object.metadata
+    const goes = type === "DELETED" || deletionTimestamp !== undefined
+    if (kind === "Namespace") {
+      if (type === "DELETED") ending.delete(name)
+      else if (goes) ending.add(name)
+      continue
+    }
+    if (kind === "Node") {
+      if (type === "DELETED") machines.delete(name)
+      else machines.add(name)
+      continue
+    }
+    const what = `${revision}: ${kind} ${namespace}/${name}`
+    if (goes && kind !== "Pod") {
+      if (!ending.has(namespace) && !asked.has(uid)) found.push(`${what} goes although nobody asked for it`)
+      if (!asked.has(uid) && [...pods.values()].includes(namespace)) found.push(`${what} goes before the pods`)
+    }
+    if (kind === "Pod") {
+      if (type === "DELETED") pods.delete(uid)
+      else pods.set(uid, namespace)
+      const node = (object as Pod).spec?.nodeName
+      const isLost = node !== undefined && !machines.has(node)
+      if (goes && !ending.has(namespace) && !asked.has(uid) && !isLost) found.push(`${what} goes without a reason`)
+      // Once lost, what follows needs no other reason, even if a machine of that name comes again.
+      if (goes) asked = new Set([...asked, uid])
+    }
+  }
+  return found
+}
+
+const snapshots = Effect.gen(function* () {
+  const cluster = yield* ClusterTest
+  const all = yield* Effect.forEach([...kinds, Namespace] as ReadonlyArray<Resource.Any>, cluster.snapshot)
+  return all
+    .flat()
+    .map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+})
+
+/** What must hold when everybody has left the cluster alone for a good while. */
+const final = Effect.gen(function* () {
+  const cluster = yield* ClusterTest
+  const found: Array<string> = []
+  const namespaces = yield* cluster.snapshot(Namespace)
+  const machines = (yield* cluster.snapshot(Node)).map(({ metadata }) => metadata.name)
+  const accounts = (yield* cluster.snapshot(ServiceAccount)).map(({ metadata }) => metadata.namespace)
+  for (const { metadata } of namespaces) {
+    if (metadata.deletionTimestamp !== undefined) found.push(`namespace ${metadata.name} is not gone`)
+    if (!accounts.includes(metadata.name)) found.push(`namespace ${metadata.name} has no account`)
+  }
+  for (const resource of kinds) {
+    for (const { metadata } of yield* cluster.snapshot(resource)) {
+      if (!namespaces.some((one) => one.metadata.name === metadata.namespace))
+        found.push(`${resource.kind} ${metadata.namespace}/${metadata.name} outlived its namespace`)
+      if (metadata.deletionTimestamp !== undefined) found.push(`${resource.kind} ${metadata.name} is not gone`)
+    }
+  }
+  for (const { metadata, spec } of yield* cluster.snapshot(Pod)) {
+    if (spec?.nodeName !== undefined && !machines.includes(spec.nodeName))
+      found.push(`pod ${metadata.name} is on no machine`)
+  }
+  const before = yield* snapshots
+  yield* cluster.advance("2 minutes")
+  const after = yield* snapshots
+  return [...found, ...after.filter((one) => !before.includes(one)).map((one) => `${one} was written in peace`)]
+})
+
+const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+
+const play = (loops: Loops, history: History) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const server = yield* ApiServer
+    const client = yield* Log.undisturbed
+    const log = yield* record(client)
+    const makes = [loops.accounts.make, loops.namespaces.make, loops.pods.make]
+    const running: Array<Running> = []
+    for (const make of makes) running.push(yield* cluster.run(make()))
+    const asked = new Set<string>()
+    const noting: Client = {
+      ...client,
+      delete: (resource, target, options) =>
+        Effect.tap(client.get(resource, target), ({ metadata }) =>
+          Effect.sync(() => asked.add(metadata.uid ?? ""))
+        ).pipe(Effect.andThen(client.delete(resource, target, options)))
+    }
+    for (const name of spaces) {
+      yield* client.create(Namespace, { metadata: { name } })
+      yield* client.create(ConfigMap, { metadata: { namespace: name, name: "first" } })
+      yield* client.create(Pod, {
+        metadata: { namespace: name, name: "first" },
+        spec: { ...spec, nodeName: name === "x" ? "worker-1" : "worker-2" }
+      })
+    }
+    yield* cluster.advance("10 seconds")
+    for (const [serial, step] of history.entries()) {
+      yield* perform(noting, step, serial)
+      yield* server.setFaults(step.faults)
+      const index = step.nth % makes.length
+      const make = makes[index]
+      if (step.what === "restart" && make !== undefined) {
+        yield* running[index]?.stop(lost) ?? Effect.void
+        running[index] = yield* cluster.run(make())
+      }
+      yield* cluster.advance(`${step.seconds} seconds`)
+    }
+    yield* server.setFaults([])
+    yield* cluster.advance("2 minutes")
+    yield* lift(client)
+    yield* cluster.advance("20 minutes")
+    return [...violations(log(), asked), ...(yield* final)]
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })), Effect.provide(TestClock.layer()))
+
+const check = (loops: Loops, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    histories,
+    (history) =>
+      Effect.flatMap(play(loops, history), (said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said))),
+    { size: 14, ...options }
+  )
+
+const mutants: ReadonlyArray<{
+  readonly loop: keyof Loops
+  readonly entry: string
+  readonly path: string
+  readonly title: string
+  readonly find: string
+  readonly replace: string
+}> = [
+  {
+    loop: "namespaces",
+    entry: "controllers/Namespace.ts",
+    path: "controllers/namespace/content.ts",
+    title: "pods go with everything else",
+    find: "if (pods.some(({ count, failure }) => count > 0 || failure !== undefined)) ",
+    replace: "if (pods.length > 99) "
+  },
+  {
+    loop: "namespaces",
+    entry: "controllers/Namespace.ts",
+    path: "controllers/Namespace.ts",
+    title: "a namespace is let go although something is left",
+    find: "if (failures.length > 0) return",
+    replace: "if (failures.length > 99) return"
+  },
+  {
+    loop: "pods",
+    entry: "controllers/PodGC.ts",
+    path: "controllers/podgc/plan.ts",
+    title: "pods that wait for a machine are removed",
+    find: 'pods.filter((pod) => isDeleted(pod) && nodeOf(pod) === "")',
+    replace: 'pods.filter((pod) => nodeOf(pod) === "")'
+  },
+  {
+    loop: "pods",
+    entry: "controllers/PodGC.ts",
+    path: "controllers/podgc/plan.ts",
+    title: "pods of lost nodes stay",
+    find: "pods.filter((pod) => lost.has(nodeOf(pod)))",
+    replace: "[]"
+  },
+  {
+    loop: "accounts",
+    entry: "controllers/ServiceAccount.ts",
+    path: "controllers/ServiceAccount.ts",
+    title: "a deleted account stays deleted",
+    find: '? [Key.make(undefined, metadata.namespace ?? "")]',
+    replace: "? []"
+  }
+]
+
+describe("accounts, namespaces and pods, whatever happens", () => {
+  it.effect(
+    "go in order and for a reason, and come to rest",
+    () =>
+      Effect.map(check(real, { runs: runs(25), maxShrinks: 60 }), (result) =>
+        assert.isUndefined(Arbitrary.formatCheckFailure(result))
+      ),
+    runs(300_000)
+  )
+
+  for (const { entry, loop, path, ...mutation } of mutants) {
+    it.effect(
+      `notices that ${mutation.title}`,
+      () =>
+        Effect.gen(function* () {
+          const module = yield* Effect.promise(() => loadThrough<Loops[typeof loop]>(entry, path, mutation))
+          const result = yield* check({ ...real, [loop]: module }, { runs: 40, maxShrinks: 0, seed: 1 })
+          assert.strictEqual(result._tag, "Falsified")
+        }),
+      300_000
+    )
+  }
+})
