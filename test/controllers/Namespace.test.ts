@@ -377,6 +377,29 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
+  it.effect("says that a namespace is ending where nobody has said so", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      yield* hold("example.test/a")
+      yield* remove()
+      const going = yield* get()
+      const told = yield* client.update(
+        Namespace,
+        { ...going, status: { ...going.status, phase: "Active" } },
+        { subresource: "status" }
+      )
+      assert.strictEqual(told.status?.phase, "Active")
+      yield* (yield* ApiServer).setFaults([
+        { match: Faults.on({ verb: "update", resource: "namespaces/status" }), fault: { _tag: "Conflict" }, times: 3 }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* cluster.advance("5 seconds")
+      assert.strictEqual((yield* get()).status?.phase, "Terminating")
+      assert.strictEqual((yield* complaints).length, 2)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
   it.effect("goes on where an earlier run was interrupted", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
