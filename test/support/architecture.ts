@@ -111,7 +111,15 @@ export const rooms: ReadonlyArray<Room> = [
   },
   {
     path: "controllers/roster.ts",
-    rooms: ["kube/", "controllers/", "layers/Controller.ts", "layers/Schedules.ts", "layers/manager/roster.ts"],
+    rooms: [
+      "kube/",
+      "controllers/",
+      "layers/Controller.ts",
+      "layers/Schedules.ts",
+      "layers/Discovery.ts",
+      "layers/KubeClient.ts",
+      "layers/manager/roster.ts"
+    ],
     packages: pureEffect
   },
   { path: "main.ts", rooms: ["program.ts", "version.ts"], packages: edge },

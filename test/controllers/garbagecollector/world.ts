@@ -17,6 +17,7 @@ import { MisplacedOwner, type Objects } from "../../../src/controllers/garbageco
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { NotServed } from "../../../src/layers/Discovery.ts"
 import { natural } from "../../streams/arbitraries.ts"
+import { kinds, metadataOf, show, type Stored, Truth, Violation } from "./truth.ts"
 
 /** The parts under test; a mutant replaces one. */
 export interface Modules {
@@ -38,38 +39,14 @@ export const operations = Arbitrary.array(
   { minLength: 10, maxLength: 80 }
 )
 
-/**
- * The kinds that are watched. `Node` is cluster-scoped. Besides there is `Silent`, which the server knows and nobody watches, and
- * `Ghost`, which it does not know.
- */
-const kinds = ["Parent", "Child", "Node"]
 const namespaces = ["red", "blue"]
 const finalizersOf = ["", "orphan", "foregroundDeletion"] as const
 
-interface Stored extends Identity.Identity {
-  readonly owners: ReadonlyArray<OwnerReference>
-  readonly finalizers: ReadonlyArray<string>
-  readonly deleting: boolean
-}
-
 type Told = { readonly _tag: "Observed"; readonly object: Stored } | { readonly _tag: "Deleted"; readonly uid: string }
 
-const show = (object: Stored): string =>
-  `${object.kind} ${object.namespace}/${object.name} ${object.uid}${object.deleting ? " deleting" : ""} ${object.finalizers.join()} <- ${object.owners.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`).join(", ")}`
-
-const metadataOf = (object: Stored): KubeObject["metadata"] => ({
-  name: object.name,
-  uid: object.uid,
-  ownerReferences: object.owners,
-  finalizers: object.finalizers,
-  ...(object.namespace === "" ? {} : { namespace: object.namespace }),
-  ...(object.deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {})
-})
-
-class Violation extends Error {}
-
 export class World {
-  private readonly objects = new Map<string, Stored>()
+  private readonly truth = new Truth()
+  private readonly objects = this.truth.all
   /** Everything that ever was: references may name what is gone. */
   private readonly past: Array<Stored> = []
   /** What the informer of each kind has not told yet, and what it has. */
@@ -135,7 +112,7 @@ export class World {
         this.work(steps)
       }
       const isQuiet = [...this.pending.values()].every((events) => events.length === 0)
-      if (isQuiet && before === this.state()) return this.checkRest()
+      if (isQuiet && before === this.state()) return this.truth.checkRest()
     }
     throw new Violation("it does not come to rest")
   }
@@ -144,8 +121,6 @@ export class World {
     const virtual = this.past.map(({ uid }) => this.graph.get(uid)?.observed)
     return `${[...this.objects.values()].map(show).join("\n")}\n${virtual.join()}\n${this.graph.size()}`
   }
-
-  // --- what users do
 
   private create(a: number, b: number, c: number): void {
     const kind = pick([...kinds, "Silent", "Silent"], a) ?? ""
@@ -201,7 +176,7 @@ export class World {
 
   /** Changes the owners of an object: one more, or one less, or one that does not block any more. */
   private refer(a: number, b: number, c: number): void {
-    const object = pick(this.watched(), a)
+    const object = pick(this.truth.watched(), a)
     if (object === undefined) return
     const kept = object.owners.slice(b % 2)
     const more = this.reference(c, b >> 1)
@@ -240,8 +215,6 @@ export class World {
       this.pending.get(object.kind)?.push({ _tag: "Observed", object })
     }
   }
-
-  // --- what the collector is told
 
   private deliver(kind: string): boolean {
     const event = this.pending.get(kind)?.shift()
@@ -288,15 +261,14 @@ export class World {
   private tell(event: Graph.Event): void {
     const found = this.graph.apply([event])
     for (const identity of found.absent) {
-      if (this.objects.has(identity.uid) && this.exists(identity)) throw new Violation(`${identity.uid} is not absent`)
+      if (this.objects.has(identity.uid) && this.truth.exists(identity))
+        throw new Violation(`${identity.uid} is not absent`)
       this.absentOwners.add(identity)
     }
     for (const uid of [...found.toDelete, ...found.toVerify]) this.toDelete.add(uid)
     for (const uid of found.toOrphan) this.toOrphan.add(uid)
     this.checkGraph()
   }
-
-  // --- what the collector does
 
   private work(a: number): void {
     const queue = this.toDelete.size === 0 || (a % 3 === 0 && this.toOrphan.size > 0) ? this.toOrphan : this.toDelete
@@ -333,7 +305,7 @@ export class World {
     const find = (identity: Identity.Identity) =>
       Effect.map(locate(identity), () => ({
         clusterScoped: identity.kind === "Node",
-        object: this.exists(identity) ? { metadata: metadataOf(this.stored(identity.uid)) } : undefined
+        object: this.truth.exists(identity) ? { metadata: metadataOf(this.truth.stored(identity.uid)) } : undefined
       }))
     return {
       find,
@@ -341,14 +313,14 @@ export class World {
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return "absent" as const
           const { metadata } = change.merge(object).body as { readonly metadata: KubeObject["metadata"] }
-          this.patched(this.stored(identity.uid), metadata.ownerReferences ?? [])
-          return { metadata: metadataOf(this.stored(identity.uid)) }
+          this.patched(this.truth.stored(identity.uid), metadata.ownerReferences ?? [])
+          return { metadata: metadataOf(this.truth.stored(identity.uid)) }
         }),
       remove: (identity, _, propagation) =>
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return "absent" as const
-          const stored = this.stored(identity.uid)
-          const solid = stored.owners.find((one) => this.standing(stored, one) === "solid")
+          const stored = this.truth.stored(identity.uid)
+          const solid = stored.owners.find((one) => this.truth.standing(stored, one) === "solid")
           if (solid !== undefined) throw new Violation(`deleted ${show(stored)}, owned by ${solid.uid}`)
           if (stored.owners.length === 0) throw new Violation(`deleted ${show(stored)}, which never had an owner`)
           const policy = { Background: "", Foreground: "foregroundDeletion", Orphan: "orphan" }[propagation]
@@ -358,9 +330,10 @@ export class World {
       removeFinalizer: (identity, finalizer) =>
         Effect.map(find(identity), ({ object }) => {
           if (object === undefined) return
-          const stored = this.stored(identity.uid)
+          const stored = this.truth.stored(identity.uid)
           const isTold = [...this.pending.values()].every((events) => events.length === 0)
-          const left = finalizer === "orphan" ? this.dependents(stored.uid, false) : this.blocking(stored.uid)
+          const left =
+            finalizer === "orphan" ? this.truth.dependents(stored.uid, false) : this.truth.blocking(stored.uid)
           if (isTold && left.length > 0) {
             throw new Violation(`${show(stored)} was let go before its dependents`)
           }
@@ -372,84 +345,9 @@ export class World {
   private patched(object: Stored, owners: ReadonlyArray<OwnerReference>): void {
     for (const one of object.owners) {
       if (owners.some(({ uid }) => uid === one.uid) || one.uid === this.orphaning) continue
-      if (this.standing(object, one) === "solid") throw new Violation(`${show(object)} lost its owner ${one.uid}`)
+      if (this.truth.standing(object, one) === "solid") throw new Violation(`${show(object)} lost its owner ${one.uid}`)
     }
     this.store({ ...object, owners })
-  }
-
-  // --- what is true
-
-  private stored(uid: string): Stored {
-    const object = this.objects.get(uid)
-    if (object === undefined) throw new Violation(`${uid} does not exist`)
-    return object
-  }
-
-  private exists({ apiVersion, kind, name, namespace, uid }: Identity.Identity): boolean {
-    const object = this.objects.get(uid)
-    return (
-      object !== undefined &&
-      object.apiVersion === apiVersion &&
-      object.kind === kind &&
-      object.name === name &&
-      (kind === "Node" || object.namespace === namespace)
-    )
-  }
-
-  private standing(object: Stored, reference: OwnerReference): "solid" | "waiting" | "dangling" | "unknowable" {
-    if (reference.kind === "Ghost" || (object.namespace === "" && reference.kind !== "Node")) return "unknowable"
-    if (!this.exists({ ...reference, namespace: object.namespace })) return "dangling"
-    const owner = this.stored(reference.uid)
-    return owner.deleting && owner.finalizers.includes("foregroundDeletion") ? "waiting" : "solid"
-  }
-
-  /** Of what nobody watches nothing is collected, nor does anybody wait for it. */
-  private watched(): ReadonlyArray<Stored> {
-    return [...this.objects.values()].filter(({ kind }) => kinds.includes(kind))
-  }
-
-  private dependents(uid: string, blocking: boolean): ReadonlyArray<Stored> {
-    return this.watched().filter(({ owners }) =>
-      owners.some((one) => one.uid === uid && (!blocking || one.blockOwnerDeletion === true))
-    )
-  }
-
-  /** Without those that wait for the owner themselves: of a cycle, somebody must go first. */
-  private blocking(uid: string): ReadonlyArray<Stored> {
-    return this.dependents(uid, true).filter((one) => !this.waitsFor(one, uid, []))
-  }
-
-  private waitsFor(object: Stored, owner: string, seen: ReadonlyArray<string>): boolean {
-    if (!object.deleting || !object.finalizers.includes("foregroundDeletion") || seen.includes(object.uid)) return false
-    if (object.uid === owner) return true
-    return this.dependents(object.uid, true).some((one) => this.waitsFor(one, owner, [...seen, object.uid]))
-  }
-
-  /** Nothing is left to collect, to strip, to let go. */
-  private checkRest(): void {
-    for (const object of this.watched()) {
-      const standings = object.owners.map((one) => this.standing(object, one))
-      if (object.deleting && object.finalizers.includes("orphan")) throw new Violation(`not orphaned: ${show(object)}`)
-      if (object.deleting && object.finalizers.includes("foregroundDeletion")) {
-        if (this.blocking(object.uid).length === 0) throw new Violation(`not let go: ${show(object)}`)
-        if (!this.dependents(object.uid, true).some((one) => this.isStuck(one, new Set())))
-          throw new Violation(`waits for nothing: ${show(object)}`)
-      } else if (!object.deleting && standings.length > 0 && !standings.includes("unknowable")) {
-        if (!standings.includes("solid")) throw new Violation(`not collected: ${show(object)}`)
-        if (standings.some((one) => one !== "solid")) throw new Violation(`not stripped: ${show(object)}`)
-      }
-    }
-  }
-
-  /** Held by a user's finalizer or by an owner nobody can judge, or waiting for something that is. */
-  private isStuck(object: Stored, seen: Set<string>): boolean {
-    if (seen.has(object.uid)) return false
-    seen.add(object.uid)
-    return (
-      object.finalizers.includes("example.com/hold") ||
-      object.owners.some((one) => this.standing(object, one) === "unknowable") ||
-      this.dependents(object.uid, true).some((one) => this.isStuck(one, seen))
-    )
   }
 
   /** The index is the references turned around, and no virtual node is without dependents. */
