@@ -47,13 +47,30 @@ export const run = (
   Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
     const deadline = Duration.isFinite(options.limit) ? started + Duration.toNanosUnsafe(options.limit) : undefined
     return send(request).pipe(
-      Effect.retry(($) => $(schedule(options.repeat, options.policy, deadline))),
+      // The schedule is made for a call that needs it: nearly all succeed at the first attempt.
+      Effect.catch((error) =>
+        mayRetry(options.repeat, error)
+          ? Effect.retry(failingFirst(error, send(request)), ($) =>
+              $(schedule(options.repeat, options.policy, deadline))
+            )
+          : Effect.fail(error)
+      ),
       Effect.timeoutOrElse({
         duration: options.limit,
         orElse: () => Effect.fail(ApiError.timeout(request.context, options.limit))
       })
     )
   })
+
+/** The attempt that was made already, and then new ones: so that a schedule sees every failure. */
+const failingFirst = <A, E>(error: E, next: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  let isFirst = true
+  return Effect.suspend(() => {
+    if (!isFirst) return next
+    isFirst = false
+    return Effect.fail(error)
+  })
+}
 
 const schedule = (
   repeat: Repeat,
