@@ -1,6 +1,7 @@
 /** All cases, under the headings of the rules they check. */
 import type { Case } from "./Case.ts"
 import { absent } from "./cases/absent.ts"
+import { absentOwned } from "./cases/absentOwned.ts"
 import { admission } from "./cases/admission.ts"
 import { badRequests } from "./cases/badRequests.ts"
 import { beginning } from "./cases/beginning.ts"
@@ -24,7 +25,7 @@ import { writes } from "./cases/writes.ts"
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Resources: [...beginning, ...served, ...resources],
   "Versions and watches": [...lists, ...watches],
-  Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...absent, ...validation],
+  Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...absent, ...absentOwned, ...validation],
   Deletion: deletion,
   Admission: [...admission, ...quotas],
   Views: views,

@@ -1,0 +1,102 @@
+/** Writes: who owns values that are empty or not there at all. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { applyPatch, done, refused } from "../answers.ts"
+import type { Case } from "../Case.ts"
+import { at, containers, deployment, matching } from "../objects.ts"
+
+const ownedBy = (object: any, manager: string): any =>
+  object.metadata.managedFields?.find((entry: any) => entry.manager === manager)?.fieldsV1
+
+/** What somebody has said is the same as what is said again, but the value is not there, so that it is new each time. */
+const conflicts = [
+  'Apply failed with 2 conflicts: conflicts with "one":',
+  "- .spec.paused",
+  "- .spec.template.spec.hostNetwork"
+].join("\n")
+
+const applied: ReadonlyArray<Case> = [
+  {
+    title: "apply: who sends a false or an empty list owns it, though it is not kept",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = `${at(namespace).deployments}/a?fieldManager=one`
+      const [container] = containers
+      const spec = { containers: [{ ...container, args: [], env: [] }], hostNetwork: false, volumes: [] }
+      const body = deployment("a", { ...matching, paused: false, template: { ...matching.template, spec } })
+      const made = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.notProperty(made.spec, "paused")
+      for (const key of ["hostNetwork", "volumes"]) assert.notProperty(made.spec.template.spec, key)
+      const owned = ownedBy(made, "one")["f:spec"]
+      assert.deepStrictEqual([owned["f:paused"], owned["f:template"]["f:spec"]["f:hostNetwork"]], [{}, {}])
+      assert.notProperty(owned["f:template"]["f:spec"], "f:volumes")
+      const own = owned["f:template"]["f:spec"]["f:containers"]['k:{"name":"main"}']
+      assert.deepStrictEqual(own, { ".": {}, "f:args": {}, "f:image": {}, "f:name": {} })
+      const other = deployment("a", { template: { spec: { hostNetwork: false } }, paused: false })
+      const reply = yield* ask("PATCH", path.replace("=one", "=two"), other, applyPatch)
+      refused(reply, { code: 409, reason: "Conflict", message: conflicts })
+    })
+  },
+  {
+    title: "apply: a null takes a value away, but says nothing of what merges; a null time is owned",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { deployments } = at(namespace)
+      const labelled = deployment("a", { ...matching, minReadySeconds: 3, paused: true })
+      done(yield* ask("POST", deployments, { ...labelled, metadata: { name: "a", labels: { k: "v" } } }))
+      const template = { metadata: { creationTimestamp: null, labels: { app: "a" } } }
+      const config = {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "a", labels: null },
+        spec: { minReadySeconds: null, paused: null, strategy: null, template }
+      }
+      const path = `${deployments}/a?fieldManager=one&force=true`
+      const after = done(yield* ask("PATCH", path, config, applyPatch))
+      assert.deepStrictEqual([after.metadata.labels, after.spec.strategy.type], [{ k: "v" }, "RollingUpdate"])
+      for (const key of ["minReadySeconds", "paused"]) assert.notProperty(after.spec, key)
+      const owned = ownedBy(after, "one")["f:spec"]
+      assert.deepStrictEqual([owned["f:minReadySeconds"], owned["f:paused"]], [{}, {}])
+      const metadata = { "f:creationTimestamp": {}, "f:labels": { "f:app": {} } }
+      assert.deepStrictEqual(owned["f:template"], { "f:metadata": metadata })
+    })
+  },
+  {
+    title: "apply: an empty map is owned by who sends it, and is not there",
+    since: 22,
+    rule: "structured-merge-diff, the field set of a configuration has its empty maps and nulls",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const path = `${at(namespace).configMaps}/a?fieldManager=one`
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} }
+      const made = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.notProperty(made, "data")
+      assert.deepStrictEqual(ownedBy(made, "one"), { "f:data": {} })
+      const again = done(yield* ask("PATCH", path, body, applyPatch))
+      assert.strictEqual(again.metadata.resourceVersion, made.metadata.resourceVersion)
+    })
+  }
+]
+
+const created: ReadonlyArray<Case> = [
+  {
+    title: "nobody owns what every object has, as long as it is nothing",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const owns = function* (path: string, body: object) {
+        return ownedBy(done(yield* ask("POST", path, body)), "conformance")
+      }
+      const a = { metadata: { name: "a" } }
+      assert.isUndefined(yield* owns(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`, a))
+      assert.isUndefined(yield* owns(at(namespace).limits, a))
+      const priority = { metadata: { name: namespace }, value: 0 }
+      const classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+      assert.deepStrictEqual(yield* owns(classes, priority), { "f:preemptionPolicy": {} })
+      const policies = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`
+      assert.deepStrictEqual(yield* owns(policies, { ...a, spec: { podSelector: {}, policyTypes: ["Ingress"] } }), {
+        "f:spec": { "f:policyTypes": {} }
+      })
+    })
+  }
+]
+
+export const absentOwned: ReadonlyArray<Case> = [...applied, ...created]
