@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { createSecureContext, type SecureContextOptions } from "node:tls"
 import type { Dispatcher } from "undici"
 import Agent from "undici/lib/dispatcher/agent.js"
 import { type Endpoint, sameTls, type Tls } from "../Endpoint.ts"
@@ -59,9 +60,7 @@ const builder = (endpoint: Endpoint["Service"]): Effect.Effect<(tls: Tls) => Dis
 }
 
 const connectOptions = (tls: Tls) => ({
-  ca: tls.ca,
-  cert: tls.cert,
-  key: tls.key === undefined ? undefined : Redacted.value(tls.key),
+  ...secured({ ca: tls.ca, cert: tls.cert, key: tls.key === undefined ? undefined : Redacted.value(tls.key) }),
   rejectUnauthorized: tls.rejectUnauthorized,
   ...(tls.servername === undefined ? {} : { servername: tls.servername }),
   // Below the 60 s after which common load balancers forget a quiet connection. Source: peers.md section 4.
@@ -69,6 +68,18 @@ const connectOptions = (tls: Tls) => ({
   keepAliveInitialDelay: 30_000,
   timeout: 10_000
 })
+
+/**
+ * The material in the form that all connections share: reading certificates anew is a good part of a handshake. What cannot be
+ * read is passed on as it is, so that the connection says what is wrong with it.
+ */
+const secured = (material: SecureContextOptions) => {
+  try {
+    return { secureContext: createSecureContext(material) }
+  } catch {
+    return material
+  }
+}
 
 const options = {
   // One protocol version on every Node and undici version; HTTP/2 is a decision, not a default.
