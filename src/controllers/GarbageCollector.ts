@@ -10,7 +10,6 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
-import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Event } from "../kube/resources.ts"
 import { Cache } from "../layers/Cache.ts"
@@ -39,15 +38,12 @@ export interface Options {
 const name = "garbagecollector"
 const component = "garbage-collector-controller"
 
-/** Whatever there is: the collector cannot know beforehand which kinds a server has. */
-const Anything = Resource.make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
-
 export const make = (options: Options = {}): Descriptor<Discovery> => ({
   name,
   access: [
-    Access.live(Anything),
-    Access.patch(Anything),
-    Access.remove(Anything),
+    Access.live(Resource.anything),
+    Access.patch(Resource.anything),
+    Access.remove(Resource.anything),
     Access.create(Event),
     Access.patch(Event)
   ],

@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
-import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Namespace } from "../kube/resources.ts"
 import * as Time from "../kube/time.ts"
@@ -38,17 +37,14 @@ export class ContentError extends Data.TaggedError("ContentError")<{
   }
 }
 
-/** Whatever discovery lists, custom resources included. */
-const Anything = Resource.make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
-
 const access = [
   Access.read(Namespace),
   Access.live(Namespace),
   Access.update(Namespace, "status"),
   Access.update(Namespace, "finalize"),
-  Access.live(Anything),
-  Access.remove(Anything),
-  Access.removeCollection(Anything)
+  Access.live(Resource.anything),
+  Access.remove(Resource.anything),
+  Access.removeCollection(Resource.anything)
 ] as const
 
 type Client = Controller.Client<(typeof access)[number]>

@@ -55,6 +55,9 @@ export const make =
     id: `${options.group === "" ? "" : `${options.group}/`}${options.version}/${options.plural}` as IdOf<O>
   })
 
+/** Whatever a server serves, custom resources included: for permissions of controllers that learn their kinds from discovery. */
+export const anything = make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
+
 /** The same kind, read as metadata only. Its informer is separate from the full one: they are two caches. */
 export const metadataOnly = <Id extends string>(
   resource: Resource<KubeObject, Id>
