@@ -164,7 +164,8 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
     // Before the pods are read: what the cache shows after this counts as seen.
     const mayManage = books.wait(key, monotonic()) === 0 && owner.metadata.deletionTimestamp === undefined
     const { active, terminating } = yield* gather(state, owner, selector)
-    const failure = mayManage ? yield* manage(state, key, owner, active, clock) : undefined
+    const step = mayManage ? plan(state, owner, active, clock.currentTimeMillisUnsafe()) : Replicas.nothing
+    const failure = step._tag === "Nothing" ? undefined : yield* carryOut(state, key, owner, step, monotonic())
     const now = clock.currentTimeMillisUnsafe()
     const next = Replicas.status({
       owner,
@@ -198,29 +199,22 @@ const gather = <O extends Replicas.ReplicaOwner>(
   return Effect.map(claim, (active) => ({ active, terminating }))
 }
 
-/** Creates or deletes what is missing or too much; answers with the first failure, after everything was tried that should be. */
-const manage = <O extends Replicas.ReplicaOwner>(
+const plan = <O extends Replicas.ReplicaOwner>(
+  state: State<O>,
+  owner: O,
+  active: ReadonlyArray<Pod>,
+  now: number
+): Replicas.Step => Replicas.step(Replicas.desired(owner), active, () => relatives(state, owner), now)
+
+/** Answers with the first failure, after everything was tried that should be. `now`: monotonic milliseconds, for the books. */
+const carryOut = <O extends Replicas.ReplicaOwner>(
   state: State<O>,
   key: Key.Key,
   owner: O,
-  active: ReadonlyArray<Pod>,
-  clock: Clock.Clock
-): Effect.Effect<PodControl.PodControlError | undefined> => {
-  const step = Replicas.step(
-    Replicas.desired(owner),
-    active,
-    () => relatives(state, owner),
-    clock.currentTimeMillisUnsafe()
-  )
-  switch (step._tag) {
-    case "Nothing":
-      return Effect.succeed(undefined)
-    case "Create":
-      return create(state, key, owner, step.count, Monotonic.millis(clock)())
-    case "Delete":
-      return remove(state, key, owner, step.pods, Monotonic.millis(clock)())
-  }
-}
+  step: Exclude<Replicas.Step, { readonly _tag: "Nothing" }>,
+  now: number
+): Effect.Effect<PodControl.PodControlError | undefined> =>
+  step._tag === "Create" ? create(state, key, owner, step.count, now) : remove(state, key, owner, step.pods, now)
 
 const create = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
   { books, kind, permits, ports }: State<O>,

@@ -55,7 +55,7 @@ export type Step =
   /** At least one, at most {@link burst}. */
   | { readonly _tag: "Delete"; readonly pods: ReadonlyArray<Pod> }
 
-const nothing: Step = { _tag: "Nothing" }
+export const nothing: Step = { _tag: "Nothing" }
 
 /** What brings the active pods to the desired number. `related`: see `Ranking.victims`. */
 export const step = (replicas: number, active: ReadonlyArray<Pod>, related: () => Iterable<Pod>, now: number): Step => {
