@@ -6,6 +6,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -285,7 +286,7 @@ const play = (loops: Loops, history: History) =>
     yield* lift(client)
     yield* cluster.advance("20 minutes")
     return [...violations(log(), asked), ...(yield* final)]
-  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })), Effect.provide(TestClock.layer()))
+  }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(ClusterTest.layer({ nodes: 3 }), TestClock.layer())))
 
 const check = (loops: Loops, options: Arbitrary.CheckOptions) =>
   Arbitrary.checkEffect(
