@@ -3,7 +3,7 @@
  * ServiceAccount plugin of the reference server, and its words; that of the annotation `kubernetes.io/enforce-mountable-secrets`,
  * which is deprecated, is not here.
  */
-import { arrayAt, at, get, isObject, objectAt, ensureObject, put, textAt } from "../json.ts"
+import { arrayAt, at, ensureObject, get, isObject, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
 import { suffix } from "../Turn.ts"
@@ -17,9 +17,14 @@ const standard = "default"
 export const serviceAccount: Plugin = {
   name: "ServiceAccount",
   admit: (write) => {
-    if (!isNewPod(write) || isMirror(write.object)) return
+    if (!isNewPod(write)) return
     const { object, target, turn } = write
     const spec = ensureObject(object, "spec")
+    if (isMirror(object)) {
+      const why = refusalOfMirror(spec)
+      if (why !== undefined) throw forbidden(write, why)
+      return
+    }
     const name = textAt(spec, "serviceAccountName") || standard
     spec["serviceAccountName"] = name
     spec["serviceAccount"] = name
@@ -35,11 +40,6 @@ export const serviceAccount: Plugin = {
     if (arrayAt(spec, "imagePullSecrets").length === 0 && secrets.length > 0) {
       spec["imagePullSecrets"] = secrets.map((one) => ({ name: textAt(one, "name") }))
     }
-  },
-  check: (write) => {
-    if (!isNewPod(write) || !isMirror(write.object)) return
-    const why = refusalOfMirror(objectAt(write.object, "spec") ?? {})
-    if (why !== undefined) throw forbidden(write, why)
   }
 }
 
