@@ -223,6 +223,26 @@ describe("addresses of services", () => {
     }).pipe(Effect.provide(layer()))
   )
 
+  it.effect("go with a type that needs them, and what was said of them too", () =>
+    Effect.gen(function* () {
+      const spec = { type: "LoadBalancer", externalTrafficPolicy: "Local", loadBalancerClass: "a.b/c" }
+      const made = yield* post(services, service("a", spec))
+      same(made.spec.allocateLoadBalancerNodePorts, true)
+      const plain = yield* patch(`${services}/a`, "merge", { spec: { type: "ClusterIP" } })
+      const gone = ["externalTrafficPolicy", "loadBalancerClass", "allocateLoadBalancerNodePorts"]
+      same(
+        [plain.spec.ports[0].nodePort, ...gone.map((field) => plain.spec[field])],
+        [undefined, undefined, undefined, undefined]
+      )
+      const said = yield* refused(
+        patch(`${services}/a`, "merge", { spec: { type: "ClusterIP", externalTrafficPolicy: "Local" } })
+      )
+      same(said.status, 422)
+      const reached = yield* post(services, service("b", { externalIPs: ["198.51.100.1"] }))
+      same(reached.spec.externalTrafficPolicy, "Cluster")
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("ports of the nodes too, when a service wants them", () =>
     Effect.gen(function* () {
       const first = yield* post(services, service("a", { type: "NodePort" }))

@@ -10,6 +10,7 @@ import * as Refusal from "../Refusal.ts"
 import type { Kind } from "../schema/Kind.ts"
 import type { Turn } from "../Turn.ts"
 import { select } from "../verbs/read.ts"
+import { isReachedFromOutside } from "../schema/defaults/services.ts"
 import { invalid } from "./validation/field.ts"
 
 /** 10.96.0.0/12; the first address is that of the API server. */
@@ -52,6 +53,7 @@ const keep = (spec: JsonObject, old: JsonObject): void => {
       if (value !== undefined) spec[key] ??= value
     }
   }
+  dropUnneeded(spec, old)
   if (type !== "NodePort" && type !== "LoadBalancer") return
   for (const port of arrayAt(spec, "ports")) {
     if (!isObject(port) || numberAt(port, "nodePort") !== 0) continue
@@ -60,6 +62,30 @@ const keep = (spec: JsonObject, old: JsonObject): void => {
     )
     const number = numberAt(same, "nodePort")
     if (number !== 0) port["nodePort"] = number
+  }
+}
+
+const onNodes = (spec: JsonObject): boolean => ["NodePort", "LoadBalancer"].includes(textAt(spec, "type"))
+const isBalanced = (spec: JsonObject): boolean => textAt(spec, "type") === "LoadBalancer"
+const isChecked = (spec: JsonObject): boolean => isBalanced(spec) && textAt(spec, "externalTrafficPolicy") === "Local"
+
+/** Fields that only some services need. */
+const dependent: ReadonlyArray<readonly [field: string, needs: (spec: JsonObject) => boolean]> = [
+  ["healthCheckNodePort", isChecked],
+  ["externalTrafficPolicy", isReachedFromOutside],
+  ["allocateLoadBalancerNodePorts", isBalanced],
+  ["loadBalancerClass", isBalanced]
+]
+
+/** A service that changes its type loses what it no longer needs, unless the client has just said something else about it. */
+const dropUnneeded = (spec: JsonObject, old: JsonObject): void => {
+  for (const [field, needs] of dependent) {
+    if (needs(old) && !needs(spec) && get(spec, field) === get(old, field)) delete spec[field]
+  }
+  if (!onNodes(old) || onNodes(spec)) return
+  const taken = new Set(arrayAt(old, "ports").map((port) => numberAt(port, "nodePort")))
+  for (const port of arrayAt(spec, "ports")) {
+    if (isObject(port) && taken.has(numberAt(port, "nodePort"))) delete port["nodePort"]
   }
 }
 

@@ -1,7 +1,15 @@
 /** Defaults of services and of the lists of addresses behind them. Source: core/v1 and discovery/v1 defaults of the reference server. */
-import { ensureObject, get, isObject, numberAt, set, textAt } from "../../json.ts"
+import { arrayAt, ensureObject, get, isObject, numberAt, set, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, specOf } from "./fill.ts"
+
+/** By a port of the nodes, a balancer, or an address that somebody leads there. */
+export const isReachedFromOutside = (spec: JsonObject): boolean => {
+  const type = textAt(spec, "type")
+  return (
+    type === "NodePort" || type === "LoadBalancer" || (type === "ClusterIP" && arrayAt(spec, "externalIPs").length > 0)
+  )
+}
 
 export const service = (object: JsonObject): void => {
   const spec = specOf(object)
@@ -16,7 +24,7 @@ export const service = (object: JsonObject): void => {
     if (target === undefined || target === 0 || target === "") set(port, "targetPort", numberAt(port, "port"))
   }
   const type = textAt(spec, "type")
-  if (type === "NodePort" || type === "LoadBalancer") empty(spec, { externalTrafficPolicy: "Cluster" })
+  if (isReachedFromOutside(spec)) empty(spec, { externalTrafficPolicy: "Cluster" })
   if (type === "LoadBalancer") absent(spec, { allocateLoadBalancerNodePorts: true })
   if (type !== "ExternalName") empty(spec, { internalTrafficPolicy: "Cluster" })
 }
