@@ -16,6 +16,8 @@ export const at = (namespace: string) => {
     replicaSets: `${apps}/replicasets`,
     statefulSets: `${apps}/statefulsets`,
     daemonSets: `${apps}/daemonsets`,
+    podTemplates: `${core}/podtemplates`,
+    autoscalers: `/apis/autoscaling/v1/namespaces/${namespace}/horizontalpodautoscalers`,
     claims: `${core}/persistentvolumeclaims`,
     jobs: `/apis/batch/v1/namespaces/${namespace}/jobs`,
     leases: `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`

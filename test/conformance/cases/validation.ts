@@ -199,6 +199,68 @@ const pods: ReadonlyArray<Refusal> = (
       ["spec.containers[0].volumeMounts[0].name", "FieldValueNotFound", 'Not found: "none"']
     ],
     [
+      "a user whose number is too high",
+      container({ securityContext: { runAsUser: 2_147_483_648 } }),
+      [
+        "spec.containers[0].securityContext.runAsUser",
+        "FieldValueInvalid",
+        "Invalid value: 2147483648: must be between 0 and 2147483647, inclusive"
+      ]
+    ],
+    [
+      "a probe's header with a blank",
+      container({ livenessProbe: { httpGet: { port: 80, httpHeaders: [{ name: "a b", value: "c" }] } } }),
+      [
+        "spec.containers[0].livenessProbe.httpGet.httpHeaders",
+        "FieldValueInvalid",
+        'Invalid value: "a b": a valid HTTP header must consist of'
+      ]
+    ],
+    [
+      "a hook that does nothing",
+      container({ lifecycle: { preStop: {} } }),
+      ["spec.containers[0].lifecycle.preStop", "FieldValueRequired", "must specify a handler type"]
+    ],
+    [
+      "a variable of a field that pods do not have",
+      container({ env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "spec.nothing" } } }] }),
+      [
+        "spec.containers[0].env[0].valueFrom.fieldRef.fieldPath",
+        "FieldValueInvalid",
+        "error converting fieldPath: field label not supported: spec.nothing"
+      ]
+    ],
+    [
+      "a volume of two kinds",
+      { volumes: [{ name: "v", emptyDir: {}, hostPath: { path: "/x" } }] },
+      ["spec.volumes[0].hostPath", "FieldValueForbidden", "may not specify more than 1 volume type"]
+    ],
+    [
+      "a volume of a server without a name",
+      { volumes: [{ name: "v", nfs: { path: "/x" } }] },
+      ["spec.volumes[0].nfs.server", "FieldValueRequired", "Required value"]
+    ],
+    [
+      "a device of what is no claim",
+      {
+        volumes: [{ name: "v", emptyDir: {} }],
+        ...container({ volumeDevices: [{ name: "v", devicePath: "/dev/x" }] })
+      },
+      [
+        "spec.containers[0].volumeDevices[0].name",
+        "FieldValueInvalid",
+        "can only use volume source type of PersistentVolumeClaim"
+      ]
+    ],
+    [
+      "a part of a volume above it",
+      {
+        volumes: [{ name: "v", emptyDir: {} }],
+        ...container({ volumeMounts: [{ name: "v", mountPath: "/x", subPath: "../y" }] })
+      },
+      ["spec.containers[0].volumeMounts.subPath", "FieldValueInvalid", "Invalid value: \"../y\": must not contain '..'"]
+    ],
+    [
       "a request above its limit",
       container({ resources: { requests: { cpu: "2" }, limits: { cpu: "1" } } }),
       [
@@ -249,7 +311,45 @@ const services: ReadonlyArray<Refusal> = (
   causes
 }))
 
-export const validation: ReadonlyArray<Case> = [...workloads, ...pods, ...services].map(
+const autoscaler = { kind: "HorizontalPodAutoscaler.autoscaling", collection: "autoscalers" } as const
+const scaled = (spec: object) => ({
+  metadata: { name: "a" },
+  spec: { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "d" }, ...spec }
+})
+
+const others: ReadonlyArray<Refusal> = [
+  {
+    ...autoscaler,
+    title: "an autoscaler of nothing",
+    object: scaled({ scaleTargetRef: {} }),
+    causes: [
+      ["spec.scaleTargetRef.kind", "FieldValueRequired", "Required value"],
+      ["spec.scaleTargetRef.name", "FieldValueRequired", "Required value"]
+    ]
+  },
+  {
+    ...autoscaler,
+    title: "an autoscaler that may not do what it must",
+    object: scaled({ minReplicas: 5 }),
+    causes: [["spec.maxReplicas", "FieldValueInvalid", "must be greater than or equal to `minReplicas`"]]
+  },
+  {
+    title: "a pod template without containers",
+    kind: "PodTemplate",
+    collection: "podTemplates",
+    object: { metadata: { name: "a" }, spec: {} },
+    causes: [["template.spec.containers", "FieldValueRequired", "Required value"]]
+  },
+  {
+    title: "a service port of a strange protocol",
+    kind: "Service",
+    collection: "services",
+    object: service("a", { ports: [{ port: 80, appProtocol: "a b" }] }),
+    causes: [["spec.ports[0].appProtocol", "FieldValueInvalid", 'Invalid value: "a b": name part must consist of']]
+  }
+]
+
+export const validation: ReadonlyArray<Case> = [...workloads, ...pods, ...services, ...others].map(
   ({ causes, collection, kind, object, title }): Case => ({
     title: `${title} is Invalid`,
     since: 20,

@@ -133,6 +133,37 @@ describe("ephemeralcontainers", () => {
       same([changed.spec.nodeName, changed.spec.containers], [undefined, made.spec.containers])
     }).pipe(Effect.provide(layer()))
   )
+
+  it.effect("takes no promises, no name twice, and leaves those alone that are there", () =>
+    Effect.gen(function* () {
+      yield* post(pods, pod("a"))
+      const put = (...ephemeralContainers: ReadonlyArray<object>) =>
+        patch(`${pods}/a/ephemeralcontainers`, "merge", { spec: { ephemeralContainers } })
+      const why = (...list: ReadonlyArray<object>) =>
+        Effect.map(refused(put(...list)), ({ error }) =>
+          error.details?.causes?.map(({ field, message }) => [field?.replace("spec.ephemeralContainers", ""), message])
+        )
+      const debug = { name: "debug", image: "busybox" }
+      same(yield* why({ name: "main", image: "busybox" }), [["[0].name", 'Duplicate value: "main"']])
+      same(yield* why({ name: "debug" }), [["[0].image", "Required value"]])
+      same(yield* why({ ...debug, targetContainerName: "none" }), [["[0].targetContainerName", 'Not found: "none"']])
+      same(
+        yield* why({ ...debug, ports: [{ containerPort: 80 }], lifecycle: { preStop: { exec: { command: ["a"] } } } }),
+        [
+          ["[0].lifecycle", "Forbidden: cannot be set for an Ephemeral Container"],
+          ["[0].ports", "Forbidden: cannot be set for an Ephemeral Container"]
+        ]
+      )
+      const made = yield* put(debug)
+      same(made.spec.ephemeralContainers[0].imagePullPolicy, "Always")
+      const stays = (what: string) => [["", `Forbidden: existing ephemeral containers "debug" may not be ${what}\n`]]
+      same(yield* why(), stays("removed"))
+      same(yield* why({ ...debug, image: "other" }), stays("changed"))
+      same((yield* put(debug, { ...debug, name: "more" })).spec.ephemeralContainers.length, 2)
+      const fresh = yield* refused(post(pods, pod("b", {}, { ephemeralContainers: [debug] })))
+      same(fresh.status, 422)
+    }).pipe(Effect.provide(layer()))
+  )
 })
 
 describe("tokens", () => {

@@ -3,5 +3,20 @@ import type { Case } from "./validationCase.ts"
 import { dataCases, serviceCases } from "./validationDataCases.ts"
 import { podCases } from "./validationPodCases.ts"
 import { jobCases, workloadCases } from "./validationWorkloadCases.ts"
+import { containerCases } from "./validationContainerCases.ts"
+import { autoscalerCases, ingressCases, networkPolicyCases, smallCases } from "./validationNetworkCases.ts"
+import { volumeCases } from "./validationVolumeCases.ts"
 
-export const cases: ReadonlyArray<Case> = [...podCases, ...workloadCases, ...jobCases, ...serviceCases, ...dataCases]
+export const cases: ReadonlyArray<Case> = [
+  ...podCases,
+  ...workloadCases,
+  ...jobCases,
+  ...serviceCases,
+  ...dataCases,
+  ...autoscalerCases,
+  ...ingressCases,
+  ...networkPolicyCases,
+  ...smallCases,
+  ...containerCases,
+  ...volumeCases
+]

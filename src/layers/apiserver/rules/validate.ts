@@ -26,9 +26,10 @@ export const object = (kind: Kind, object: JsonObject, before?: JsonObject): voi
   if (errors.length > 0) throw Refusal.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
 }
 
-/** The same for writes that leave the spec alone: the metadata only. */
-export const metadata = (kind: Kind, object: JsonObject): void => {
+/** The same for writes through a subresource: the metadata, and the ephemeral containers where they are what is written. */
+export const part = (kind: Kind, subresource: string, object: JsonObject, before: JsonObject): void => {
   const errors = ofMetadata(kind, object)
+  if (subresource === "ephemeralcontainers") rulesOf(kind).ephemeral?.(errors, object, before)
   if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
 }
 

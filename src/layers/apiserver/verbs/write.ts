@@ -192,7 +192,7 @@ export const update = (
   if (whole) {
     validate.object(kind, next, before)
     turn.state.admission.check(written)
-  } else validate.metadata(kind, next)
+  } else validate.part(kind, target.subresource, next, before)
   const difference = fields.between(before, next, Shape.of(kind.storage))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
@@ -288,7 +288,9 @@ const merged = (turn: Turn.Turn, target: Target, object: JsonObject, before: Jso
     case "ephemeralcontainers": {
       const spec = { ...objectAt(before, "spec") }
       put(spec, "ephemeralContainers", at(object, "spec", "ephemeralContainers"))
-      return withPart(before, "spec", spec)
+      const next = withPart(before, "spec", spec)
+      kind.defaults?.(next)
+      return next
     }
     default:
       if (hasStatus(kind)) put(object, "status", get(before, "status"))

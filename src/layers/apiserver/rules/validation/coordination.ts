@@ -4,7 +4,7 @@ import type { JsonObject } from "../../json.ts"
 import { invalid, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as names from "../names.ts"
-import { specOf } from "./template.ts"
+import { specOf } from "./spec.ts"
 
 export const lease = (errors: Errors, object: JsonObject): void => {
   const spec = specOf(object)

@@ -66,6 +66,28 @@ export const isIP = (text: string): boolean =>
 export const ip = (text: string): ReadonlyArray<string> =>
   isIP(text) ? nothing : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
 
+export const noCidr = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+
+const wildcard = /^\*\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+/** `*.example.com`. */
+export const wildcardDomain = (text: string): ReadonlyArray<string> => [
+  ...(text.length > 253 ? ["must be no more than 253 characters"] : nothing),
+  ...(wildcard.test(text)
+    ? nothing
+    : [
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+      ])
+]
+
+/** Names of headers in HTTP requests. */
+export const headerName = (text: string): ReadonlyArray<string> =>
+  /^[-A-Za-z0-9]+$/.test(text)
+    ? nothing
+    : [
+        "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
+      ]
+
 export const nonNegative = (errors: Errors, field: string, value: Json | undefined): void => {
   if (typeof value === "number" && value < 0) errors.push(invalid(field, value, "must be greater than or equal to 0"))
 }

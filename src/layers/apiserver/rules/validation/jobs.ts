@@ -4,7 +4,8 @@ import type { Json, JsonObject } from "../../json.ts"
 import { invalid, labelSelector, notSupported, Printed, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
-import { mismatch, specOf, template } from "./template.ts"
+import { specOf } from "./spec.ts"
+import { mismatch, template } from "./template.ts"
 
 const counts = ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"]
 
@@ -117,6 +118,7 @@ export const cronJob = (errors: Errors, object: JsonObject): void => {
     const wrong = scheduleError(schedule)
     if (wrong !== "") errors.push(invalid("spec.schedule", schedule, wrong))
   }
+  timeZone(errors, get(spec, "timeZone"))
   formats.nonNegative(errors, "spec.startingDeadlineSeconds", get(spec, "startingDeadlineSeconds"))
   const policy = textAt(spec, "concurrencyPolicy")
   if (policy === "") errors.push(required("spec.concurrencyPolicy"))
@@ -131,6 +133,44 @@ export const cronJob = (errors: Errors, object: JsonObject): void => {
   const name = textAt(object, "metadata", "name")
   if (name.length > nameLimit) {
     errors.push(invalid("metadata.name", name, `must be no more than ${nameLimit} characters`))
+  }
+}
+
+/** A zone by the name that tables of zones give it. */
+const timeZone = (errors: Errors, value: Json | undefined): void => {
+  if (typeof value !== "string") return
+  const wrong = (detail: string): void => void errors.push(invalid("spec.timeZone", value, detail))
+  if (value === "") wrong("timeZone must be nil or non-empty string")
+  else if (value.toLowerCase() === "local") {
+    wrong("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+  } else if (!isZone(value)) wrong(`unknown time zone ${value}`)
+}
+
+const isZone = (name: string): boolean => {
+  // Offsets are zones to the platform, and none to the reference server.
+  if (/^[+-]/.test(name)) return false
+  try {
+    Intl.DateTimeFormat("en", { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const namesZone = (object: JsonObject): boolean => textAt(object, "spec", "schedule").includes("TZ")
+
+/** A zone has a field of its own; schedules that had it in the text before that may keep it. */
+export const newCronJob = (errors: Errors, object: JsonObject): void => {
+  if (!namesZone(object)) return
+  const detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+  errors.push(invalid("spec.schedule", textAt(object, "spec", "schedule"), detail))
+}
+
+export const cronJobUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
+  if (!namesZone(before)) newCronJob(errors, object)
+  else if (namesZone(object) && at(object, "spec", "timeZone") !== undefined) {
+    const detail = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+    errors.push(invalid("spec.schedule", textAt(object, "spec", "schedule"), detail))
   }
 }
 

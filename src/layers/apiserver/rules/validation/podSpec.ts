@@ -6,23 +6,32 @@ import { arrayAt, at, get, isObject, numberAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"
 import { containers } from "./containers.ts"
+import type { Surroundings } from "./containers.ts"
+import { ephemeralContainers } from "./ephemeralContainers.ts"
 import { duplicate, forbidden, invalid, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
+import { podSecurityContext } from "./securityContexts.ts"
 import { volumes } from "./volumes.ts"
 
 const restartPolicies = ["Always", "OnFailure", "Never"]
 const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]
 
 export const podSpec = (errors: Errors, field: string, spec: JsonObject): void => {
-  const known = volumes(errors, `${field}.volumes`, arrayAt(spec, "volumes"))
+  const around: Surroundings = {
+    volumes: volumes(errors, `${field}.volumes`, arrayAt(spec, "volumes")),
+    grace: get(spec, "terminationGracePeriodSeconds")
+  }
   const main = arrayAt(spec, "containers")
-  containers(errors, `${field}.containers`, main, known)
-  initContainers(errors, `${field}.initContainers`, arrayAt(spec, "initContainers"), main, known)
+  if (main.length === 0) errors.push(required(`${field}.containers`))
+  containers(errors, `${field}.containers`, main, around)
+  initContainers(errors, `${field}.initContainers`, arrayAt(spec, "initContainers"), main, around)
+  ephemeralContainers(errors, `${field}.ephemeralContainers`, spec, around)
   choice(errors, `${field}.restartPolicy`, textAt(spec, "restartPolicy"), restartPolicies)
   choice(errors, `${field}.dnsPolicy`, textAt(spec, "dnsPolicy"), dnsPolicies)
   formats.labels(errors, `${field}.nodeSelector`, get(spec, "nodeSelector"))
   hostNetwork(errors, field, spec, main)
+  podSecurityContext(errors, `${field}.securityContext`, spec)
   affinity(errors, `${field}.affinity`, get(spec, "affinity"))
   spread(errors, `${field}.topologySpreadConstraints`, arrayAt(spec, "topologySpreadConstraints"))
   name(errors, `${field}.serviceAccountName`, textAt(spec, "serviceAccountName"), formats.dnsSubdomain)
@@ -56,10 +65,10 @@ const initContainers = (
   field: string,
   list: ReadonlyArray<Json>,
   main: ReadonlyArray<Json>,
-  known: ReadonlySet<string>
+  around: Surroundings
 ): void => {
   if (list.length === 0) return
-  containers(errors, field, list, known, true)
+  containers(errors, field, list, around)
   const taken = new Set(main.map((one) => textAt(one, "name")))
   for (const [index, one] of list.entries()) {
     const path = `${field}[${index}]`

@@ -6,10 +6,32 @@ import { arrayAt, clone, equal, get, isObject, objectAt, put, textAt } from "../
 import type { Json, JsonObject } from "../../json.ts"
 import { forbidden, invalid, required } from "./field.ts"
 import type { Errors } from "./field.ts"
+import { ephemeralUpdate } from "./ephemeralContainers.ts"
 import { podSpec } from "./podSpec.ts"
-import { specOf } from "./template.ts"
+import { withoutAccount } from "./projections.ts"
+import { specOf } from "./spec.ts"
+import { template } from "./template.ts"
 
-export const pod = (errors: Errors, object: JsonObject): void => podSpec(errors, "spec", specOf(object))
+export const pod = (errors: Errors, object: JsonObject): void => {
+  const spec = specOf(object)
+  podSpec(errors, "spec", spec)
+  withoutAccount(errors, spec)
+}
+
+export const newPod = (errors: Errors, object: JsonObject): void => {
+  if (arrayAt(object, "spec", "ephemeralContainers").length > 0) {
+    errors.push(forbidden("spec.ephemeralContainers", "cannot be set on create"))
+  }
+}
+
+/** What the endpoint of ephemeral containers lets through. */
+export const podWithEphemeral = (errors: Errors, object: JsonObject, before: JsonObject): void => {
+  pod(errors, object)
+  ephemeralUpdate(errors, object, before)
+}
+
+export const podTemplate = (errors: Errors, object: JsonObject): void =>
+  template(errors, "template", get(object, "template"))
 
 const frozen =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"

@@ -7,7 +7,10 @@ import type { Json, JsonObject } from "../../json.ts"
 import { duplicate, forbidden, invalid, notSupported, Printed, pushAll, required, stringList } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
-import { specOf } from "./template.ts"
+import * as Cidr from "./cidr.ts"
+import { isReachedFromOutside } from "../../schema/defaults/services.ts"
+import { qualified } from "../names.ts"
+import { specOf } from "./spec.ts"
 
 const affinities = ["ClientIP", "None"]
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]
@@ -33,9 +36,14 @@ export const service = (errors: Errors, object: JsonObject): void => {
     errors.push(invalid("spec.clusterIPs[0]", "None", `may not be set to 'None' for ${type} services`))
   }
   for (const [index, one] of arrayAt(spec, "externalIPs").entries()) {
-    pushAll(errors, `spec.externalIPs[${index}]`, one, typeof one === "string" ? formats.ip(one) : [])
+    const text = typeof one === "string" ? one : ""
+    const field = `spec.externalIPs[${index}]`
+    const detail = formats.isIP(text) ? special(text) : ""
+    pushAll(errors, field, text, detail === "" ? formats.ip(text) : [detail])
   }
   choice(errors, "spec.type", type, types)
+  sourceRanges(errors, spec)
+  trafficPolicies(errors, spec)
   nodePorts(errors, list, type)
   duplicates(errors, list)
 }
@@ -53,6 +61,41 @@ const externalName = (errors: Errors, spec: JsonObject): void => {
   const ip = textAt(spec, "clusterIP")
   if (ip !== "" && ip !== "None") {
     errors.push(forbidden("spec.clusterIPs", "may not be set when `type` is 'ExternalName'"))
+  }
+}
+
+const sourceRanges = (errors: Errors, spec: JsonObject): void => {
+  const list = arrayAt(spec, "loadBalancerSourceRanges")
+  // The reference server writes the name so.
+  const field = "spec.LoadBalancerSourceRanges"
+  if (list.length > 0 && textAt(spec, "type") !== "LoadBalancer") {
+    errors.push(forbidden(field, "may only be used when `type` is 'LoadBalancer'"))
+  }
+  for (const [index, one] of list.entries()) {
+    const text = typeof one === "string" ? one.trim() : ""
+    if (Cidr.parse(text) === undefined) errors.push(invalid(`${field}[${index}]`, text, formats.noCidr))
+  }
+}
+
+const policies = ["Cluster", "Local"]
+
+/** Where traffic may go from a node that it has reached. */
+const trafficPolicies = (errors: Errors, spec: JsonObject): void => {
+  const external = textAt(spec, "externalTrafficPolicy")
+  const field = "spec.externalTrafficPolicy"
+  if (isReachedFromOutside(spec)) choice(errors, field, external, policies)
+  else if (external !== "") {
+    errors.push(invalid(field, external, "may only be set for externally-accessible services"))
+  }
+  const checked = textAt(spec, "type") === "LoadBalancer" && external === "Local"
+  const port = numberAt(spec, "healthCheckNodePort")
+  if (!checked && port !== 0) {
+    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+    errors.push(invalid("spec.healthCheckNodePort", port, detail))
+  }
+  const internal = textAt(spec, "internalTrafficPolicy")
+  if (internal !== "" && !policies.includes(internal)) {
+    errors.push(notSupported("spec.internalTrafficPolicy", internal, policies))
   }
 }
 
@@ -85,6 +128,10 @@ const port = (errors: Errors, path: string, one: Json, names: Set<string>, named
   choice(errors, `${path}.protocol`, textAt(one, "protocol"), protocols)
   const target = at(one, "targetPort")
   formats.port(errors, `${path}.targetPort`, target)
+  const application = at(one, "appProtocol")
+  if (typeof application === "string") {
+    pushAll(errors, `${path}.appProtocol`, application, qualified(application))
+  }
 }
 
 const nodePorts = (errors: Errors, list: ReadonlyArray<Json>, type: string): void => {

@@ -1,104 +1,11 @@
-/** PersistentVolume and PersistentVolumeClaim, ResourceQuota and LimitRange, Node and Namespace. Source: core validation. */
-import { arrayAt, at, clone, equal, get, objectAt, put, textAt } from "../../json.ts"
-import type { JsonObject } from "../../json.ts"
+/** ResourceQuota and LimitRange, Node and PriorityClass. Source: core and scheduling validation of the reference server. */
+import { arrayAt, at, equal, get, objectAt, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"
 import { duplicate, forbidden, invalid, notSupported, Printed, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
-import * as formats from "./formats.ts"
 import * as Quantity from "../../../../kube/quantity.ts"
 import * as resources from "./resources.ts"
-import { specOf } from "./template.ts"
-
-const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"]
-const oldModes = accessModes.slice(0, 3)
-
-const access = (errors: Errors, field: string, spec: JsonObject, detail: string): void => {
-  const modes = arrayAt(spec, "accessModes")
-  if (modes.length === 0) errors.push(required(field, detail))
-  for (const mode of modes) {
-    if (typeof mode !== "string" || !accessModes.includes(mode)) errors.push(notSupported(field, mode, oldModes))
-  }
-}
-
-export const claim = (errors: Errors, object: JsonObject): void => {
-  const spec = specOf(object)
-  access(errors, "spec.accessModes", spec, "at least 1 access mode is required")
-  formats.labelSelector(errors, "spec.selector", get(spec, "selector"))
-  const storage = at(spec, "resources", "requests", "storage")
-  if (storage === undefined) errors.push(required("spec.resources[storage]"))
-  else if ((Quantity.parse(storage)?.nanos ?? 0n) <= 0n) {
-    errors.push(invalid("spec.resources[storage]", storage, "must be greater than zero"))
-  }
-  const className = textAt(spec, "storageClassName")
-  if (className !== "") pushAll(errors, "spec.storageClassName", className, formats.dnsSubdomain(className))
-  const mode = textAt(spec, "volumeMode")
-  if (mode !== "Block" && mode !== "Filesystem") {
-    errors.push(notSupported("spec.volumeMode", mode, ["Block", "Filesystem"]))
-  }
-}
-
-/** A claim may grow once it is bound, and be bound once; nothing else. */
-export const claimUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
-  const spec = clone(specOf(object))
-  const old = clone(specOf(before))
-  if (textAt(old, "volumeName") === "") put(old, "volumeName", get(spec, "volumeName"))
-  const next = at(spec, "resources", "requests", "storage")
-  const last = at(old, "resources", "requests", "storage")
-  if (textAt(before, "status", "phase") === "Bound") {
-    if (Quantity.compare(next, last) === -1) {
-      errors.push(forbidden("spec.resources.requests.storage", "field can not be less than previous value"))
-    }
-    put(old, "resources", get(spec, "resources"))
-  }
-  if (!equal(spec, old)) {
-    errors.push(forbidden("spec", "spec is immutable after creation except resources.requests for bound claims"))
-  }
-}
-
-const shared = new Set([
-  "accessModes",
-  "capacity",
-  "claimRef",
-  "mountOptions",
-  "nodeAffinity",
-  "persistentVolumeReclaimPolicy",
-  "storageClassName",
-  "volumeAttributesClassName",
-  "volumeMode"
-])
-
-const reclaims = ["Delete", "Recycle", "Retain"]
-
-export const volume = (errors: Errors, object: JsonObject): void => {
-  const spec = specOf(object)
-  access(errors, "spec.accessModes", spec, "")
-  const capacity = objectAt(spec, "capacity") ?? {}
-  if (Object.keys(capacity).length === 0) errors.push(required("spec.capacity"))
-  if (get(capacity, "storage") === undefined || Object.keys(capacity).length > 1) {
-    const names = Object.keys(capacity).map((key) => JSON.stringify(key))
-    const printed = new Printed(
-      names.length === 0 ? "core.ResourceList(nil)" : `core.ResourceList{${names.join(", ")}}`
-    )
-    errors.push(notSupported("spec.capacity", printed, ["storage"]))
-  }
-  resources.amounts(errors, "spec.capacity", capacity)
-  const policy = textAt(spec, "persistentVolumeReclaimPolicy")
-  if (!reclaims.includes(policy)) errors.push(notSupported("spec.persistentVolumeReclaimPolicy", policy, reclaims))
-  const sources = Object.keys(spec).filter((key) => !shared.has(key))
-  if (sources.length === 0) errors.push(required("spec", "must specify a volume type"))
-  for (const key of sources.slice(1)) errors.push(forbidden(`spec.${key}`, "may not specify more than 1 volume type"))
-}
-
-export const volumeUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
-  const source = (spec: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(spec).filter(([key]) => !shared.has(key)))
-  if (!equal(source(specOf(object)), source(specOf(before)))) {
-    errors.push(forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation"))
-  }
-  if (!equal(at(object, "spec", "volumeMode"), at(before, "spec", "volumeMode"))) {
-    errors.push(invalid("spec.volumeMode", textAt(object, "spec", "volumeMode"), "field is immutable"))
-  }
-}
 
 const countable = new Set([
   "configmaps",
@@ -237,17 +144,44 @@ export const nodeUpdate = (errors: Errors, object: JsonObject, before: JsonObjec
   }
 }
 
+/** Names that only the system's own classes have, with their values. */
+const systemClasses: Readonly<Record<string, number>> = {
+  "system-cluster-critical": 2_000_000_000,
+  "system-node-critical": 2_000_001_000
+}
+
+const preemptions = ["PreemptLowerPriority", "Never"]
+
+/** Why a class that has a name of the system's is not one of the system's; empty when it is. */
+const notSystem = (name: string, value: Json): string => {
+  const own = Object.hasOwn(systemClasses, name) ? systemClasses[name] : undefined
+  if (own === undefined) return `${name} is not a known system priority class`
+  return own === value ? "" : `value of ${name} PriorityClass must be ${own}`
+}
+
 export const priorityClass = (errors: Errors, object: JsonObject): void => {
   const name = textAt(object, "metadata", "name")
-  const value = get(object, "value")
-  if (typeof value === "number" && value > 1_000_000_000 && !name.startsWith("system-")) {
+  const value = get(object, "value") ?? 0
+  if (name.startsWith("system-")) {
+    const why = notSystem(name, value)
+    const reserved = "priority class names with 'system-' prefix are reserved for system use only. error: "
+    if (why !== "") errors.push(forbidden("metadata.name", `${reserved}${why}`))
+  } else if (typeof value === "number" && value > 1_000_000_000) {
     const detail = "maximum allowed value of a user defined priority is 1000000000"
     errors.push(forbidden("value", detail))
+  }
+  const preemption = textAt(object, "preemptionPolicy")
+  if (preemption !== "" && !preemptions.includes(preemption)) {
+    errors.push(notSupported("preemptionPolicy", preemption, preemptions))
   }
 }
 
 export const priorityClassUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   if (!equal(get(object, "value") ?? 0, get(before, "value") ?? 0)) {
     errors.push(forbidden("Value", "may not be changed in an update."))
+  }
+  const preemption = get(object, "preemptionPolicy")
+  if (!equal(preemption, get(before, "preemptionPolicy"))) {
+    errors.push(invalid("preemptionPolicy", preemption, "field is immutable"))
   }
 }

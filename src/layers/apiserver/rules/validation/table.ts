@@ -5,9 +5,13 @@
 import type { JsonObject } from "../../json.ts"
 import type { Kind } from "../../schema/Kind.ts"
 import type { Errors } from "./field.ts"
+import * as autoscaling from "./autoscaling.ts"
+import * as claims from "./claims.ts"
 import * as coordination from "./coordination.ts"
 import * as data from "./data.ts"
+import * as ingresses from "./ingresses.ts"
 import * as jobs from "./jobs.ts"
+import * as networking from "./networking.ts"
 import * as pods from "./pods.ts"
 import * as services from "./services.ts"
 import * as storage from "./storage.ts"
@@ -20,18 +24,20 @@ export interface Rules {
   /** New objects only, after `check`. */
   readonly create?: (errors: Errors, object: JsonObject) => void
   readonly change?: (errors: Errors, object: JsonObject, before: JsonObject) => void
+  /** Everything about a write of the ephemeral containers, which go past the other rules. */
+  readonly ephemeral?: (errors: Errors, object: JsonObject, before: JsonObject) => void
 }
 
 const table: ReadonlyMap<string, Rules> = new Map(
   Object.entries({
-    Pod: { check: pods.pod, change: pods.podUpdate },
+    Pod: { check: pods.pod, create: pods.newPod, change: pods.podUpdate, ephemeral: pods.podWithEphemeral },
     "apps/Deployment": { check: workloads.deployment, change: workloads.sameSelector },
     "apps/ReplicaSet": { check: workloads.replicaSet, change: workloads.sameSelector },
     "apps/StatefulSet": { check: workloads.statefulSet, change: workloads.statefulSetUpdate },
     "apps/DaemonSet": { check: workloads.daemonSet, change: workloads.sameSelector },
     ReplicationController: { check: workloads.replicationController },
     "batch/Job": { check: jobs.job, change: jobs.jobUpdate },
-    "batch/CronJob": { check: jobs.cronJob },
+    "batch/CronJob": { check: jobs.cronJob, create: jobs.newCronJob, change: jobs.cronJobUpdate },
     "policy/PodDisruptionBudget": { check: jobs.disruptionBudget },
     Service: { check: services.service, change: services.serviceUpdate },
     Endpoints: { check: services.endpoints },
@@ -50,8 +56,13 @@ const table: ReadonlyMap<string, Rules> = new Map(
       create: coordination.newEvent,
       told: { group: "", kind: "Event" }
     },
-    PersistentVolume: { check: storage.volume, change: storage.volumeUpdate },
-    PersistentVolumeClaim: { check: storage.claim, change: storage.claimUpdate },
+    "autoscaling/HorizontalPodAutoscaler": { check: autoscaling.autoscaler },
+    "networking.k8s.io/Ingress": { check: ingresses.ingress, create: ingresses.newIngress },
+    "networking.k8s.io/IngressClass": { check: ingresses.ingressClass, change: ingresses.ingressClassUpdate },
+    "networking.k8s.io/NetworkPolicy": { check: networking.networkPolicy },
+    PodTemplate: { check: pods.podTemplate },
+    PersistentVolume: { check: claims.volume, change: claims.volumeUpdate },
+    PersistentVolumeClaim: { check: claims.claim, change: claims.claimUpdate },
     ResourceQuota: { check: storage.quota, change: storage.quotaUpdate },
     LimitRange: { check: storage.limitRange },
     Node: { check: storage.node, change: storage.nodeUpdate },

@@ -8,8 +8,6 @@ import { podSpec } from "./podSpec.ts"
 
 const nothing: JsonObject = {}
 
-export const specOf = (object: JsonObject): JsonObject => objectAt(object, "spec") ?? nothing
-
 /** Labels, annotations and the spec of a template. The paths of the first two leave out `metadata`, as the original does. */
 export const template = (errors: Errors, field: string, value: Json | undefined): void => {
   formats.labels(errors, `${field}.labels`, at(value, "metadata", "labels"))

@@ -7,7 +7,8 @@ import type { Json, JsonObject } from "../../json.ts"
 import { forbidden, intOrString, invalid, labelSelector, notSupported, Printed, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
-import { mismatch, running, selected, specOf, template } from "./template.ts"
+import { specOf } from "./spec.ts"
+import { mismatch, running, selected, template } from "./template.ts"
 
 const nonNegative = (errors: Errors, spec: JsonObject, ...keys: ReadonlyArray<string>): void => {
   for (const key of keys) formats.nonNegative(errors, `spec.${key}`, get(spec, key))

@@ -22,6 +22,7 @@ export const podSpec = (spec: JsonObject): void => {
   const host = get(spec, "hostNetwork") === true
   for (const one of objects(spec, "initContainers")) container(one, host)
   for (const one of objects(spec, "containers")) container(one, host)
+  for (const one of objects(spec, "ephemeralContainers")) container(one, false)
 }
 
 /** The older name of the account follows the newer one. */
