@@ -71,24 +71,28 @@ const unrecognized = (kind: string, text: string): Refusal.Refusal => {
 
 /** A JSON object of any kind: delete options, bindings. Undefined when there is no body. */
 export const optional = (request: ApiRequest, kind: string, decode?: Decode): JsonObject | undefined => {
+  const value = read(request, kind)
+  if (value !== undefined) (decode ?? dropNulls)(value)
+  return value
+}
+
+const read = (request: ApiRequest, kind: string): JsonObject | undefined => {
   if (request.body === "") return undefined
   if (!acceptedTypes.includes(contentType(request))) throw Refusal.unsupportedMediaType(acceptedTypes)
   const value = parseJson(request.body)
   if (!isObject(value)) throw unrecognized(kind, request.body)
-  dropNulls(value)
-  decode?.(value)
   return value
 }
 
 /** The object of a create or update. */
 export const object = (request: ApiRequest, kind: Kind.Kind, decode: Decode): JsonObject => {
-  const value = optional(request, kind.kind)
+  const value = read(request, kind.kind)
   if (value === undefined) throw unrecognized(kind.kind, "")
-  return check(value, kind, decode)
+  return converted.toStored(kind, check(value, kind, decode))
 }
 
-/** Refuses what is of another kind or cannot be decoded; translates into stored form. */
-export const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
+/** Refuses what is of another kind or cannot be decoded. */
+const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
   const apiVersion = textAt(value, "apiVersion")
   const expected = Kind.apiVersion(kind)
   const given = textAt(value, "kind")
@@ -108,19 +112,16 @@ export const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonO
       `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal value into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`
     )
   }
-  return converted.toStored(kind, value)
+  return value
 }
 
-/** The result of a patch: nulls dropped on a copy, since a patch shares structure with what it patched. */
-export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
-  const own = clone(value)
-  dropNulls(own)
-  return check(own, kind, decode)
-}
+/** The result of a patch: a copy, since a patch shares structure with what it patched. */
+export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
+  converted.toStored(kind, check(clone(value), kind, decode))
 
 /** What is applied: as it was sent, nulls among it, since who sends a field owns it. */
 export const configuration = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
-  check(clone(value), kind, decode)
+  converted.sparseToStored(kind, check(clone(value), kind, decode))
 
 /** `dryRun=All`; any other value is refused. */
 export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {

@@ -26,6 +26,26 @@ const written: ReadonlyArray<Case> = [
     })
   },
   {
+    title: "a null is nothing in a struct, a zero in a map, and itself in what is nobody's business",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { configMaps, pods } = at(namespace)
+      const body = { metadata: { name: "a", labels: { k: null } }, data: { x: null, y: "1" }, immutable: null }
+      const made = done(yield* ask("POST", configMaps, body))
+      assert.deepStrictEqual([made.metadata.labels, content(made)], [{ k: "" }, { data: { x: "", y: "1" } }])
+      const operation = { op: "add", path: "/data/y", value: null }
+      const after = done(yield* ask("PATCH", `${configMaps}/a`, [operation], jsonPatch))
+      assert.deepStrictEqual(content(after), { data: { x: "", y: "" } })
+      const container = { ...containers[0], args: null, resources: { limits: { "example.com/thing": null } } }
+      const pod = done(yield* ask("POST", pods, podOf("a", { containers: [container] })))
+      assert.deepStrictEqual(pod.spec.containers[0].resources.limits, { "example.com/thing": "0" })
+      const revisions = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`
+      const data = { a: null, b: { c: null }, d: [] }
+      const revision = done(yield* ask("POST", revisions, { metadata: { name: "a" }, revision: 1, data }))
+      assert.deepStrictEqual(revision.data, data)
+    })
+  },
+  {
     title: "a container keeps an empty struct it points to, and the zeros it can tell from nothing",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

@@ -9,7 +9,7 @@ import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import { get, layer, patch, post, put, same } from "./client.ts"
 import { objects } from "./defaultsObjects.ts"
 
-const apply = (path: string, body: object) => patch(path, "apply", body, { fieldManager: "one" })
+const apply = (path: string, body: object) => patch(path, "apply", body, { fieldManager: "one", force: true })
 
 describe("objects", () => {
   it.effect("of every kind are the same when they are written back as they were read", () =>
@@ -37,6 +37,20 @@ describe("objects", () => {
       yield* TestClock.adjust("1 hour")
       same(yield* apply(at, body), made)
       same(yield* (yield* ApiServer).revision, before)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("applied in another form than the stored one are owned as far as they were said", () =>
+    Effect.gen(function* () {
+      const scalers = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
+      const scaleTargetRef = { kind: "Deployment", name: "d" }
+      yield* post(scalers, { metadata: { name: "a" }, spec: { maxReplicas: 2, scaleTargetRef } })
+      const kind = { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler" }
+      const spec = { minReplicas: 2, targetCPUUtilizationPercentage: null }
+      const made = yield* apply(`${scalers}/a`, { ...kind, metadata: { name: "a", labels: null }, spec })
+      same(made.spec, { maxReplicas: 2, minReplicas: 2, scaleTargetRef, targetCPUUtilizationPercentage: 80 })
+      const owned = made.metadata.managedFields.find((entry: any) => entry.manager === "one")
+      same(owned.fieldsV1["f:spec"], { "f:minReplicas": {} })
     }).pipe(Effect.provide(layer()))
   )
 

@@ -29,7 +29,7 @@ export interface Live {
 /** `live` is undefined when the object does not exist yet. */
 export const apply = (live: Live | undefined, config: JsonObject, options: Options): Live => {
   const { manager, settle, shape, time } = options
-  if (at(config, "metadata", "managedFields") !== undefined) {
+  if ((at(config, "metadata", "managedFields") ?? null) !== null) {
     throw Refusal.badRequest("metadata.managedFields must be nil")
   }
   const before = live?.object ?? {}

@@ -9,12 +9,10 @@ import type { Kind } from "./Kind.ts"
 import * as kinds from "./kinds.ts"
 import * as types from "./types.ts"
 
-/** As the reference server would give an object back, nulls among it: in place, of what the type knows only. */
+/** As the reference server would give an object back, in place. */
 const asOf = (kind: Kind | undefined, object: JsonObject): JsonObject => {
   const type = kind === undefined ? undefined : types.ofKind(kind)
-  if (type === undefined) return object
-  dropNulls(object)
-  decode(object, type)
+  if (type !== undefined) decode(object, type)
   return object
 }
 
@@ -24,6 +22,13 @@ export const asStored = (kind: Kind, object: JsonObject): JsonObject => asOf(kin
 /** Into the stored form. May change its argument. */
 export const toStored = (kind: Kind, object: JsonObject): JsonObject =>
   kind.conversion === undefined ? object : asStored(kind, kind.conversion.toStored(object))
+
+/** Of what is applied only what was said: nothing is put in, but nulls do not survive a translation. May change its argument. */
+export const sparseToStored = (kind: Kind, object: JsonObject): JsonObject => {
+  if (kind.conversion === undefined) return object
+  dropNulls(object)
+  return kind.conversion.toStored(object)
+}
 
 /** Into the form that the kind serves. May change its argument. */
 export const fromStored = (kind: Kind, object: JsonObject): JsonObject =>

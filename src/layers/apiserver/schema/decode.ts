@@ -33,7 +33,10 @@ export interface Findings {
 /** As many as the reference server reports. */
 const limit = 100
 
-/** Changes the object, which has no nulls, in place; undefined when there was nothing to take out and nothing is wrong. */
+/**
+ * Changes the object in place; undefined when there was nothing to take out and nothing is wrong. A null is nothing where a
+ * struct has it, and the zero of its type in a map or list.
+ */
 export const decode = (object: JsonObject, type: types.Type): Findings | undefined => {
   if (checkOf(type.id)(object)) return undefined
   return walked(object, type, true)
@@ -125,8 +128,10 @@ class Walk {
       if (field === undefined) {
         if (this.unknown.length < limit) this.unknown.push(pathText(this.path))
         delete object[key]
-      } else if (object[key] !== null) {
-        // A null is what is applied, or what the check has put in before it failed elsewhere.
+      } else if (object[key] === null) {
+        // The check may have put it in before it failed elsewhere: it comes back.
+        if (this.whole) delete object[key]
+      } else {
         this.fields.push(key)
         this.value(object[key] as Json, field.form, type, (repaired) => set(object, key, repaired))
         this.fields.pop()
@@ -175,6 +180,10 @@ class Walk {
   }
 
   private member(map: JsonObject, key: string, form: types.Form, owner: types.Type): void {
+    if (map[key] === null) {
+      if (this.whole) set(map, key, zeroOf(form))
+      return
+    }
     this.path.push(key)
     this.value(map[key] as Json, form, owner, (repaired) => set(map, key, repaired))
     this.path.pop()
@@ -185,7 +194,7 @@ class Walk {
   }
 }
 
-/** What a null element is read as. */
+/** What a null is read as in a list or map. */
 const zeroOf = (form: types.Form): Json => {
   if (form._tag === "List") return []
   if (form._tag === "Map") return {}

@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
-import { at, clone, dropNulls, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
+import { at, clone, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as jsonPatch from "../patch/jsonPatch.ts"
@@ -82,7 +82,6 @@ const patched = (turn: Turn, current: JsonObject): Json => {
       : mergePatch.apply(current, sent)
   if (!isObject(result)) return result
   const own = clone(result)
-  dropNulls(own)
   fieldValidation.ofPatchedAs(turn, scaleType)(own)
   return own
 }

@@ -1,5 +1,5 @@
 /** What the server says of fields and values that a kind does not have: per directive, per way of writing, in the words clients know. */
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../../src/layers/apiserver/Api.ts"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
@@ -290,7 +290,7 @@ describe("besides", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a directive nobody knows is refused, and so is nothing that is null", () =>
+  it.effect("a directive nobody knows is refused, and an unknown field though it is null", () =>
     Effect.gen(function* () {
       const no = yield* refused(post(deployments, deployment(), { fieldValidation: "Loose" }))
       same(
@@ -300,7 +300,9 @@ describe("besides", () => {
           'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Loose": supported values: "Ignore", "Strict", "Warn"'
         ]
       )
-      yield* post(deployments, deployment({ foo: null, replicas: null }), { fieldValidation: "Strict" })
+      const unknown = yield* refused(post(deployments, deployment({ foo: null }), { fieldValidation: "Strict" }))
+      assert.match(unknown.message, /strict decoding error: unknown field "spec\.foo"$/)
+      yield* post(deployments, deployment({ replicas: null }), { fieldValidation: "Strict" })
     }).pipe(Effect.provide(layer()))
   )
 })

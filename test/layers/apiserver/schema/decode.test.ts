@@ -206,6 +206,18 @@ describe("decoding", () => {
     assert.deepStrictEqual(object, { args: ["", "a"], env: [{ name: "" }, { name: "e" }], name: "c", resources: {} })
   })
 
+  it("reads a null in a map as the zero of its type, and none in a struct", () => {
+    const object: JsonObject = { limits: { a: null }, requests: null }
+    assert.deepStrictEqual(decoding.decode(object, types.get("core.ResourceRequirements")), {
+      unknown: [],
+      mismatch: undefined
+    })
+    assert.deepStrictEqual(object, { limits: { a: "0" } })
+    const sparse: JsonObject = { limits: { a: null }, requests: null }
+    decoding.decodeSparse(sparse, types.get("core.ResourceRequirements"))
+    assert.deepStrictEqual(sparse, { limits: { a: null }, requests: null })
+  })
+
   it("stops telling after a hundred", () => {
     const object: JsonObject = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x${index}`, 1]))
     assert.deepStrictEqual(decoding.decode(object, types.get("core.EnvFromSource"))?.unknown.length, 100)
@@ -241,7 +253,7 @@ describe("decoding", () => {
       leavesSparse,
       { title: "takes empty values from what is applied", find: "this.whole && !presence", replace: "!presence" }
     ],
-    [leavesSparse, { title: "refuses nulls in what is applied", find: "object[key] !== null", replace: "true" }]
+    [leavesSparse, { title: "refuses nulls in what is applied", find: "object[key] === null", replace: "false" }]
   ] as const) {
     it(`mutant: ${mutation.title}`, async () => {
       assert.deepStrictEqual(holds(law, decoding), true)
