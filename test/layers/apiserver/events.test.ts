@@ -1,7 +1,8 @@
 /** Events: one stored object, served by two groups, found by the selectors that kubectl describe uses. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { get, layer, names, patch, post, put, refused, same, settle, watch } from "./client.ts"
+import * as TestClock from "effect/testing/TestClock"
+import { get, layer, names, nth, patch, post, put, refused, same, settle, watch } from "./client.ts"
 
 const core = "/api/v1/namespaces/default/events"
 const group = "/apis/events.k8s.io/v1/namespaces/default/events"
@@ -111,5 +112,23 @@ describe("events", () => {
       same(yield* cells(core), ["Normal", "PodCount", "pod/web"])
       same(yield* cells(group), yield* cells(core))
     }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("are forgotten an hour after their last write, and watchers are told", () =>
+    Effect.gen(function* () {
+      yield* post(core, event("a"))
+      yield* post(core, event("b"))
+      const seen = yield* watch(core, { resourceVersion: nth(2), timeoutSeconds: 7200 })
+      yield* TestClock.adjust("30 minutes")
+      yield* patch(`${core}/b`, "strategic", { count: 3 })
+      yield* TestClock.adjust("30 minutes")
+      same(names(yield* get(core)), ["b"])
+      same((yield* refused(get(`${core}/a`))).status, 404)
+      yield* settle
+      same(seen.seen(), ["MODIFIED b", "DELETED a"])
+      yield* TestClock.adjust("30 minutes")
+      yield* post(core, event("c"))
+      same(names(yield* get(group)), ["c"])
+    }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 })
