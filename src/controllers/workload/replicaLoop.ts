@@ -52,10 +52,10 @@ export interface Ports<O> extends PodControl.Calls {
 export type Failure = ApiError | Adopt.ClaimError | PodControl.PodControlError
 
 /**
- * So many pods are created or deleted at a time, by all syncs together. More gains nothing - the server is busy - and costs a
- * connection each, which over HTTP/1.1 is a handshake.
+ * So many pods are created or deleted at a time, by all syncs together: the late batches of a large owner are hundreds of calls, and over
+ * HTTP/1.1 each that is under way is a connection of its own.
  */
-const atOnce = 16
+const atOnce = 64
 
 interface State<O extends Replicas.ReplicaOwner> {
   readonly kind: Kind<O>
