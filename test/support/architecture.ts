@@ -40,7 +40,9 @@ export const edgeFiles = [
   "layers/kubeconfig/",
   "layers/EmbeddedCluster.ts",
   "layers/manager/clusters.ts",
+  "layers/manager/configFile.ts",
   "layers/manager/standAlone.ts",
+  "layers/manager/http/Listener.ts",
   "layers/apiserver/http/"
 ]
 

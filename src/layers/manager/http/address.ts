@@ -1,0 +1,23 @@
+/**
+ * An address to listen on, as Go's programs spell it: `:8081` is every interface, `127.0.0.1:8081` one, port 0 any that is free;
+ * `0` alone and nothing at all mean that the server is off. Pure.
+ */
+import * as Option from "effect/Option"
+
+export interface Address {
+  /** Undefined: every interface. */
+  readonly host: string | undefined
+  readonly port: number
+}
+
+/** None: not an address. `undefined` inside: off. */
+export const parse = (text: string): Option.Option<Address | undefined> => {
+  if (text === "" || text === "0") return Option.some(undefined)
+  const match = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) return Option.none()
+  return Option.some({ host: match[1] ?? (match[2] || undefined), port })
+}
+
+export const format = ({ host, port }: Address): string =>
+  `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`

@@ -1,0 +1,56 @@
+/**
+ * What a probe answers, as text: the forms that `kubectl get --raw /readyz?verbose` has made familiar. Pure. The reason of a
+ * failure is withheld where everybody looks and told where somebody asks: with `?verbose`, and below a check's own path.
+ * Source: framework.md 2.12; controller-runtime's healthz handler.
+ */
+
+/** The result of one check: undefined when it passed. */
+export interface Result {
+  readonly name: string
+  readonly failure: string | undefined
+}
+
+export interface Options {
+  /** `readyz`: for the last line of a long answer. */
+  readonly probe: string
+  readonly verbose: boolean
+  readonly exclude: ReadonlyArray<string>
+}
+
+export interface Verdict {
+  readonly healthy: boolean
+  readonly text: string
+}
+
+/** All checks of a probe together. With none there is one that passes, `ping`. */
+export const overall = (results: ReadonlyArray<Result>, { exclude, probe, verbose }: Options): Verdict => {
+  const all = results.length === 0 ? [{ name: "ping", failure: undefined }] : results
+  const isExcluded = ({ name }: Result) => exclude.includes(name)
+  const healthy = all.every((result) => isExcluded(result) || result.failure === undefined)
+  if (healthy && !verbose) return { healthy, text: "ok" }
+  const unknown = exclude.filter((name) => !all.some((result) => result.name === name))
+  const lines = [
+    ...all.map((result) => (isExcluded(result) ? `[+]${result.name} excluded: ok` : lineOf(result, verbose))),
+    ...(unknown.length === 0
+      ? []
+      : [`warn: some health checks cannot be excluded: no matches for ${unknown.map(quoted).join(",")}`]),
+    `${probe} check ${healthy ? "passed" : "failed"}`
+  ]
+  return { healthy, text: `${lines.join("\n")}\n` }
+}
+
+/** One check by its name. */
+export const single = ({ failure }: Result): Verdict =>
+  failure === undefined
+    ? { healthy: true, text: "ok" }
+    : { healthy: false, text: `internal server error: ${oneLine(failure)}\n` }
+
+const lineOf = ({ failure, name }: Result, verbose: boolean): string => {
+  if (failure === undefined) return `[+]${name} ok`
+  return `[-]${name} failed: ${verbose ? oneLine(failure) : "reason withheld"}`
+}
+
+/** What a caller sent and a server said stays on its line. */
+const oneLine = (text: string): string => text.trim().replace(/\s*[\r\n]\s*/g, " ")
+
+const quoted = (text: string): string => JSON.stringify(text)

@@ -1,0 +1,52 @@
+/**
+ * The probe server's routes: `/healthz` and `/livez` ask the liveness checks, `/readyz` the readiness ones; below each, a check by
+ * its name. Source: framework.md 2.12, 5.2.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type { Check, Health, Probe } from "../../Health.ts"
+import { type Asked, type Handler, notFound, text } from "../http/exchange.ts"
+import * as Answer from "./answer.ts"
+
+const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "liveness", readyz: "readiness" }
+
+export const handler =
+  (health: Health): Handler =>
+  (asked) => {
+    const [, name = "", check, ...deeper] = asked.path.split("/")
+    const probe = Object.hasOwn(routes, name) ? routes[name] : undefined
+    if (probe === undefined || deeper.length > 0) return Effect.succeed(notFound)
+    return Effect.flatMap(health.checks(probe), (checks) =>
+      check === undefined || check === "" ? all(name, checks, asked) : one(check, checks)
+    )
+  }
+
+const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked) => {
+  const exclude = query.getAll("exclude")
+  const asked = checks.map((check) => (exclude.includes(check.name) ? { ...check, run: passed } : check))
+  return Effect.map(Effect.forEach(asked, ask), (results) =>
+    toAnswer(Answer.overall(results, { probe, verbose: query.has("verbose"), exclude }))
+  )
+}
+
+const passed = Effect.succeed(undefined)
+
+const one = (name: string, checks: ReadonlyArray<Check>) => {
+  const found = checks.find((check) => check.name === name) ?? (name === "ping" ? ping(checks) : undefined)
+  return found === undefined
+    ? Effect.succeed(notFound)
+    : Effect.map(ask(found), (result) => toAnswer(Answer.single(result)))
+}
+
+/** There is one where there is nothing else. */
+const ping = (checks: ReadonlyArray<Check>): Check | undefined =>
+  checks.length === 0 ? { name: "ping", run: passed } : undefined
+
+/** A check that breaks has failed. */
+const ask = ({ name, run }: Check): Effect.Effect<Answer.Result> =>
+  Effect.catchCause(
+    Effect.map(run, (failure) => ({ name, failure })),
+    (cause) => Effect.succeed({ name, failure: `the check itself failed: ${String(Cause.squash(cause))}` })
+  )
+
+const toAnswer = (verdict: Answer.Verdict) => text(verdict.healthy ? 200 : 500, verdict.text)

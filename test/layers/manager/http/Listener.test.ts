@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import { type Asked, type Handler, text } from "../../../../src/layers/manager/http/exchange.ts"
+import * as Listener from "../../../../src/layers/manager/http/Listener.ts"
+
+const loopback = { host: "127.0.0.1", port: 0 }
+const options = (handle: Handler, address = loopback) => ({ name: "probes", setting: "probe-address", address, handle })
+
+const get = (port: number, path = "/", init: RequestInit = {}) =>
+  Effect.promise(async () => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, init)
+    return { status: response.status, headers: response.headers, body: await response.text() }
+  })
+
+describe("the listener", () => {
+  it.live("hands over path, query and bearer, and answers with a text", () =>
+    Effect.gen(function* () {
+      const seen: Array<Asked> = []
+      const { port } = yield* Listener.listen(
+        options((asked) => Effect.sync(() => (seen.push(asked), text(201, "yes"))))
+      )
+      const answer = yield* get(port, "/a%20b?verbose&exclude=x&exclude=y", {
+        headers: { authorization: "Bearer secret" }
+      })
+      assert.deepStrictEqual([answer.status, answer.body], [201, "yes"])
+      assert.strictEqual(answer.headers.get("content-type"), "text/plain; charset=utf-8")
+      assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+      const [asked] = seen
+      assert.isDefined(asked)
+      if (asked === undefined) return
+      assert.deepStrictEqual(
+        [asked.path, asked.query.has("verbose"), asked.query.getAll("exclude")],
+        ["/a b", true, ["x", "y"]]
+      )
+      assert.strictEqual(asked.bearer === undefined ? "" : Redacted.value(asked.bearer), "secret")
+      const head = yield* get(port, "/", { method: "HEAD" })
+      assert.deepStrictEqual([head.status, head.body, head.headers.get("content-length")], [201, "", "3"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses other methods and malformed paths; a handler that dies is a 500", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Listener.listen(options(() => Effect.die(new Error("oops"))))
+      const post = yield* get(port, "/", { method: "POST", body: "x" })
+      assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD"])
+      assert.strictEqual((yield* get(port, "/%zz")).status, 400)
+      const broken = yield* get(port)
+      assert.deepStrictEqual([broken.status, broken.body], [500, "Internal Server Error\n"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("an address in use is one sentence that names the setting", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Listener.listen(options(() => Effect.succeed(text(200, ""))))
+      const error = yield* Effect.flip(
+        Listener.listen(options(() => Effect.succeed(text(200, "")), { host: "127.0.0.1", port }))
+      )
+      assert.isTrue(error.isBusy)
+      assert.strictEqual(
+        error.message,
+        `cannot serve probes on 127.0.0.1:${port}: it is already in use; choose another address with --probe-address, or 0 for none`
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("closing lets an answer under way finish, and takes no more", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const asked = yield* Deferred.make<void>()
+      const go = yield* Deferred.make<void>()
+      const handle: Handler = () =>
+        Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(go)), Effect.as(text(200, "late")))
+      const { port } = yield* Scope.provide(Listener.listen(options(handle)), scope)
+      const call = yield* Effect.forkChild(get(port), { startImmediately: true })
+      yield* Deferred.await(asked)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      const refused = yield* Effect.exit(
+        Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } }))
+      )
+      assert.isTrue(Exit.isFailure(refused))
+      yield* Deferred.succeed(go, undefined)
+      assert.strictEqual((yield* Fiber.join(call)).body, "late")
+      yield* Fiber.join(closing)
+    })
+  )
+})

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Health from "../../../../src/layers/Health.ts"
+import { handler } from "../../../../src/layers/manager/probes/handle.ts"
+
+const asking =
+  (health: Health.Health) =>
+  (path: string, query = "") =>
+    Effect.map(
+      handler(health)({ method: "GET", path, query: new URLSearchParams(query), bearer: undefined }),
+      (answer) => [answer.status, answer.body]
+    )
+
+describe("the probes", () => {
+  it.effect("answer for what is registered, in the order of the names", () =>
+    Effect.gen(function* () {
+      const health = Health.makeUnsafe()
+      const ask = asking(health)
+      yield* health.register("readiness", { name: "z", run: Effect.succeed("not yet") })
+      yield* health.register("readiness", { name: "a", run: Effect.die(new Error("broken")) })
+      yield* health.register("liveness", { name: "loop", run: Effect.succeed(undefined) })
+      assert.deepStrictEqual(yield* ask("/readyz", "verbose"), [
+        500,
+        "[-]a failed: the check itself failed: Error: broken\n[-]z failed: not yet\nreadyz check failed\n"
+      ])
+      assert.deepStrictEqual(yield* ask("/readyz", "exclude=a&exclude=z"), [200, "ok"])
+      assert.deepStrictEqual(yield* ask("/readyz/z"), [500, "internal server error: not yet\n"])
+      assert.deepStrictEqual(yield* ask("/readyz/"), yield* ask("/readyz"))
+      for (const path of ["/healthz", "/livez", "/healthz/loop", "/livez/loop"]) {
+        assert.deepStrictEqual(yield* ask(path), [200, "ok"])
+      }
+      for (const path of ["/", "/metrics", "/readyz/loop", "/readyz/z/x", "/readyz/ping", "/toString"]) {
+        assert.strictEqual((yield* ask(path))[0], 404, path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("ping where there is nothing to ask", () =>
+    Effect.gen(function* () {
+      const ask = asking(Health.makeUnsafe())
+      assert.deepStrictEqual(yield* ask("/readyz/ping"), [200, "ok"])
+      assert.deepStrictEqual(yield* ask("/healthz", "verbose"), [200, "[+]ping ok\nhealthz check passed\n"])
+    })
+  )
+
+  it.effect("of two checks with one name the later counts, for as long as its scope is open", () =>
+    Effect.gen(function* () {
+      const health = Health.makeUnsafe()
+      const ask = asking(health)
+      yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("not started") })
+      const scope = yield* Scope.make()
+      const later = { name: "informer-sync", run: Effect.succeed(undefined) }
+      yield* Scope.provide(health.register("readiness", later), scope)
+      assert.deepStrictEqual(yield* ask("/readyz"), [200, "ok"])
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual((yield* ask("/readyz"))[0], 500)
+    }).pipe(Effect.scoped)
+  )
+})

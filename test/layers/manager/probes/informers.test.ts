@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { InformerStatus } from "../../../../src/layers/Cache.ts"
+import { dead, deadAfter, unsynced } from "../../../../src/layers/manager/probes/informers.ts"
+
+const informer = (over: Partial<InformerStatus>): InformerStatus => ({
+  resource: "pods",
+  id: "v1/pods",
+  selection: {},
+  synced: true,
+  objects: 0,
+  resourceVersion: undefined,
+  attempts: 0,
+  lastError: undefined,
+  lastEventAt: undefined,
+  defects: 0,
+  listenerErrors: 0,
+  lastListenerError: undefined,
+  subscribers: 1,
+  ...over
+})
+
+const failure = {
+  message: "list pods: forbidden",
+  verb: "list",
+  reason: "Forbidden",
+  status: 403,
+  at: 1000,
+  retryIn: 500
+} as const
+
+describe("what the probes say of informers", () => {
+  it("ready means synced, of those that anybody uses", () => {
+    assert.isUndefined(unsynced([]))
+    assert.isUndefined(unsynced([informer({}), informer({ synced: false, subscribers: 0 })]))
+  })
+
+  it("names the kinds that have not synced, each with its last error", () => {
+    assert.strictEqual(
+      unsynced([
+        informer({ synced: false, attempts: 3, lastError: failure }),
+        informer({}),
+        informer({ resource: "deployments.apps", synced: false, selection: { namespace: "a" } })
+      ]),
+      "pods not synced, failed 3 times in a row: list pods: forbidden; deployments.apps in namespace a not synced yet"
+    )
+  })
+
+  it("alive means that something was heard or tried lately, whatever the server says", () => {
+    const now = 5_000_000
+    const old = now - deadAfter - 1
+    assert.isUndefined(dead([informer({ lastEventAt: now }), informer({})], now))
+    assert.isUndefined(dead([informer({ lastEventAt: old, lastError: { ...failure, at: now - 1 } })], now))
+    assert.isUndefined(dead([informer({ lastEventAt: old, lastError: { ...failure, at: old, retryIn: 2 } })], now))
+    assert.isUndefined(dead([informer({ lastEventAt: old, subscribers: 0 })], now))
+    assert.strictEqual(
+      dead([informer({ lastEventAt: old })], now),
+      "pods: no event and no try for more than 10 minutes"
+    )
+    assert.isDefined(dead([informer({ lastEventAt: old, lastError: { ...failure, at: 0 } })], now))
+  })
+})
