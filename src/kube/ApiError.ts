@@ -43,7 +43,7 @@ export type Reason =
   | { readonly _tag: "Decode"; readonly cause: unknown }
   /** Credentials could not be obtained (exec plugin failed, token file unreadable). No request was sent. */
   | { readonly _tag: "Credentials"; readonly cause: unknown }
-  /** Refused before it was sent: this process can no longer prove that it leads. */
+  /** A leader's write by a process that can no longer prove that it leads: not sent, or given up on while it was on its way. */
   | { readonly _tag: "LeaderFenced" }
 
 export type ReasonTag = Reason["_tag"]
@@ -153,6 +153,14 @@ export const timeout = (context: Context, limit: Duration.Duration): ApiError =>
 
 export const credentials = (context: Context, cause: unknown): ApiError =>
   new ApiError({ context, reason: { _tag: "Credentials", cause }, detail: `no credentials: ${causeText(cause)}` })
+
+/** Nothing was sent: the write would have started when leadership could no longer be proven. */
+export const leaderFenced = (context: Context): ApiError =>
+  new ApiError({
+    context,
+    reason: { _tag: "LeaderFenced" },
+    detail: "not sent: this process can no longer prove that it leads"
+  })
 
 const classify = (code: number, status: Status.Status | undefined, wait: Duration.Duration | undefined): Reason => {
   switch (code) {

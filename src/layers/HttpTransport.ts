@@ -55,14 +55,14 @@ interface Opened {
 
 const sendWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
   const { exchange, head } = yield* open(request, "whole")
-  const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.network(request.context, server, cause))
+  const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.broken(request.context, server, cause))
   return yield* Answer.decode(request.context, head, body)
 })
 
 const watchWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
   const { exchange } = yield* open(request, "stream")
   const bytes = Stream.fromPull(Effect.succeed(exchange.pull))
-  const failing = Stream.mapError(bytes, (cause) => Answer.network(request.context, server, cause))
+  const failing = Stream.mapError(bytes, (cause) => Answer.broken(request.context, server, cause))
   return Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
 })
 
@@ -78,7 +78,7 @@ const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections
     form: "whole" | "stream",
     identity: Endpoint.Identity
   ) {
-    const exchange = new Exchange(form)
+    const exchange = new Exchange(form, request.mayStartUnsafe)
     yield* Effect.addFinalizer(() => Effect.sync(() => exchange.abortUnsafe()))
     const head = yield* Effect.suspend(() => {
       exchange.startUnsafe(
@@ -86,7 +86,7 @@ const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections
         dispatchOptions(base, prefix, request, identity, agent)
       )
       return exchange.awaitHead
-    }).pipe(Effect.mapError((cause) => Answer.network(request.context, endpoint.server, cause)))
+    }).pipe(Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)))
     return { exchange, head }
   })
   return Effect.fnUntraced(function* (request, form) {
@@ -106,7 +106,7 @@ const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections
 
 const refuse = Effect.fnUntraced(function* (server: string, request: Request, { exchange, head }: Opened) {
   const body = yield* Effect.mapError(exchange.all(maxErrorBody), (cause) =>
-    Answer.network(request.context, server, cause)
+    Answer.broken(request.context, server, cause)
   )
   return yield* Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis)
 })

@@ -93,58 +93,45 @@ export interface Options {
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
-export class KubeClient extends Context.Service<
-  KubeClient,
-  {
-    readonly get: <A extends KubeObject>(
-      resource: Resource.Resource<A>,
-      target: Target,
-      options?: GetOptions
-    ) => Call<A>
-    /**
-     * The whole result: pages of 500 (or `limit`) are followed, all from the version of the first. A continue token that
-     * expired on the way restarts the list once; a second time it fails with `Gone`.
-     */
-    readonly list: <A extends KubeObject>(resource: Resource.Resource<A>, options?: ListOptions) => Call<KubeList<A>>
-    /** Exactly one request; the next page is the caller's business. */
-    readonly listPage: <A extends KubeObject>(
-      resource: Resource.Resource<A>,
-      options?: ListOptions
-    ) => Call<KubeList<A>>
-    /** One watch, unsupervised: it ends when the server ends it and fails when it fails. No deadline. */
-    readonly watch: <A extends KubeObject>(
-      resource: Resource.Resource<A>,
-      options: WatchOptions
-    ) => Stream.Stream<WatchEvent, ApiError.ApiError>
-    /** Not repeated except after 429: a lost answer may have been a success. The namespace may come from the object. */
-    readonly create: <A extends KubeObject>(
-      resource: Resource.Resource<A>,
-      object: Draft<A>,
-      options?: WriteOptions & { readonly namespace?: string | undefined }
-    ) => Call<A>
-    /** PUT. With a resource version in the object it fails with `Conflict` when another writer was faster. */
-    readonly update: <A extends KubeObject>(
-      resource: Resource.Resource<A>,
-      object: A,
-      options?: WriteOptions
-    ) => Call<A>
-    readonly patch: <A extends KubeObject>(
-      resource: Resource.Resource<A>,
-      target: Target,
-      patch: Patch.Patch,
-      options?: PatchOptions
-    ) => Call<A>
-    /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A repeat after a lost answer may say NotFound. */
-    readonly delete: (
-      resource: Resource.Any,
-      target: Target,
-      options?: DeleteOptions
-    ) => Call<KubeObject | Status.Status>
-    readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
-    /** Any request, under the default deadline; only a GET is repeated. */
-    readonly raw: (request: Request) => Call<Response>
-  }
->()("effect-controller-manager/KubeClient") {
+/** The calls. Every failure is an `ApiError`. */
+export interface Client {
+  readonly get: <A extends KubeObject>(resource: Resource.Resource<A>, target: Target, options?: GetOptions) => Call<A>
+  /**
+   * The whole result: pages of 500 (or `limit`) are followed, all from the version of the first. A continue token that
+   * expired on the way restarts the list once; a second time it fails with `Gone`.
+   */
+  readonly list: <A extends KubeObject>(resource: Resource.Resource<A>, options?: ListOptions) => Call<KubeList<A>>
+  /** Exactly one request; the next page is the caller's business. */
+  readonly listPage: <A extends KubeObject>(resource: Resource.Resource<A>, options?: ListOptions) => Call<KubeList<A>>
+  /** One watch, unsupervised: it ends when the server ends it and fails when it fails. No deadline. */
+  readonly watch: <A extends KubeObject>(
+    resource: Resource.Resource<A>,
+    options: WatchOptions
+  ) => Stream.Stream<WatchEvent, ApiError.ApiError>
+  /** Not repeated except after 429: a lost answer may have been a success. The namespace may come from the object. */
+  readonly create: <A extends KubeObject>(
+    resource: Resource.Resource<A>,
+    object: Draft<A>,
+    options?: WriteOptions & { readonly namespace?: string | undefined }
+  ) => Call<A>
+  /** PUT. With a resource version in the object it fails with `Conflict` when another writer was faster. */
+  readonly update: <A extends KubeObject>(resource: Resource.Resource<A>, object: A, options?: WriteOptions) => Call<A>
+  readonly patch: <A extends KubeObject>(
+    resource: Resource.Resource<A>,
+    target: Target,
+    patch: Patch.Patch,
+    options?: PatchOptions
+  ) => Call<A>
+  /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A repeat after a lost answer may say NotFound. */
+  readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
+  readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
+  /** Any request, under the default deadline; only a GET is repeated. */
+  readonly raw: (request: Request) => Call<Response>
+  /** The same client with something between it and its transport, which then sees every attempt of every call. */
+  readonly through: (between: (transport: Transport["Service"]) => Transport["Service"]) => Client
+}
+
+export class KubeClient extends Context.Service<KubeClient, Client>()("effect-controller-manager/KubeClient") {
   static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>
     Layer.effect(
       KubeClient,
@@ -179,6 +166,7 @@ const make = (transport: Transport["Service"], settings: Options): KubeClient["S
     list: (resource, options = {}) => allPages(listPage, resource, options),
     watch: (resource, options) => watchWith(transport, resource, options),
     raw: (request) => call(request, request.method === "GET" ? "repeatable" : "once", undefined),
+    through: (between) => make(between(transport), settings),
     ...writes(call, fieldManager),
     ...deletes(call)
   }

@@ -29,6 +29,11 @@ export interface Request {
   readonly contentType?: string | undefined
   /** The caller has no use for `metadata.managedFields` in a watch's objects; a transport may leave them out unparsed. */
   readonly omitManagedFields?: boolean | undefined
+  /**
+   * Asked each time the first byte is about to leave, after whatever queue there was: false means that nothing is sent and the
+   * call fails with `LeaderFenced`. Cheap and synchronous. Source: architecture, "Fencing".
+   */
+  readonly mayStartUnsafe?: (() => boolean) | undefined
   /** What the call means, for errors, logs and metrics. */
   readonly context: ApiError.Context
 }

@@ -115,6 +115,32 @@ describe("calls", () => {
     })
   )
 
+  it.live("asks whether it may start when a connection is there, each time, and sends nothing if not", () =>
+    Effect.gen(function* () {
+      const { server, transport } = yield* https((_, response) => json(response, 200, {}))
+      let asked = 0
+      let may = true
+      const write = () => ({ ...get("/a"), method: "PATCH" as const, body: {}, mayStartUnsafe: () => (asked++, may) })
+      yield* transport.send(write())
+      assert.deepStrictEqual([asked, server.requests.length], [1, 1])
+      may = false
+      const error = yield* Effect.flip(transport.send(write()))
+      assert.strictEqual(error.reason._tag, "LeaderFenced")
+      assert.strictEqual(error.message, "get pods: not sent: this process can no longer prove that it leads")
+      assert.deepStrictEqual([asked, server.requests.length], [2, 1])
+      // Nothing was broken by it.
+      may = true
+      yield* transport.send(write())
+      assert.strictEqual(server.requests.length, 2)
+      const { server: other, transport: cold } = yield* https((_, response) => json(response, 200, {}))
+      // The connection has to be made first; meanwhile the answer to the question changes.
+      const refused = yield* Effect.forkChild(Effect.flip(cold.send(write())), { startImmediately: true })
+      may = false
+      assert.strictEqual((yield* Fiber.join(refused)).reason._tag, "LeaderFenced")
+      assert.strictEqual(other.requests.length, 0)
+    })
+  )
+
   it.live("fails with the reason the server gave, its Retry-After, and without any secret", () =>
     Effect.gen(function* () {
       const answers: Record<string, (response: ServerResponse) => void> = {

@@ -36,11 +36,14 @@ export const make = (api: Api, faults: Script, revision: Effect.Effect<number>):
 })
 
 const call = (api: Api, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
-  Effect.flatMap(api.handle(toApi(request)), (answer) =>
-    answer._tag === "Answer"
-      ? settle(request, answer)
-      : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
-  )
+  Effect.suspend(() => {
+    if (request.mayStartUnsafe?.() === false) return Effect.fail(ApiError.leaderFenced(request.context))
+    return Effect.flatMap(api.handle(toApi(request)), (answer) =>
+      answer._tag === "Answer"
+        ? settle(request, answer)
+        : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
+    )
+  })
 
 const toApi = (request: Request, watch = false): ApiRequest => {
   const headers: Record<string, string> = { accept: request.accept ?? "application/json" }

@@ -12,6 +12,11 @@ import type { Dispatcher } from "undici"
 /** The exchange ended before its answer did; the cause is undici's or Node's. */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{ readonly cause: unknown }> {}
 
+/** Nothing was sent, because the request's own guard said no when its turn had come. */
+export class NotStarted extends Data.TaggedError("NotStarted")<{}> {}
+
+export type Failure = ConnectionLost | NotStarted
+
 export interface Head {
   readonly status: number
   /** Names in lower case. */
@@ -27,16 +32,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #size = 0
   #controller: Dispatcher.DispatchController | undefined
   /** Undefined while bytes may still come; `null` after a clean end. */
-  #end: ConnectionLost | null | undefined
+  #end: Failure | null | undefined
   #aborted = false
   /** Waiting readers are told of bytes only beyond this size; a stream wants them all. */
   #tellBeyond = Infinity
   readonly #streaming: boolean
+  readonly #mayStart: () => boolean
   #wake: (() => void) | undefined
 
-  /** A stream is read with `pull` and pauses the socket while nobody does; anything else is read with `all`. */
-  constructor(form: "whole" | "stream") {
+  /**
+   * A stream is read with `pull` and pauses the socket while nobody does; anything else is read with `all`. `mayStart` is asked
+   * when a connection is there and the request is about to be written to it.
+   */
+  constructor(form: "whole" | "stream", mayStart: () => boolean = () => true) {
     this.#streaming = form === "stream"
+    this.#mayStart = mayStart
   }
 
   /** Begins; at most once. */
@@ -56,14 +66,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** The head of the answer. */
-  readonly awaitHead: Effect.Effect<Head, ConnectionLost> = Effect.suspend(() => {
+  readonly awaitHead: Effect.Effect<Head, Failure> = Effect.suspend(() => {
     if (this.head !== undefined) return Effect.succeed(this.head)
     if (this.#end !== undefined) return Effect.fail(this.#end ?? new ConnectionLost({ cause: "no answer" }))
     return Effect.flatMap(this.#change, () => this.awaitHead)
   })
 
   /** The whole body. Beyond `limit` bytes the rest is dropped together with the connection. */
-  readonly all = (limit: number): Effect.Effect<Buffer, ConnectionLost> =>
+  readonly all = (limit: number): Effect.Effect<Buffer, Failure> =>
     Effect.suspend(() => {
       if (this.#size > limit) {
         const kept = Buffer.concat(this.#chunks).subarray(0, limit)
@@ -80,7 +90,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     })
 
   /** Everything that has arrived, as one array; ends with the body. Bytes that arrived before a failure are given first. */
-  readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], ConnectionLost> = Effect.suspend(() => {
+  readonly pull: Pull.Pull<readonly [Uint8Array, ...Array<Uint8Array>], Failure> = Effect.suspend(() => {
     this.#tellBeyond = 0
     const [first, ...rest] = this.#chunks
     if (first !== undefined) {
@@ -103,7 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     })
   })
 
-  #finish(end: ConnectionLost | null): void {
+  #finish(end: Failure | null): void {
     if (this.#end !== undefined) return
     this.#end = end
     this.#wake?.()
@@ -111,7 +121,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#aborted) controller.abort(new Error("aborted"))
+    if (this.#aborted) return controller.abort(new Error("aborted"))
+    if (this.#mayStart()) return
+    this.#finish(new NotStarted())
+    controller.abort(new Error("not started"))
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Head["headers"]): void {

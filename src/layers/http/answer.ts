@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Response } from "../Transport.ts"
-import type { ConnectionLost, Head } from "./Exchange.ts"
+import type { Failure, Head } from "./Exchange.ts"
 
 export const decode = (
   context: ApiError.Context,
@@ -65,13 +65,16 @@ const warningsOf = (head: Head): ReadonlyArray<string> => {
 
 const none: ReadonlyArray<string> = []
 
-/** The cause stays attached; the sentence says what it means for the user. */
-export const network = (context: ApiError.Context, server: string, { cause }: ConnectionLost): ApiError.ApiError =>
-  new ApiError.ApiError({
+/** What ended an exchange before its answer did. The cause stays attached; the sentence says what it means for the user. */
+export const broken = (context: ApiError.Context, server: string, failure: Failure): ApiError.ApiError => {
+  if (failure._tag === "NotStarted") return ApiError.leaderFenced(context)
+  const { cause } = failure
+  return new ApiError.ApiError({
     context,
     reason: { _tag: "Network", cause },
     detail: sentence(server, rootOf(cause))
   })
+}
 
 /** A failed attempt on several addresses hides its reasons in `errors`. */
 const rootOf = (cause: unknown): { readonly code: string; readonly message: string } => {

@@ -11,6 +11,8 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Resource from "../../kube/Resource.ts"
 import { Cache } from "../Cache.ts"
+import * as Fence from "../fence.ts"
+import { KubeClient } from "../KubeClient.ts"
 import type { Descriptor, Services } from "../Controller.ts"
 import { Leadership } from "../Leadership.ts"
 import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
@@ -73,9 +75,10 @@ const term = <R>({ controllers, leadership }: Group<R>) =>
     const leaders = controllers.filter((one) => one.needsLeader)
     // A lease that nobody works under is not contended for.
     if (leaders.length === 0) return yield* Effect.never
-    const outcome = yield* Leadership.run(() =>
+    const outcome = yield* Leadership.run((held) =>
       Effect.gen(function* () {
-        yield* build(leaders, yield* Effect.scope)
+        const client = Fence.client(yield* KubeClient, held)
+        yield* Effect.provideService(build(leaders, yield* Effect.scope), KubeClient, client)
         return yield* Effect.never
       })
     ).pipe(Effect.provideService(Leadership, leadership))

@@ -157,7 +157,10 @@ export class FakeServer {
   readonly layer: Layer.Layer<KubeClient> = Layer.mock(KubeClient, {
     listPage: <A extends KubeObject>(resource: Resource.Resource<A>, options: ListOptions = {}) =>
       this.kind(resource).list<A>(options),
-    watch: (resource, options) => this.kind(resource).watch(options)
+    watch: (resource, options) => this.kind(resource).watch(options),
+    through: () => {
+      throw new Error("there is no transport to put anything in front of")
+    }
   })
 }
 

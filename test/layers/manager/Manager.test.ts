@@ -6,11 +6,14 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
+import * as Access from "../../../src/kube/Access.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
 import { ConfigMap, Pod } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import { isWatch, on } from "../../../src/layers/apiserver/faults.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/layers/manager/Manager.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
@@ -153,6 +156,53 @@ describe("Manager", () => {
       yield* leadership.lose
       assert.strictEqual(yield* messageOf(fiber), "leader election lost: another one leads")
       assert.deepStrictEqual(trace.slice(0, 3), ["+everywhere", "+leader", "-leader lost"])
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("what a leader writes is fenced by its term, what runs everywhere is not", () =>
+    Effect.gen(function* () {
+      let valid = true
+      const term: Term = { lost: Effect.never, isValidUnsafe: () => valid }
+      const leadership = Leadership.of({
+        identity: "me",
+        lease: undefined,
+        acquire: Effect.succeed(term),
+        leader: Effect.succeed(undefined),
+        leaderChanges: undefined as never
+      })
+      const outcomes: Array<string> = []
+      const writer = (name: string, needsLeader: boolean) =>
+        Controller.make({
+          name,
+          for: ConfigMap,
+          needsLeader,
+          access: [Access.patch(ConfigMap)],
+          reconcile: ({ name: target, namespace }, { client }) =>
+            client
+              .patch(ConfigMap, { namespace, name: target }, Patch.merge({ metadata: { labels: { [name]: "x" } } }))
+              .pipe(
+                Effect.match({
+                  onFailure: ({ reason }) => void outcomes.push(`${name} ${target} ${reason._tag}`),
+                  onSuccess: () => void outcomes.push(`${name} ${target} done`)
+                })
+              )
+        })
+      const client = yield* KubeClient
+      const add = (name: string) => client.create(ConfigMap, { metadata: { name, namespace: "default" } })
+      const fiber = yield* Effect.forkChild(
+        Manager.run({ controllers: [writer("led", true), writer("free", false)] }).pipe(
+          Effect.provideService(Leadership, leadership)
+        )
+      )
+      yield* add("a")
+      yield* Cluster.settle
+      assert.sameMembers([...new Set(outcomes)], ["led a done", "free a done"])
+      outcomes.length = 0
+      valid = false
+      yield* add("b")
+      yield* Cluster.settle
+      assert.sameMembers([...new Set(outcomes)], ["led b LeaderFenced", "free b done"])
+      yield* Fiber.interrupt(fiber)
     }).pipe(Effect.provide(Cluster.layer))
   )
 

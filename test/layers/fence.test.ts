@@ -1,0 +1,291 @@
+/**
+ * The fence in virtual time: a term whose proof runs out, is renewed or is taken away at random, a transport in which requests
+ * wait at random before their first byte leaves, and a server that refuses, throttles and answers late. The wire looks at the
+ * clock by itself: what starts there without proof is a violation.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { ConfigMap } from "../../src/kube/resources.ts"
+import type * as Fence from "../../src/layers/fence.ts"
+import * as original from "../../src/layers/fence.ts"
+import { type Client, KubeClient } from "../../src/layers/KubeClient.ts"
+import { LeaderLost, type Term } from "../../src/layers/Leadership.ts"
+import { type Request, type Response, Transport } from "../../src/layers/Transport.ts"
+import { load, type Mutation } from "../support/mutant.ts"
+import { runs } from "../support/runs.ts"
+
+const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+const Attempt = Schema.Struct({
+  /** Milliseconds before the first byte leaves. */
+  queued: int(0, 6_000),
+  outcome: Schema.Literals([200, 200, 404, 409, 429, 503, "reset"]),
+  /** Milliseconds from the first byte to the answer. */
+  takes: int(0, 6_000)
+})
+
+const Situation = Schema.Struct({
+  term: Schema.Struct({
+    /** When the proof would run out, each renewal moving it on by so much if it comes in time. */
+    proof: int(1, 5_000),
+    renewals: Schema.Array(Schema.Struct({ at: int(0, 15_000), valid: int(1, 8_000) })).check(Schema.isMaxLength(4)),
+    /** The term is taken away at this time, if it lasts so long. */
+    stolen: Schema.NullOr(int(0, 20_000)),
+    /** By how much the word of the end comes later than the end. */
+    late: int(0, 10_000)
+  }),
+  /** A transport that asks no guard, and has no queue. */
+  careless: Schema.Boolean,
+  calls: Schema.Array(
+    Schema.Struct({
+      at: int(0, 20_000),
+      verb: Schema.Literals(["get", "create", "update", "patch", "delete"]),
+      attempts: Schema.Array(Attempt).check(Schema.isMinLength(1), Schema.isMaxLength(4))
+    })
+  ).check(Schema.isMinLength(1), Schema.isMaxLength(8))
+})
+type Situation = typeof Situation.Type
+type Call = Situation["calls"][number]
+
+const now: Effect.Effect<number> = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+/** The truth about the term: until when it is proven, from the plan alone. */
+const endOf = ({ proof, renewals, stolen }: Situation["term"]): number => {
+  let until = proof
+  for (const { at, valid } of [...renewals].sort((a, b) => a.at - b.at)) {
+    if (at < until) until = Math.max(until, at + valid)
+  }
+  return stolen === null ? until : Math.min(until, stolen)
+}
+
+const termOf = Effect.fnUntraced(function* (plan: Situation["term"]) {
+  const clock = yield* Clock.Clock
+  const began = clock.monotonicTimeNanosUnsafe()
+  const lost = yield* Deferred.make<LeaderLost>()
+  const end = endOf(plan)
+  yield* Effect.forkScoped(
+    Effect.delay(Deferred.succeed(lost, new LeaderLost({ reason: "NotRenewed", message: "over" })), end + plan.late)
+  )
+  const term: Term = {
+    lost: Deferred.await(lost),
+    isValidUnsafe: () => Number(clock.monotonicTimeNanosUnsafe() - began) / 1e6 < end
+  }
+  return { term, end, told: end + plan.late }
+})
+
+interface Attempted {
+  readonly method: string
+  /** Milliseconds: when its first byte left, and when it ended, with an answer or without. */
+  started?: number
+  ended?: number
+}
+
+const answerOf = (request: Request, outcome: Call["attempts"][number]["outcome"]) => {
+  if (outcome === "reset") return Effect.fail(ApiError.network(request.context, new Error("reset")))
+  const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default" } }
+  return outcome === 200
+    ? Effect.succeed<Response>({ status: 200, body, warnings: [] })
+    : Effect.fail(ApiError.fromStatus({ context: request.context, status: outcome, body: undefined }))
+}
+
+/** Requests find their attempts by the name of their object. */
+const wire = (situation: Situation, attempted: Array<Attempted>): Transport["Service"] => {
+  const counts = new Map<number, number>()
+  return {
+    watch: () => Stream.never,
+    send: (request) =>
+      Effect.suspend(() => {
+        const call = Number(/-(\d+)$/.exec(String(request.context.name))?.[1])
+        const count = counts.get(call) ?? 0
+        counts.set(call, count + 1)
+        const { attempts } = situation.calls[call] as Call
+        const { outcome, queued, takes } = attempts[Math.min(count, attempts.length - 1)] as Call["attempts"][number]
+        const attempt: Attempted = { method: request.method }
+        attempted.push(attempt)
+        const begin = Effect.flatMap(now, (at) => {
+          if (!situation.careless && request.mayStartUnsafe?.() === false) {
+            return Effect.fail(ApiError.leaderFenced(request.context))
+          }
+          attempt.started = at
+          return Effect.delay(answerOf(request, outcome), takes)
+        })
+        return Effect.ensuring(
+          situation.careless ? begin : Effect.delay(begin, queued),
+          Effect.map(now, (at) => (attempt.ended = at))
+        )
+      })
+  }
+}
+
+const callOf = (client: Client, { verb }: Call, index: number) => {
+  const target = { namespace: "default", name: `call-${index}` }
+  const object = { metadata: { ...target, resourceVersion: "1" } }
+  switch (verb) {
+    case "get":
+      return client.get(ConfigMap, target)
+    case "create":
+      return client.create(ConfigMap, { metadata: target })
+    case "update":
+      return client.update(ConfigMap, object as ConfigMap)
+    case "patch":
+      return client.patch(ConfigMap, target, Patch.merge({}))
+    case "delete":
+      return client.delete(ConfigMap, target)
+  }
+}
+
+const refusals = Effect.map(Metric.value(original.fencedWrites), ({ count }) => count)
+
+const law = (module: typeof Fence, situation: Situation) =>
+  Effect.gen(function* () {
+    const zero = yield* now
+    const { end, term, told } = yield* termOf(situation.term)
+    const attempted: Array<Attempted> = []
+    const transport = Layer.succeed(Transport, wire(situation, attempted))
+    const client = module.client(
+      yield* Effect.provide(KubeClient, Layer.fresh(Layer.provide(KubeClient.layer, transport))),
+      term
+    )
+    const before = yield* refusals
+    const fibers: Array<Fiber.Fiber<{ readonly exit: Exit.Exit<unknown, ApiError.ApiError>; readonly at: number }>> = []
+    for (const [index, call] of situation.calls.entries()) {
+      const run = Effect.flatMap(Effect.exit(callOf(client, call, index)), (exit) =>
+        Effect.map(now, (at) => ({ exit, at }))
+      )
+      fibers.push(yield* Effect.forkChild(Effect.delay(run, call.at)))
+    }
+    yield* TestClock.adjust("3 minutes")
+    let fenced = 0
+    for (const [index, call] of situation.calls.entries()) {
+      const fiber = fibers[index] as (typeof fibers)[number]
+      const { at, exit } = yield* Fiber.join(fiber)
+      const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+      const isFenced = ApiError.isApiError(error) && ApiError.hasReason(error, "LeaderFenced")
+      if (call.verb === "get") {
+        assert.isFalse(isFenced, "reads are not fenced")
+        continue
+      }
+      if (isFenced) fenced++
+      const over = at - zero
+      if (call.at >= end) assert.isTrue(isFenced && over === call.at, "a write without proof is refused at once")
+      const [first] = call.attempts
+      const wait = situation.careless ? 0 : (first?.queued ?? 0)
+      const whole = call.at + wait + (first?.takes ?? 0)
+      if (first?.outcome === 200 && call.at + wait < end && whole < told) {
+        assert.isTrue(Exit.isSuccess(exit), "a write that started with proof and was answered in time succeeds")
+      }
+    }
+    for (const { ended = Infinity, method, started = -Infinity } of attempted) {
+      if (method === "GET") continue
+      assert.isBelow(started - zero, end, `a ${method} started without proof`)
+      assert.isAtMost(ended - zero, told, `a ${method} is waited for although the word of the end has come`)
+    }
+    assert.strictEqual((yield* refusals) - before, fenced, "every refusal is counted")
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+
+const property = (module: typeof Fence, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    Arbitrary.schema(Situation),
+    (situation) =>
+      law(module, situation).pipe(
+        Effect.as(true),
+        Effect.catchCause((cause) => Effect.fail(Cause.pretty(cause)))
+      ),
+    options
+  )
+
+describe("fence", () => {
+  it.effect("whatever the delays, no write starts after the proof ran out, and none that may is held back", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(Arbitrary.formatCheckFailure(yield* property(original, { runs: runs(300) })))
+    })
+  )
+
+  it.effect("says whether the write may have happened, and is not repeated", () =>
+    Effect.gen(function* () {
+      const situation: Situation = {
+        term: { proof: 1000, renewals: [], stolen: null, late: 0 },
+        careless: false,
+        calls: [
+          { at: 500, verb: "patch", attempts: [{ queued: 0, outcome: 200, takes: 2000 }] },
+          { at: 1500, verb: "update", attempts: [{ queued: 0, outcome: 200, takes: 0 }] }
+        ]
+      }
+      const attempted: Array<Attempted> = []
+      const { term } = yield* termOf(situation.term)
+      const transport = Layer.succeed(Transport, wire(situation, attempted))
+      const client = original.client(
+        yield* Effect.provide(KubeClient, Layer.provide(KubeClient.layer, transport)),
+        term
+      )
+      const messages: Array<string> = []
+      for (const [index, call] of situation.calls.entries()) {
+        const run = Effect.flip(Effect.delay(callOf(client, call, index), call.at))
+        yield* Effect.forkChild(Effect.map(run, ({ message }) => messages.push(message)))
+      }
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(messages, [
+        'patch configmaps "call-0" in namespace "default": given up, because this process no longer leads; whether the server has done it is not known',
+        'update configmaps "call-1" in namespace "default": not sent: this process can no longer prove that it leads'
+      ])
+      assert.deepStrictEqual(
+        attempted.map(({ method }) => method),
+        ["PATCH"]
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the law of the fence catches", () => {
+  const mutants: ReadonlyArray<Mutation> = [
+    {
+      title: "checked when called, not when it leaves",
+      find: "{ ...request, mayStartUnsafe: term.isValidUnsafe }",
+      replace: "request"
+    },
+    {
+      title: "left to the transport alone",
+      find: "if (!term.isValidUnsafe()) return",
+      replace: "if (request.mayStartUnsafe?.() === false) return"
+    },
+    {
+      title: "fenced by the word of the end alone",
+      find: "fenced(transport, term))",
+      replace:
+        "{ let over = false; return fenced(transport, { lost: Effect.tap(term.lost, () => Effect.sync(() => { over = true })), isValidUnsafe: () => !over }) })"
+    },
+    {
+      title: "writes on their way are waited for",
+      find: "Effect.flatMap(term.lost, () => Effect.fail(abandoned(request.context)))",
+      replace: "Effect.never"
+    },
+    { title: "deletions pass", find: `request.method === "GET"`, replace: `/GET|DELETE/.test(request.method)` },
+    {
+      title: "reads are fenced too",
+      find: `request.method === "GET"`,
+      replace: `request.method === ("get" as string)`
+    },
+    { title: "not counted", find: "Metric.update(fencedWrites, 1)", replace: "Effect.void" }
+  ]
+  for (const mutant of mutants) {
+    it.effect(`mutant: ${mutant.title}`, () =>
+      Effect.gen(function* () {
+        const module = yield* Effect.promise(() => load<typeof Fence>("layers/fence.ts", mutant))
+        assert.strictEqual((yield* property(module, { runs: 400, maxShrinks: 0, seed: 3 }))._tag, "Falsified")
+      })
+    )
+  }
+})
