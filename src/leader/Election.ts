@@ -212,7 +212,8 @@ const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =
 const ended = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure) {
   const lost = yield* tenure.term.lost
   yield* Metric.update(election.status, 0)
-  if (lost.reason !== "Released") yield* Effect.logError(`leadership lost: ${lost.message}`)
+  // What a loss means, and how loud that is, is for whoever works under the term to say.
+  yield* Effect.logDebug(`no longer leading: ${lost.message}`)
   yield* election.publish(election.candidate.holderUnsafe())
   yield* election.announce("stopped leading")
 })

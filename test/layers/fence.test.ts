@@ -139,7 +139,7 @@ const callOf = (client: Client, { verb }: Call, index: number) => {
     case "create":
       return client.create(ConfigMap, { metadata: target })
     case "update":
-      return client.update(ConfigMap, object as ConfigMap)
+      return client.update(ConfigMap, object)
     case "patch":
       return client.patch(ConfigMap, target, Patch.merge({}))
     case "delete":

@@ -1,7 +1,7 @@
 /**
  * Runs controllers for as long as it is running itself: keeps every kind they read warm, waits for its turn to lead, builds
- * their layers one after another into the term's scope, and ends when a supervised fiber fails, when leadership is lost, or when
- * it is interrupted. Start and stop order are the nesting of scopes; there is no list of phases.
+ * their layers one after another into the term's scope, and ends when a supervised fiber fails, when it is
+ * interrupted, or, unless it is to rejoin, when leadership is lost. Start and stop order are the nesting of scopes; there is no list of phases.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -14,7 +14,7 @@ import { Cache } from "../Cache.ts"
 import * as Fence from "../fence.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { Descriptor, Services } from "../Controller.ts"
-import { Leadership } from "../Leadership.ts"
+import { Leadership, type Term } from "../Leadership.ts"
 import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
 import * as Preflight from "./preflight.ts"
 
@@ -30,8 +30,13 @@ export interface Group<out R> {
 export interface Options<out R> {
   /** Those that lead under the `Leadership` of the context. */
   readonly controllers: ReadonlyArray<Descriptor<R>>
-  /** Those that do not: each group contends by itself, and losing any of the leases ends the manager. */
+  /** Those that do not: each group contends by itself. */
   readonly groups?: ReadonlyArray<Group<R>> | undefined
+  /**
+   * What the end of a term means when nobody asked for it. `exit`, the default: the manager ends, and whoever started the process
+   * starts it anew. `rejoin`: the group's layers are closed, and built afresh when the group leads again; the caches stay warm.
+   */
+  readonly onLost?: "exit" | "rejoin" | undefined
   /** How long to wait at the start for the server to answer, and for a refusal to be taken back. Default 10 s. */
   readonly patience?: Duration.Input | undefined
   /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
@@ -58,7 +63,10 @@ export const run = <R>(
         controllers.filter((one) => !one.needsLeader),
         yield* Effect.scope
       )
-      return yield* Effect.raceAllFirst([Effect.never, ...groups.map(term)])
+      return yield* Effect.raceAllFirst([
+        Effect.never,
+        ...groups.map((group) => terms(group, options.onLost ?? "exit"))
+      ])
     })
     return yield* Effect.raceFirst(supervisor.failure, work)
   }).pipe(
@@ -69,23 +77,31 @@ export const run = <R>(
     Effect.scoped
   )
 
-/** One term of leadership. Until the manager can rejoin, losing it ends the process. */
-const term = <R>({ controllers, leadership }: Group<R>) =>
+/** One term of leadership after another, or only one. */
+const terms = <R>({ controllers, leadership }: Group<R>, onLost: "exit" | "rejoin") =>
   Effect.gen(function* () {
     const leaders = controllers.filter((one) => one.needsLeader)
     // A lease that nobody works under is not contended for.
     if (leaders.length === 0) return yield* Effect.never
-    const outcome = yield* Leadership.run((held) =>
-      Effect.gen(function* () {
-        const client = Fence.client(yield* KubeClient, held)
-        yield* Effect.provideService(build(leaders, yield* Effect.scope), KubeClient, client)
-        return yield* Effect.never
-      })
-    ).pipe(Effect.provideService(Leadership, leadership))
-    return yield* new ManagerError({
-      message: outcome._tag === "Lost" ? `leader election lost: ${outcome.reason.message}` : "the term ended by itself"
-    })
+    while (true) {
+      const outcome = yield* Effect.provideService(Leadership.run(term(leaders)), Leadership, leadership)
+      // It never does: controllers run for as long as they may.
+      if (outcome._tag === "Finished") return outcome.value
+      const message = `leader election lost: ${outcome.reason.message}`
+      if (onLost === "exit") return yield* new ManagerError({ message })
+      yield* Effect.logWarning(`${message}; contending again`)
+    }
   })
+
+/** What is built here reads as it likes and writes only while the term can be proven. */
+const term =
+  <R>(leaders: ReadonlyArray<Descriptor<R>>) =>
+  (held: Term) =>
+    Effect.gen(function* () {
+      const client = Fence.client(yield* KubeClient, held)
+      yield* Effect.provideService(build(leaders, yield* Effect.scope), KubeClient, client)
+      return yield* Effect.never
+    })
 
 /** One after another, so that they stop in the reverse order. */
 const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope) =>

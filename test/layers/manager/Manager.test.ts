@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import { TestClock } from "effect/testing"
 import * as Access from "../../../src/kube/Access.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -17,6 +18,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Leadership, LeaderLost, type Term } from "../../../src/layers/Leadership.ts"
 import * as Manager from "../../../src/layers/manager/Manager.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
+import * as Trigger from "../../../src/streams/trigger.ts"
 import * as Cluster from "../../support/cluster.ts"
 
 const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
@@ -156,6 +158,84 @@ describe("Manager", () => {
       yield* leadership.lose
       assert.strictEqual(yield* messageOf(fiber), "leader election lost: another one leads")
       assert.deepStrictEqual(trace.slice(0, 3), ["+everywhere", "+leader", "-leader lost"])
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("asked to rejoin, it builds everything afresh when it leads again, and lists nothing again", () =>
+    Effect.gen(function* () {
+      const grants = yield* Queue.unbounded<Term>()
+      const leadership = Leadership.of({
+        identity: "me",
+        lease: { namespace: "kube-system", name: "test" },
+        acquire: Queue.take(grants),
+        leader: Effect.succeed(undefined),
+        leaderChanges: undefined as never
+      })
+      const lead = Effect.gen(function* () {
+        const lost = yield* Deferred.make<LeaderLost>()
+        yield* Queue.offer(grants, { lost: Deferred.await(lost), isValidUnsafe: () => !Deferred.isDoneUnsafe(lost) })
+        yield* Cluster.settle
+        return Deferred.succeed(lost, new LeaderLost({ reason: "Stolen", message: "another one leads" }))
+      })
+      let bodies = 0
+      const written: Array<string> = []
+      const worker = Controller.stateful({
+        name: "worker",
+        access: [Access.read(ConfigMap), Access.patch(ConfigMap)],
+        body: ({ client }) =>
+          Effect.sync(() => {
+            const body = ++bodies
+            return {
+              sources: [Controller.watch(ConfigMap, Trigger.self)],
+              reconcile: ({ name, namespace }) =>
+                Effect.map(
+                  client.patch(ConfigMap, { namespace, name }, Patch.merge({ data: { body: `${body}` } })),
+                  () => {
+                    written.push(`${body} ${name}`)
+                  }
+                )
+            }
+          })
+      })
+      const trace: Array<string> = []
+      const client = yield* KubeClient
+      yield* client.create(ConfigMap, { metadata: { name: "a", namespace: "default" } })
+      const controllers = [tracing("first", trace), worker, tracing("last", trace), tracing("free", trace, false)]
+      const fiber = yield* Effect.forkChild(
+        Effect.provideService(Manager.run({ controllers, onLost: "rejoin" }), Leadership, leadership)
+      )
+      yield* Cluster.settle
+      let lists = 0
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: (request) => (request.method === "GET" && on({ resource: "configmaps" })(request) && lists++, false),
+          fault: { _tag: "Drop" }
+        }
+      ])
+      const lose = yield* lead
+      yield* lose
+      yield* Cluster.settle
+      const between = written.length
+      yield* client.create(ConfigMap, { metadata: { name: "b", namespace: "default" } })
+      yield* Cluster.settle
+      assert.isFalse(Cluster.isDone(fiber))
+      assert.strictEqual(written.length, between, "nobody works between two terms")
+      yield* lead
+      assert.sameMembers([...new Set(written)], ["1 a", "2 a", "2 b"])
+      assert.strictEqual(lists, 0)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(trace, [
+        "+free",
+        "+first",
+        "+last",
+        "-last lost",
+        "-first lost",
+        "+first",
+        "+last",
+        "-last stopped",
+        "-first stopped",
+        "-free stopped"
+      ])
     }).pipe(Effect.provide(Cluster.layer))
   )
 
