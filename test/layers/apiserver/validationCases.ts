@@ -5,7 +5,7 @@ import { podCases } from "./validationPodCases.ts"
 import { jobCases, workloadCases } from "./validationWorkloadCases.ts"
 import { containerCases } from "./validationContainerCases.ts"
 import { autoscalerCases, ingressCases, networkPolicyCases, smallCases } from "./validationNetworkCases.ts"
-import { volumeCases } from "./validationVolumeCases.ts"
+import { persistentCases, volumeCases } from "./validationVolumeCases.ts"
 
 export const cases: ReadonlyArray<Case> = [
   ...podCases,
@@ -18,5 +18,6 @@ export const cases: ReadonlyArray<Case> = [
   ...networkPolicyCases,
   ...smallCases,
   ...containerCases,
-  ...volumeCases
+  ...volumeCases,
+  ...persistentCases
 ]

@@ -1,5 +1,5 @@
 /** Volumes that no server takes, of every kind. */
-import { container, newer, pod } from "./validationCase.ts"
+import { container, newer, plain, pod } from "./validationCase.ts"
 import type { Case, Part } from "./validationCase.ts"
 
 const volume = (name: string, source: Part, differs?: string): Case =>
@@ -61,4 +61,30 @@ export const volumeCases: ReadonlyArray<Case> = [
   volume("claims made for the pod", { ephemeral: {} }, newer),
   volume("claims made for the pod, without a size", { ephemeral: { volumeClaimTemplate: { spec: {} } } }, newer),
   volume("an image", { image: { pullPolicy: "Often" } }, newer)
+]
+
+const persistent = (name: string, source: Part, differs?: string): Case =>
+  plain(
+    `volume of the cluster: ${name}`,
+    "api/v1/persistentvolumes",
+    { spec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" }, ...source } },
+    undefined,
+    { clusterScoped: true, ...(differs === undefined ? {} : { differs }) }
+  )
+
+/** Volumes of the cluster, which have the same sources and a few rules more. */
+export const persistentCases: ReadonlyArray<Case> = [
+  persistent("a bare csi", { csi: {} }),
+  persistent("a bare local", { local: {} }),
+  persistent("local without a node", { local: { path: "/x" } }),
+  persistent("a bare nfs", { nfs: {} }),
+  persistent("a bare hostPath", { hostPath: {} }),
+  persistent("a bare azureFile", { azureFile: {} }),
+  persistent("a bare iscsi", { iscsi: {} }),
+  persistent("a bare rbd", { rbd: {} }),
+  persistent("a bare fc", { fc: {} }),
+  persistent("two kinds", { hostPath: { path: "/x" }, nfs: { server: "s", path: "/x" } }),
+  persistent("class name", { hostPath: { path: "/x" }, storageClassName: "A_" }),
+  persistent("volume mode", { hostPath: { path: "/x" }, volumeMode: "Tape" }),
+  persistent("the root of a host, recycled", { hostPath: { path: "/" }, persistentVolumeReclaimPolicy: "Recycle" })
 ]

@@ -6,7 +6,7 @@ import { forbidden, invalid, notSupported, Printed, pushAll, required } from "./
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 import * as resources from "./resources.ts"
-import { kinds, needs } from "./volumeSources.ts"
+import { csiDriver, kinds, needs } from "./volumeSources.ts"
 import type { Check } from "./volumeSources.ts"
 import { specOf } from "./spec.ts"
 
@@ -32,6 +32,11 @@ export const claimSpec = (errors: Errors, field: string, spec: JsonObject): void
   else if ((Quantity.parse(storage)?.nanos ?? 0n) <= 0n) {
     errors.push(invalid(`${field}.resources[storage]`, storage, "must be greater than zero"))
   }
+  place(errors, field, spec)
+}
+
+/** The class, and whether there is a tree of files: said by volumes and claims alike. */
+const place = (errors: Errors, field: string, spec: JsonObject): void => {
   const className = textAt(spec, "storageClassName")
   if (className !== "") pushAll(errors, `${field}.storageClassName`, className, formats.dnsSubdomain(className))
   const mode = textAt(spec, "volumeMode")
@@ -75,7 +80,10 @@ const reclaims = ["Delete", "Recycle", "Retain"]
 /** Kinds of which a persistent volume says something else than a volume of a pod. */
 const persistent: Readonly<Record<string, Check>> = {
   azureFile: needs("secretName", "shareName"),
-  csi: needs("driver", "volumeHandle"),
+  csi: (errors, path, source) => {
+    csiDriver(errors, path, source)
+    needs("volumeHandle")(errors, path, source)
+  },
   local: needs("path")
 }
 
@@ -100,7 +108,15 @@ export const volume = (errors: Errors, object: JsonObject): void => {
     const own = `spec.${key}`
     if (index > 0) errors.push(forbidden(own, "may not specify more than 1 volume type"))
     else (persistent[key] ?? kinds.get(key))?.(errors, own, objectAt(spec, key) ?? {})
+    if (index === 0 && key === "local" && get(spec, "nodeAffinity") === undefined) {
+      errors.push(required("spec.nodeAffinity", "Local volume requires node affinity"))
+    }
   }
+  if (textAt(spec, "hostPath", "path") === "/" && policy === "Recycle") {
+    const detail = "may not be 'recycle' for a hostPath mount of '/'"
+    errors.push(forbidden("spec.persistentVolumeReclaimPolicy", detail))
+  }
+  place(errors, "spec", spec)
 }
 
 export const volumeUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {

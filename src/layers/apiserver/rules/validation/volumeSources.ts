@@ -79,7 +79,7 @@ const data =
 const nfs: Check = (errors, path, source) => {
   needs("server", "path")(errors, path, source)
   const place = textAt(source, "path")
-  if (place !== "" && !place.startsWith("/")) errors.push(invalid(`${path}.path`, place, "must be an absolute path"))
+  if (!place.startsWith("/")) errors.push(invalid(`${path}.path`, place, "must be an absolute path"))
 }
 
 const iqn =
@@ -164,10 +164,15 @@ const azureDisk: Check = (errors, path, source) => {
   }
 }
 
-const csi: Check = (errors, path, source) => {
+/** Of a volume in a pod and of one of the cluster alike. */
+export const csiDriver: Check = (errors, path, source) => {
   const driver = textAt(source, "driver")
   if (driver === "") errors.push(required(`${path}.driver`))
   pushAll(errors, `${path}.driver`, driver, formats.dnsSubdomain(driver.toLowerCase()))
+}
+
+const csi: Check = (errors, path, source) => {
+  csiDriver(errors, path, source)
   const secret = objectAt(source, "nodePublishSecretRef")
   // The blank is the reference server's.
   if (secret !== undefined && textAt(secret, "name") === "") errors.push(required(`${path}.nodePublishSecretRef .name`))
