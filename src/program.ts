@@ -17,6 +17,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import type * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -28,9 +29,16 @@ import { KubeClient } from "./layers/KubeClient.ts"
 import { Leadership } from "./layers/Leadership.ts"
 import * as Clusters from "./layers/manager/clusters.ts"
 import * as CommandLine from "./layers/manager/commandLine.ts"
+import * as ConfigFile from "./layers/manager/configFile.ts"
+import * as Help from "./layers/manager/help.ts"
 import * as Manager from "./layers/manager/Manager.ts"
 import * as Roster from "./layers/manager/roster.ts"
+import type * as Setting from "./layers/manager/setting.ts"
+import * as SettingFlags from "./layers/manager/setting/flags.ts"
+import * as SettingSources from "./layers/manager/setting/sources.ts"
 import * as Settings from "./layers/manager/settings.ts"
+import { gates } from "./layers/manager/settings/controllers.ts"
+import * as Logs from "./layers/manager/settings/logs.ts"
 import * as StandAlone from "./layers/manager/standAlone.ts"
 import { Recorder } from "./layers/Recorder.ts"
 import * as Schedules from "./layers/Schedules.ts"
@@ -59,7 +67,7 @@ export interface Host {
 export const main = (host: Host): void => {
   // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
-  const effect = cli(host)(CommandLine.normalize(host.argv.slice(2))).pipe(
+  const effect = cli(host)(CommandLine.normalize(host.argv.slice(2), CommandLine.aliasesOf(everything))).pipe(
     Effect.provide(Layer.mergeAll(NodeServices.layer, logs(host), presenter(host), globals)),
     Effect.tapCause((cause) => Effect.sync(() => report(host, cause)))
   )
@@ -72,7 +80,8 @@ const report = (host: Host, cause: Cause.Cause<unknown>): void => {
   const error = Cause.squash(cause)
   if (CliError.isCliError(error)) return
   const text = error instanceof Error && error.message !== "" ? error.message : String(error)
-  host.stderr.write(`effect-controller-manager: ${CommandLine.oneLine(text)}\n`)
+  const more = error instanceof SettingSources.SettingError ? "; see --help" : ""
+  host.stderr.write(`effect-controller-manager: ${CommandLine.oneLine(text)}${more}\n`)
 }
 
 /** 0 for success and for a signal, 2 for a wrong command line, 1 for the rest. */
@@ -80,8 +89,11 @@ const exitCode: Runtime.Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
   const error = Cause.squash(exit.cause)
   if (CliError.isCliError(error)) return onExit(error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2)
-  return onExit(error instanceof ElectionConfigError || error instanceof Roster.RosterError ? 2 : 1)
+  return onExit(usageErrors.some((kind) => error instanceof kind) ? 2 : 1)
 }
+
+/** What the user can only mend by saying something else. */
+const usageErrors = [SettingSources.SettingError, ElectionConfigError, Roster.RosterError]
 
 /** Everything the program says about itself goes to standard error; standard output is for answers. */
 const logs = (host: Host) =>
@@ -89,16 +101,16 @@ const logs = (host: Host) =>
 
 const globals = Layer.succeed(
   CliConfig.CliConfig,
-  CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel] })
+  CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
 )
 
-/** Help as the library prints it; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
+/** Help under headings; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
 const presenter = (host: Host) =>
   CliOutput.layerPresenter({
     present: (event) => {
       switch (event._tag) {
         case "Help":
-          return CliOutput.defaultPresenter.present(event)
+          return Effect.sync(() => void host.stdout.write(`${Help.render(event.helpDoc, everything)}\n`))
         case "Version":
           return Effect.sync(() => void host.stdout.write(`${event.version}\n`))
         case "InvalidInvocation":
@@ -110,21 +122,53 @@ const presenter = (host: Host) =>
     }
   })
 
+/** The settings of all commands. */
+const everything: Setting.Settings = {
+  ...Settings.settings,
+  ...StandAlone.apiserverSettings,
+  ...StandAlone.nodesSettings
+}
+
 const cli = (host: Host) =>
   Command.runWith(
-    Command.make("effect-controller-manager", Settings.flags, (settings) => run(host, settings)).pipe(
-      Command.withDescription(description),
+    command(host, "effect-controller-manager", description, Settings.settings, (resolved) => run(host, resolved)).pipe(
       Command.withSubcommands([
-        Command.make("apiserver", StandAlone.apiserverFlags, (settings) =>
-          serve(host, StandAlone.apiserver(settings))
-        ).pipe(Command.withDescription("Runs the embedded API server alone and prints how to reach it")),
-        Command.make("nodes", StandAlone.nodesFlags, (settings) =>
-          serve(host, StandAlone.nodes(settings, host.env))
-        ).pipe(Command.withDescription("Runs simulated nodes in the cluster of a kubeconfig"))
+        command(
+          host,
+          "apiserver",
+          "Runs the embedded API server alone and prints how to reach it",
+          StandAlone.apiserverSettings,
+          ({ values }) => serve(host, StandAlone.apiserver(values))
+        ),
+        command(
+          host,
+          "nodes",
+          "Runs simulated nodes in the cluster of a kubeconfig",
+          StandAlone.nodesSettings,
+          (resolved) => serve(host, StandAlone.nodes(resolved, host.env))
+        )
       ])
     ),
     { version }
   )
+
+/** A command with its settings, from wherever they were said; what it logs is at their level. */
+const command = <S extends Setting.Settings & typeof Logs.settings, E>(
+  host: Host,
+  name: string,
+  summary: string,
+  settings: S,
+  handle: (resolved: SettingSources.Resolved<S>) => Effect.Effect<void, E>
+) =>
+  Command.make(name, SettingFlags.of(settings), (parsed) =>
+    Effect.gen(function* () {
+      const config = "config" in settings ? Settings.settings.config : undefined
+      const sources = yield* ConfigFile.load(config, { flags: SettingFlags.given(parsed), env: host.env })
+      const resolved = yield* Effect.fromResult(SettingSources.resolve(settings, sources))
+      const level = Logs.levelOf(resolved.values)
+      return yield* Effect.provideService(handle(resolved), References.MinimumLogLevel, level)
+    })
+  ).pipe(Command.withDescription(summary))
 
 /** Starts something, says the line that it answers with, and goes on until a signal. */
 const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
@@ -134,25 +178,44 @@ const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
     return yield* Effect.never
   }).pipe(Effect.scoped)
 
+const controllersBy = (byDefault: Roster.Entry["byDefault"]): string =>
+  roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+    .filter((entry) => entry.byDefault === byDefault)
+    .map(({ controller, summary }) => `  ${controller.name.padEnd(24)}${summary}`)
+    .join("\n") || "  none"
+
 const description = `Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.
 
-Controllers (embedded: on by default on the embedded cluster only; named on a real one they lead under the lease of
-kube-controller-manager):
-${roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
-  .map(({ controller, summary, byDefault }) => `  ${controller.name} (${byDefault}): ${summary}`)
-  .join("\n")}
+Controllers that are on by default:
+${controllersBy("on")}
 
-Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line.`
+Controllers that are on by default on the embedded cluster only; named on a real one they lead under the lease of
+kube-controller-manager:
+${controllersBy("embedded")}
+
+Controllers that are off by default:
+${controllersBy("off")}
+
+Feature gates:
+${gates.map(({ byDefault, name, stage, summary }) => `  ${name}=${byDefault} (${stage})  ${summary}`).join("\n") || "  none"}
+
+Every flag can be said by a variable too, CM_ and its name in capitals (CM_LEADER_ELECT), unless it names another, and by its
+name in the file of --config. The flag goes before the variable, the variable before the file.
+
+Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line or configuration.`
 
 /** Whatever can be wrong with the command line is found before a cluster is started or spoken to. */
-const run = (host: Host, settings: Settings.Settings) =>
+const run = (host: Host, resolved: SettingSources.Resolved<typeof Settings.settings>) =>
   Effect.gen(function* () {
+    const settings = resolved.values
+    const contradiction = Settings.contradiction(resolved)
+    if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
     const table = roster({ ...settings, podCount: podCount(settings) })
     yield* Effect.fromResult(Roster.check(table, settings.controllers))
     if (mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(election(settings, "checked")))
     yield* watchSignals(host, settings)
     const embedded = yield* Effect.fromResult(Roster.select(table, settings.controllers, { embedded: true }))
-    const cluster = yield* Clusters.connect(settings, host.env, {
+    const cluster = yield* Clusters.connect(resolved, host.env, {
       serviceAccounts: embedded.chosen.some((entry) => entry.controller.name === "serviceaccount")
     })
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
@@ -216,7 +279,8 @@ const election = (settings: Settings.Settings, identity: string): Election.Optio
   namespace: "default",
   leaseDuration: settings.leaseDuration,
   renewDeadline: settings.renewDeadline,
-  retryPeriod: settings.retryPeriod
+  retryPeriod: settings.retryPeriod,
+  releaseOnStop: settings.leaseRelease
 })
 
 /** `npm start` passes on a signal that the terminal has sent to both: for so long after the first, another one is its echo. */

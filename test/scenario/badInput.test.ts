@@ -247,11 +247,28 @@ const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
   ["whatever", /"whatever"; see --help$/],
   ["--context", "--context needs a value: name; see --help"],
   ["--kubeconfig=a --kubeconfig=b", /^--kubeconfig does not take .*at most 1 value; see --help$/],
+  ["--retry-priod=10s", "unknown flag --retry-priod; see --help"],
   [
     "--pod-count-interval=10",
-    "--pod-count-interval does not take \"10\": it must be a duration like 10s, 1m30s or '90 seconds'; see --help"
+    '--pod-count-interval does not take "10": it must be a duration longer than zero, like 10s or 1m30s; see --help'
   ],
-  ["--pod-count-interval=0s", /^--pod-count-interval does not take .* longer than zero; see --help$/],
+  [
+    "--cluster=embedded --context=x",
+    /^--context means nothing with --cluster embedded: leave one of them out; see --help$/
+  ],
+  [
+    "--feature-gates=Nope=true",
+    /^--feature-gates does not take "Nope=true": there is no feature gate "Nope"; there are: .*AllBeta; see --help$/
+  ],
+  ["--feature-gates=AllAlpa=true", /there is no feature gate "AllAlpa": did you mean AllAlpha\?; see --help$/],
+  ["--feature-gates=AllBeta", /"AllBeta" must be Name=true or Name=false; see --help$/],
+  ["--leader-elect --enable-leader-election", /^--leader-elect does not take .*at most 1 value; see --help$/],
+  ["--leader-elect-resource-lock=endpoints", /^--leader-elect-resource-lock does not take "endpoints"/],
+  ["--config=/nonexistent/x.yaml", "configuration file /nonexistent/x.yaml: there is no such file; see --help"],
+  [
+    "--pod-count-interval=0s",
+    /^--pod-count-interval does not take .* longer than zero, like 10s or 1m30s; see --help$/
+  ],
   ["--graceful-shutdown-timeout=-1s", /^--graceful-shutdown-timeout does not take "-1s": it must be a duration/],
   ["--embedded-port=65536", '--embedded-port does not take "65536": it must be a port from 0 to 65535; see --help'],
   ["--embedded-port=http", '--embedded-port does not take "http": it must be a port from 0 to 65535; see --help'],
@@ -264,7 +281,7 @@ const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
     /^--cluster does not take "moon": it must be "auto" \| "kubeconfig" \| "in-cluster" \| "embedded"/
   ],
   ["--leader-elect=maybe", /^--leader-elect does not take "maybe"/],
-  ["--controllers=pod-count,nope", '"nope" is not a controller; there are: pod-count'],
+  ["--controllers=pod-count,nope", /^"nope" is not a controller; there are: .*, pod-count$/],
   [
     "--leader-elect --leader-elect-renew-deadline=20s",
     "leader election: the lease duration (15s) must be longer than the renew deadline (20s)"
@@ -279,12 +296,49 @@ const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
   ]
 ]
 
+const files: ReadonlyArray<readonly [title: string, text: string, env: Record<string, string>, line: string]> = [
+  [
+    "a key that nothing has",
+    "leader-elekt: true",
+    {},
+    'configuration file FILE: unknown key "leader-elekt": did you mean "leader-elect"?; see --help'
+  ],
+  [
+    "a value that a setting does not take",
+    "leader-elect-retry-period: 10",
+    {},
+    '"leader-elect-retry-period" in FILE does not take "10": it must be a duration like 10s, 1m30s or \'90 seconds\'; see --help'
+  ],
+  [
+    "a variable that is wrong, which goes before it",
+    "v: 2",
+    { CM_V: "loud" },
+    'CM_V does not take "loud": it must be a number from 0 to 999; see --help'
+  ],
+  [
+    "two settings that cannot both be meant",
+    "{ cluster: embedded, context: prod }",
+    {},
+    '"context" in FILE means nothing with "cluster" in FILE embedded: leave one of them out; see --help'
+  ]
+]
+
 describe.concurrent("a wrong command line, found before any cluster is", () => {
   for (const [args, line] of usage) {
     it.live(args, () =>
       Effect.gen(function* () {
         // A kubeconfig that does not exist would be the next thing to complain about.
         yield* told(yield* Process.run(args.split(" "), { KUBECONFIG: "/nonexistent" }), { code: 2, line })
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  for (const [title, text, env, line] of files) {
+    it.live(`a configuration with ${title}`, () =>
+      Effect.gen(function* () {
+        const config = yield* Kubeconfigs.file(text)
+        const ended = yield* Process.run([], { KUBECONFIG: "/nonexistent", CM_CONFIG: config, ...env })
+        yield* told(ended, { code: 2, line: line.replaceAll("FILE", config) })
       }).pipe(Effect.scoped)
     )
   }

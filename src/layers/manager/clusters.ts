@@ -12,7 +12,9 @@ import { Endpoint } from "../Endpoint.ts"
 import * as HttpTransport from "../HttpTransport.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { Transport } from "../Transport.ts"
-import type { Settings } from "./settings.ts"
+import type { Resolved } from "./setting/sources.ts"
+import type * as Settings from "./settings.ts"
+import { pathOf } from "./settings/cluster.ts"
 
 export interface Connected {
   readonly transport: Layer.Layer<Transport>
@@ -33,7 +35,7 @@ export interface Expected {
 }
 
 export const connect = Effect.fnUntraced(function* (
-  settings: Settings,
+  { origins, values: settings }: Resolved<typeof Settings.settings>,
   env: Readonly<Record<string, string | undefined>>,
   expected: Expected
 ) {
@@ -41,8 +43,9 @@ export const connect = Effect.fnUntraced(function* (
   const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
   const found = yield* KubeConfig.find({
     mode: settings.cluster,
-    path: Option.getOrUndefined(settings.kubeconfig),
+    path: pathOf(settings.kubeconfig, origins.kubeconfig),
     context: Option.getOrUndefined(settings.context),
+    master: Option.getOrUndefined(settings.master),
     env
   }).pipe(Effect.catchTag("NotConfigured", (error) => Effect.succeed(error.message)))
   if (typeof found === "string") {
@@ -63,7 +66,7 @@ const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
   Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
 
 /** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
-const embedded = Effect.fnUntraced(function* (settings: Settings, expected: Expected) {
+const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
   const Demo = yield* Effect.promise(() => import("../nodes/demo.ts"))
   const Nodes = yield* Effect.promise(() => import("../nodes/Nodes.ts"))

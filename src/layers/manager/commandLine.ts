@@ -3,16 +3,34 @@
  * that names the flag and what it takes. Pure.
  */
 import type * as CliError from "effect/cli/CliError"
+import { canonical, type Settings } from "./setting.ts"
+
+/** Other names of flags, each with the flag it stands for. */
+export const aliasesOf = (settings: Settings): ReadonlyMap<string, string> =>
+  new Map(Object.values(settings).flatMap(({ aliases, name }) => aliases.map((alias) => [alias, name] as const)))
 
 /**
- * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, and `--concurrent_rc_syncs` gets dashes, as
- * Kubernetes' own programs have it; single letters and values stay what they are. Source: framework.md 5.1, controllers.md H.
+ * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, `--concurrent_rc_syncs` gets dashes and another name its
+ * flag's, as Kubernetes' own programs have it. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other single letters
+ * and values stay what they are, and so does everything after `--`. Source: framework.md 5.1, controllers.md H.
  */
-export const normalize = (argv: ReadonlyArray<string>): ReadonlyArray<string> =>
-  argv.map((argument) => {
-    const flag = /^--?([a-z][a-z_-]+)(=[^]*)?$/.exec(argument)
-    return flag === null ? argument : `--${(flag[1] ?? "").replaceAll("_", "-")}${flag[2] ?? ""}`
-  })
+export const normalize = (
+  argv: ReadonlyArray<string>,
+  aliases: ReadonlyMap<string, string> = new Map()
+): ReadonlyArray<string> => {
+  const end = argv.indexOf("--")
+  const flags = end === -1 ? argv : argv.slice(0, end)
+  return [
+    ...flags.map((argument, index) => {
+      if (argument === "-v") return /^\d+$/.test(flags[index + 1] ?? "") ? "--v" : "--version"
+      const flag = /^--?(v(?==)|[a-z][a-z_-]+)(=[^]*)?$/.exec(argument)
+      if (flag === null) return argument
+      const name = canonical(flag[1] ?? "")
+      return `--${aliases.get(name) ?? name}${flag[2] ?? ""}`
+    }),
+    ...argv.slice(flags.length)
+  ]
+}
 
 /** One line for one error of the parser. */
 export const explain = (error: CliError.NonShowHelpErrors): string => {

@@ -4,61 +4,58 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Flag from "effect/cli/Flag"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Cache } from "../Cache.ts"
 import { Endpoint } from "../Endpoint.ts"
 import * as HttpTransport from "../HttpTransport.ts"
 import { KubeClient } from "../KubeClient.ts"
-import * as Settings from "./settings.ts"
+import * as Setting from "./setting.ts"
+import * as Codecs from "./setting/codecs.ts"
+import type { Resolved } from "./setting/sources.ts"
+import * as ClusterSettings from "./settings/cluster.ts"
+import * as Logs from "./settings/logs.ts"
 
 /** As many as there are addresses for. */
 const most = 254
 
-const count = (name: string, initial: number, description: string): Flag.Flag<number> =>
-  Flag.String(name).pipe(
-    Flag.withMetavar("number"),
-    Flag.withDefault(String(initial)),
-    Flag.filterMap(
-      (text) => (/^\d{1,3}$/.test(text) && Number(text) <= most ? Option.some(Number(text)) : Option.none()),
-      () => `a number from 0 to ${most}`
-    ),
-    Flag.withDescription(`${description} (default ${initial})`)
-  )
+const count = (name: string, initial: number, description: string) =>
+  Setting.make(Codecs.integer({ min: 0, max: most, expected: `a number from 0 to ${most}` }), {
+    name,
+    env: false,
+    group: "command",
+    description,
+    default: String(initial)
+  })
 
-export const apiserverFlags = {
-  port: Settings.port("port", "Port to listen on, on 127.0.0.1; 0 takes a free one (default 0)"),
-  directory: Flag.String("directory").pipe(
-    Flag.withMetavar("path"),
-    Flag.optional,
-    Flag.withDescription("Where the file kubeconfig is written; a new temporary directory without it")
-  ),
-  nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets")
+export const apiserverSettings = {
+  port: Setting.make(Codecs.port, {
+    name: "port",
+    env: false,
+    group: "command",
+    description: "Port to listen on, on 127.0.0.1; 0 takes a free one",
+    default: "0"
+  }),
+  directory: Setting.optional(Codecs.text("path"), {
+    name: "directory",
+    env: false,
+    group: "command",
+    description: "Where the file kubeconfig is written; a new temporary directory without it"
+  }),
+  nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets"),
+  ...Logs.settings
 }
 
-export interface ApiserverSettings {
-  readonly port: number
-  readonly directory: Option.Option<string>
-  readonly nodes: number
-}
-
-export const nodesFlags = {
-  kubeconfig: Settings.flags.kubeconfig,
-  context: Settings.flags.context,
-  count: count("count", 3, "How many of them; of two and more, the first is a control-plane node")
-}
-
-export interface NodesSettings {
-  readonly kubeconfig: Option.Option<string>
-  readonly context: Option.Option<string>
-  readonly count: number
+export const nodesSettings = {
+  ...ClusterSettings.kubeconfig,
+  count: count("count", 3, "How many of them; of two and more, the first is a control-plane node"),
+  ...Logs.settings
 }
 
 const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
 
 /** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
-export const apiserver = Effect.fnUntraced(function* (settings: ApiserverSettings) {
+export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<typeof apiserverSettings>) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
   const services = yield* Layer.build(
     Layer.provideMerge(
@@ -78,13 +75,13 @@ const quoted = (path: string): string =>
 
 /** Registers simulated nodes in the cluster of a kubeconfig and runs them for as long as the scope is open. */
 export const nodes = Effect.fnUntraced(function* (
-  settings: NodesSettings,
+  { origins, values: settings }: Resolved<typeof nodesSettings>,
   env: Readonly<Record<string, string | undefined>>
 ) {
   const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
   const { endpoint, origin } = yield* KubeConfig.find({
     mode: "kubeconfig",
-    path: Option.getOrUndefined(settings.kubeconfig),
+    path: ClusterSettings.pathOf(settings.kubeconfig, origins.kubeconfig),
     context: Option.getOrUndefined(settings.context),
     env
   })

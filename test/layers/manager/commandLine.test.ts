@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
-import { explain, normalize, oneLine } from "../../../src/layers/manager/commandLine.ts"
+import { aliasesOf, explain, normalize, oneLine } from "../../../src/layers/manager/commandLine.ts"
+import { settings } from "../../../src/layers/manager/settings.ts"
 
 describe("the command line", () => {
   it("takes flags in Go's spelling, and leaves the rest alone", () => {
@@ -8,7 +9,6 @@ describe("the command line", () => {
       "-leader-elect",
       "-controllers=*,-pod-count",
       "--concurrent_rc_syncs=5",
-      "-v",
       "-h",
       "--cluster",
       "embedded",
@@ -21,7 +21,6 @@ describe("the command line", () => {
       "--leader-elect",
       "--controllers=*,-pod-count",
       "--concurrent-rc-syncs=5",
-      "-v",
       "-h",
       "--cluster",
       "embedded",
@@ -31,6 +30,28 @@ describe("the command line", () => {
       "-1s"
     ])
   })
+
+  it("knows flags by their other names", () =>
+    assert.deepStrictEqual(
+      normalize(
+        ["--enable-leader-election", "-metrics_addr=:8080", "--other"],
+        aliasesOf({
+          ...settings,
+          metrics: { ...settings.clusterName, name: "metrics-bind-address", aliases: ["metrics-addr"] }
+        })
+      ),
+      ["--leader-elect", "--metrics-bind-address=:8080", "--other"]
+    ))
+
+  it("-v is the verbosity where there is one, and the version where there is none", () => {
+    assert.deepStrictEqual(normalize(["-v"]), ["--version"])
+    assert.deepStrictEqual(normalize(["-v=4"]), ["--v=4"])
+    assert.deepStrictEqual(normalize(["-v", "4"]), ["--v", "4"])
+    assert.deepStrictEqual(normalize(["-v", "--x"]), ["--version", "--x"])
+  })
+
+  it("leaves alone what follows two dashes", () =>
+    assert.deepStrictEqual(normalize(["-x-y", "--", "-x-y", "-v"]), ["--x-y", "--", "-x-y", "-v"]))
 
   it("says in one line what is wrong with a flag", () => {
     const unknown = (suggestions: ReadonlyArray<string>) =>

@@ -1,0 +1,64 @@
+/**
+ * Feature gates: what is not yet, or no longer, everybody's behaviour, by name, stage and default. The registry is data; the text
+ * of `--feature-gates` decides over it, once, at the start. Pure. Source: framework.md M2, k8s.io/component-base/featuregate.
+ */
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Codec } from "./setting.ts"
+import * as Codecs from "./setting/codecs.ts"
+import { hint } from "./setting/nearest.ts"
+
+export interface Gate {
+  readonly name: string
+  readonly stage: "ALPHA" | "BETA" | "GA" | "DEPRECATED"
+  readonly byDefault: boolean
+  /** Its default is for good: it can be named, but not changed. */
+  readonly isLocked?: boolean | undefined
+  /** One line for `--help`. */
+  readonly summary: string
+}
+
+/** Every gate of the registry, on or off. */
+export type Gates = ReadonlyMap<string, boolean>
+
+/** Each sets all gates of its stage that are not named themselves. */
+const allOf = { AllAlpha: "ALPHA", AllBeta: "BETA" } as const
+
+const isAll = (name: string): name is keyof typeof allOf => Object.hasOwn(allOf, name)
+
+/** `A=true,B=false` over the registry; fails with the rest of a sentence about what is wrong. */
+export const parse = (registry: ReadonlyArray<Gate>, text: string): Result.Result<Gates, string> => {
+  const named = new Map<string, boolean>()
+  for (const part of text.split(",").map((one) => one.trim())) {
+    if (part === "") continue
+    const [name = "", ...rest] = part.split("=")
+    const value = Codecs.boolean.decode(rest.join("="))
+    if (Option.isNone(value)) return Result.fail(`"${part}" must be Name=true or Name=false`)
+    const gate = registry.find((one) => one.name === name)
+    if (gate === undefined && !isAll(name)) return Result.fail(unknown(registry, name))
+    if (gate?.isLocked === true && value.value !== gate.byDefault) {
+      return Result.fail(`${name} is ${gate.stage} and cannot be set to ${value.value} any more`)
+    }
+    if (named.has(name) && named.get(name) !== value.value) return Result.fail(`${name} is both true and false`)
+    named.set(name, value.value)
+  }
+  return Result.succeed(new Map(registry.map((gate) => [gate.name, named.get(gate.name) ?? byStage(named, gate)])))
+}
+
+const byStage = (named: ReadonlyMap<string, boolean>, gate: Gate): boolean => {
+  const all = Object.entries(allOf).find(([, stage]) => stage === gate.stage)?.[0]
+  const wanted = all === undefined || gate.isLocked === true ? undefined : named.get(all)
+  return wanted ?? gate.byDefault
+}
+
+const unknown = (registry: ReadonlyArray<Gate>, name: string): string => {
+  const names = [...registry.map((gate) => gate.name), ...Object.keys(allOf)]
+  return `there is no feature gate "${name}"${hint(name, names) || `; there are: ${names.join(", ")}`}`
+}
+
+export const codec = (registry: ReadonlyArray<Gate>): Codec<Gates> => ({
+  metavar: "list",
+  expected: "a list like Name=true,Other=false",
+  decode: (text) => Result.getSuccess(parse(registry, text)),
+  explain: (text) => Option.getOrUndefined(Result.getFailure(parse(registry, text)))
+})

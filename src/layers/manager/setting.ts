@@ -1,0 +1,113 @@
+/**
+ * A setting: one thing that the user may say, declared once and beside what it describes. From a record of settings follow the
+ * flags, `--help`, completions, the environment, the configuration file, `/configz` and the table in `docs/operations.md`.
+ * Pure data; who reads which source is `setting/sources.ts`. Source: framework.md 5.1, K6.
+ */
+import * as Option from "effect/Option"
+
+/** How a text is read as an `A`; the text is the same whichever source it came from. */
+export interface Codec<out A> {
+  /** What `--help` calls a value: `duration`. */
+  readonly metavar: string
+  /** Completes "it must be …". */
+  readonly expected: string
+  /** All texts there are, where they can be listed. */
+  readonly choices?: readonly [string, ...Array<string>] | undefined
+  /** A flag of this needs no value: alone it means `true`, and `--no-…` means `false`. */
+  readonly isSwitch?: true | undefined
+  /** None: the text means nothing here. */
+  readonly decode: (text: string) => Option.Option<A>
+  /** What is wrong with a text that means nothing, where more can be said than what is expected. */
+  readonly explain?: ((text: string) => string | undefined) | undefined
+}
+
+/** Headings of `--help` and of the table, in their order. */
+export const groups = {
+  cluster: "Cluster",
+  cache: "Watching and caching",
+  controllers: "Controllers",
+  tuning: "Tuning of controllers",
+  leadership: "Leader election",
+  servers: "Probes and metrics",
+  logs: "Logs",
+  process: "Process",
+  command: "This command"
+} as const
+
+export type Group = keyof typeof groups
+
+export interface Setting<out A> {
+  /** The flag without its dashes, and the key in the configuration file. */
+  readonly name: string
+  /** Other spellings of the name, accepted wherever the name is. */
+  readonly aliases: ReadonlyArray<string>
+  /** The environment variable; undefined where there is none. */
+  readonly env: string | undefined
+  readonly group: Group
+  /** One sentence without a full stop; the default is added to it. */
+  readonly description: string
+  /** Its text is never shown: not in an error, not by `/configz`. */
+  readonly isSecret: boolean
+  /** What stands when nobody says anything; undefined: nothing does, and that has a meaning of its own. */
+  readonly default: string | undefined
+  readonly codec: Codec<unknown>
+  /** None: the text, or the absence of one, means nothing here. An absent default must mean something. */
+  readonly read: (text: string | undefined) => Option.Option<A>
+}
+
+/** Settings by the property under which the program finds their values. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+
+export type Values<S extends Settings> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer A> ? A : never
+}
+
+interface Described {
+  readonly name: string
+  readonly aliases?: ReadonlyArray<string> | undefined
+  /** Absent: `CM_` and the name in capitals. False: none. */
+  readonly env?: string | false | undefined
+  readonly group: Group
+  readonly description: string
+  readonly secret?: boolean | undefined
+}
+
+/** With a default, which is a text like any other and must be readable. */
+export const make = <A>(
+  codec: Codec<A>,
+  options: Described & {
+    readonly default: string
+  }
+): Setting<A> => ({
+  ...described(codec, options),
+  default: options.default,
+  read: (text) => codec.decode(text ?? options.default)
+})
+
+/** Without one: nothing said, and nothing between the quotes, is `None`. */
+export const optional = <A>(codec: Codec<A>, options: Described): Setting<Option.Option<A>> => ({
+  ...described(codec, options),
+  default: undefined,
+  read: (text) =>
+    text === undefined || text === "" ? Option.some(Option.none()) : Option.map(codec.decode(text), Option.some)
+})
+
+const described = (codec: Codec<unknown>, options: Described) => ({
+  name: options.name,
+  aliases: options.aliases ?? [],
+  env: options.env === false ? undefined : (options.env ?? environmentName(options.name)),
+  group: options.group,
+  description: options.description,
+  isSecret: options.secret === true,
+  codec
+})
+
+/** `leader-elect` is `CM_LEADER_ELECT`. */
+export const environmentName = (name: string): string => `CM_${name.replaceAll("-", "_").toUpperCase()}`
+
+/** Kubernetes' own programs take underscores for dashes. Source: k8s.io/component-base WordSepNormalizeFunc. */
+export const canonical = (name: string): string => name.replaceAll("_", "-")
+
+/** What stands when nothing is said, as documentation has it. */
+export const defaultText = (setting: Setting<unknown>): string | undefined =>
+  setting.default === undefined || setting.default === "" ? undefined : setting.default

@@ -1,0 +1,65 @@
+/** Which controllers run, and what each of them can be told. */
+import * as Gates from "../gates.ts"
+import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
+
+/** How many keys of one loop at once. */
+const syncs = (name: string, initial: number, what: string) =>
+  Setting.make(Codecs.concurrency, {
+    name,
+    group: "tuning",
+    description: `${what} worked on at once`,
+    default: String(initial)
+  })
+
+/** Behaviour that can be switched on or off until it is everybody's. */
+export const gates: ReadonlyArray<Gates.Gate> = []
+
+export const settings = {
+  controllers: Setting.make(Codecs.list(), {
+    name: "controllers",
+    group: "controllers",
+    description: "Controllers to run: * for those on by default, name, -name",
+    default: "*"
+  }),
+  featureGates: Setting.make(Gates.codec(gates), {
+    name: "feature-gates",
+    group: "controllers",
+    description: "Features to switch, Name=true,Other=false; AllAlpha and AllBeta stand for all of a stage",
+    default: ""
+  }),
+  podCountInterval: Setting.make(Codecs.interval, {
+    name: "pod-count-interval",
+    group: "tuning",
+    description: "Time between two counts",
+    default: "10s"
+  }),
+  podCountSchedule: Setting.make(Codecs.choice(["spaced", "nonsliding"]), {
+    name: "pod-count-schedule",
+    group: "tuning",
+    description: "Count the interval from the end of a run, or from its start",
+    default: "spaced"
+  }),
+  podCountNodes: Setting.optional(Codecs.labels, {
+    name: "pod-count-node-selector",
+    group: "tuning",
+    description: "Nodes to label; without it those with the control-plane or master role label"
+  }),
+  deploymentSyncs: syncs("concurrent-deployment-syncs", 5, "Deployments"),
+  replicaSetSyncs: syncs("concurrent-replicaset-syncs", 5, "ReplicaSets"),
+  replicationControllerSyncs: syncs("concurrent-rc-syncs", 5, "ReplicationControllers"),
+  gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
+  namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
+  namespaceSyncPeriod: Setting.make(Codecs.interval, {
+    name: "namespace-sync-period",
+    group: "tuning",
+    description: "Time after which namespaces are looked at again",
+    default: "5m"
+  }),
+  terminatedPodThreshold: Setting.make(Codecs.integer({ min: -999_999_999, max: 999_999_999, expected: "a number" }), {
+    name: "terminated-pod-gc-threshold",
+    group: "tuning",
+    description: "So many terminated pods are kept; 0 and less keep all",
+    default: "12500"
+  })
+}

@@ -1,0 +1,69 @@
+/** What must be true of the settings of all rooms together. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Setting } from "../../../src/layers/manager/setting.ts"
+import { resolve } from "../../../src/layers/manager/setting/sources.ts"
+import { contradiction, settings } from "../../../src/layers/manager/settings.ts"
+import { levelOf } from "../../../src/layers/manager/settings/logs.ts"
+
+const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
+
+const from = (flags: Record<string, string>, env: Record<string, string> = {}, file: Record<string, string> = {}) =>
+  Result.getOrThrow(
+    resolve(settings, {
+      flags: new Map(Object.entries(flags)),
+      env,
+      file: { path: "m.yaml", entries: Object.entries(file) }
+    })
+  )
+
+describe("the settings", () => {
+  it("have names, other names and variables of their own", () => {
+    const names = all.flatMap((setting) => [setting.name, ...setting.aliases])
+    assert.strictEqual(new Set(names).size, names.length)
+    const variables = all.flatMap((setting) => setting.env ?? [])
+    assert.strictEqual(new Set(variables).size, variables.length)
+  })
+
+  for (const setting of all) {
+    it(`${setting.name} has a default that can be read, and a sentence`, () => {
+      assert.isTrue(Option.isSome(setting.read(undefined)))
+      assert.match(setting.name, /^[a-z][a-z-]*$/)
+      assert.match(setting.description, /^[A-Z].*[^.]$/)
+      if (setting.isSecret) assert.isUndefined(setting.default)
+    })
+  }
+
+  it("that cannot both be meant are told", () => {
+    assert.strictEqual(
+      contradiction(from({ cluster: "embedded", context: "x" })),
+      "--context means nothing with --cluster embedded: leave one of them out"
+    )
+    assert.strictEqual(
+      contradiction(from({ kubeconfig: "x" }, { CM_CLUSTER: "in-cluster" })),
+      "--kubeconfig means nothing with CM_CLUSTER in-cluster: leave one of them out"
+    )
+    assert.strictEqual(
+      contradiction(from({}, {}, { cluster: "kubeconfig", "embedded-port": "1" })),
+      '"embedded-port" in m.yaml means nothing with "cluster" in m.yaml kubeconfig: leave one of them out'
+    )
+  })
+
+  it("may be overruled by a stronger source together with what belongs to them", () => {
+    assert.isUndefined(contradiction(from({ cluster: "embedded" }, {}, { cluster: "kubeconfig", kubeconfig: "x" })))
+    assert.isUndefined(contradiction(from({ cluster: "embedded" }, { KUBECONFIG: "x" })))
+    assert.isUndefined(contradiction(from({ kubeconfig: "x", "embedded-port": "1" })))
+  })
+
+  it("of the log are one level", () => {
+    const level = (flags: Record<string, string>) => levelOf(from(flags).values)
+    assert.strictEqual(level({}), "Info")
+    assert.strictEqual(level({ v: "4" }), "Debug")
+    assert.strictEqual(level({ v: "6", "log-level": "error" }), "Trace")
+    assert.strictEqual(level({ "log-level": "panic" }), "Fatal")
+    assert.strictEqual(level({ "log-level": "3" }), "Debug")
+    assert.isTrue(Option.isNone(settings.logLevel.read("toString")))
+    assert.isTrue(Option.isNone(settings.logLevel.read("0")))
+  })
+})
