@@ -7,6 +7,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -22,6 +23,7 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership, type Term } from "../layers/Leadership.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import * as Candidate from "./candidate.ts"
+import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
 import * as Tenure from "./tenure.ts"
 
@@ -66,6 +68,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     label: `${namespace}/${name}`,
     status: Metric.withAttributes(masterStatus, { name }),
     candidate,
+    follow: (noticed) => Follow.follow({ client, settings, namespace, name, noticed }),
     publish: (holder) =>
       Effect.suspend(() =>
         SubscriptionRef.getUnsafe(leader) === holder ? Effect.void : SubscriptionRef.set(leader, holder)
@@ -104,6 +107,7 @@ interface Election {
   /** `namespace/name` of the lease, for logs. */
   readonly label: string
   readonly candidate: Candidate.Candidate
+  readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
   /** 1 while leading. Source: client-go leader_election_master_status. */
   readonly status: Metric.Metric<number, unknown>
   readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
@@ -144,12 +148,34 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
     })
   )
 
-/** Tries until we hold the lease; answers when the write that got it was sent. Errors are logged and outlived. */
-const contend = Effect.fnUntraced(function* (election: Election) {
+/** Waits for the lease with an eye on it; answers when the write that got it was sent. */
+const contend = (election: Election): Effect.Effect<number> =>
+  Effect.suspend(() => {
+    const freed = Latch.makeUnsafe(false)
+    const noticed = (lease: Lease) =>
+      Effect.andThen(
+        election.candidate.noticed(lease),
+        Effect.suspend(() => {
+          if ((lease.spec?.holderIdentity ?? "") === "") freed.openUnsafe()
+          return election.publish(election.candidate.holderUnsafe())
+        })
+      )
+    // Not awaited at the end: however the watch hangs, it must not use up the term that has begun.
+    return Effect.acquireUseRelease(
+      Effect.forkDetach(election.follow(noticed)),
+      () => trying(election, freed),
+      (fiber) => Effect.sync(() => fiber.interruptUnsafe())
+    )
+  })
+
+/** Tries until we hold the lease, at once when it is `freed`. Errors are logged and outlived. */
+const trying = Effect.fnUntraced(function* (election: Election, freed: Latch.Latch) {
   const { candidate, settings } = election
   let last = ""
   yield* Effect.logInfo(`waiting for lease ${election.label} as ${settings.identity}`)
   while (true) {
+    // Before the look: what is given back from here on is news.
+    freed.closeUnsafe()
     const tried = yield* Effect.result(candidate.attempt)
     let problem = ""
     if (Result.isFailure(tried)) problem = tried.failure.message
@@ -168,7 +194,7 @@ const contend = Effect.fnUntraced(function* (election: Election) {
     if (problem !== "" && problem !== last)
       yield* Effect.logWarning(`cannot acquire lease ${election.label}: ${problem}`)
     if (problem !== "") last = problem
-    yield* Effect.sleep(LeasePolicy.acquireDelay(settings, yield* Random.next))
+    yield* Effect.raceFirst(freed.await, Effect.sleep(LeasePolicy.acquireDelay(settings, yield* Random.next)))
   }
 })
 

@@ -32,6 +32,8 @@ export interface Candidate {
   readonly attempt: Effect.Effect<Attempt, ApiError.ApiError>
   /** Writes the lease free if we hold it; `Conflict` means: look again. */
   readonly release: Effect.Effect<void, ApiError.ApiError>
+  /** A record that somebody saw appear just now, perhaps later than it was written. It only tells since when others are waited for. */
+  readonly noticed: (lease: Lease) => Effect.Effect<void>
   /** False only when we know that the server does not have us as holder. */
   readonly mayHoldUnsafe: () => boolean
   /** When the last write that succeeded was sent, in monotonic milliseconds; undefined before the first. */
@@ -67,6 +69,7 @@ export const make = (options: Options): Candidate => {
   return {
     attempt: Effect.suspend(() => attempt(state)),
     release: Effect.suspend(() => release(state)),
+    noticed: (lease) => Effect.map(monotonicMillis, (now) => noticed(state, lease, now)),
     mayHoldUnsafe: () => state.mayHold,
     sentAtUnsafe: () => state.sentAt,
     leaseUnsafe: () => state.lease,
@@ -124,6 +127,15 @@ const saw = (state: State, lease: Lease | undefined, now: number): void => {
   state.lease = lease
   state.observed = LeasePolicy.observe(state.observed, lease, state.options.settings, now)
   state.mayHold = lease !== undefined && holds(state)
+}
+
+/**
+ * What we hold, and on which version the next write is based, only our own calls tell: a write of ours may be on its way, and what
+ * was noticed may be older than it. An old record that is noticed late makes us wait longer, never shorter.
+ */
+const noticed = (state: State, lease: Lease, now: number): void => {
+  if (state.mayHold || lease.spec?.holderIdentity === state.options.settings.identity) return
+  state.observed = LeasePolicy.observe(state.observed, lease, state.options.settings, now)
 }
 
 /** Writes us in; on success nobody else can hold the lease as long as this record stands. */

@@ -1,0 +1,164 @@
+/**
+ * How long nobody leads: a leader that goes silent is followed within one lease and one jittered retry after its last renewal,
+ * because standbys watch the lease; a leader that gives it back is followed at once; a standby that may not watch still gets there.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import { Lease } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { isWatch, on } from "../../src/layers/apiserver/faults.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Leadership } from "../../src/layers/Leadership.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import { Transport } from "../../src/layers/Transport.ts"
+import * as Election from "../../src/leader/Election.ts"
+import { loadThrough } from "../support/mutant.ts"
+import { runs } from "../support/runs.ts"
+import * as Harness from "./harness.ts"
+
+type Module = typeof Election
+
+const cluster = Layer.provideMerge(KubeClient.layer, Layer.provideMerge(ApiServer.layerTransport, ApiServer.layer()))
+
+const elector = Effect.fnUntraced(function* (identity: string, module: Module = Election, next?: () => Harness.Fault) {
+  const layer = module
+    // Who falls silent gives nothing back.
+    .layer({ namespace: "kube-system", name: "demo", identity, releaseOnStop: next === undefined })
+    .pipe(
+      Layer.provide(
+        Layer.merge(Harness.client(Harness.faulty(yield* Transport, next ?? (() => Harness.fine))), Recorder.layerNoop)
+      )
+    )
+  return Context.get(yield* Layer.build(Layer.fresh(layer)), Leadership)
+})
+
+const now = Clock.currentTimeMillis
+
+/** One standby leads; answers when. */
+const followed = Effect.fnUntraced(function* (module: Module) {
+  const waiting = []
+  for (const name of ["b", "c"]) {
+    const standby = yield* elector(name, module)
+    waiting.push(yield* Effect.forkScoped(Effect.andThen(standby.acquire, now)))
+  }
+  return waiting
+})
+
+const renewedAt = Effect.map(
+  Effect.flatMap(KubeClient, (client) => client.get(Lease, { namespace: "kube-system", name: "demo" })),
+  (lease) => Date.parse(lease.spec?.renewTime ?? "")
+)
+
+/** Milliseconds between the last renewal of a leader that goes silent at `silentAt` and the beginning of the next term. */
+const gap = Effect.fnUntraced(function* (module: Module, silentAt: number) {
+  let silent = false
+  const a = yield* elector("a", module, () => (silent ? { _tag: "Hang" } : Harness.fine))
+  yield* a.acquire
+  const waiting = yield* followed(module)
+  yield* TestClock.adjust(silentAt)
+  silent = true
+  const last = yield* renewedAt
+  yield* TestClock.adjust("1 minute")
+  const led = waiting.flatMap((fiber) => {
+    const exit = fiber.pollUnsafe()
+    return exit !== undefined && Exit.isSuccess(exit) ? [exit.value] : []
+  })
+  assert.strictEqual(led.length, 1)
+  return Math.min(...led) - last
+})
+
+const Situation = Schema.Struct({
+  silentAt: Schema.Int.check(Schema.isBetween({ minimum: 10_000, maximum: 40_000 })),
+  seed: Schema.String
+})
+
+/** Never before the lease has run out, always within one jittered retry after it. */
+const check = (module: Module, count: number) =>
+  Arbitrary.checkEffect(
+    Arbitrary.schema(Situation),
+    ({ seed, silentAt }) =>
+      gap(module, silentAt).pipe(
+        Effect.map((millis) => millis >= 15_000 && millis <= 15_000 + 2.2 * 2_000),
+        Random.withSeed(seed),
+        Effect.scoped,
+        Effect.provide(Layer.fresh(cluster)),
+        Effect.provide(TestClock.layer())
+      ),
+    { runs: count, seed: 5, maxShrinks: 10 }
+  )
+
+describe("failover", () => {
+  it.effect("a silent leader is followed within the lease and one jittered retry", () =>
+    Effect.gen(function* () {
+      const result = yield* check(Election, runs(30))
+      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+    })
+  )
+
+  it.effect("a lease that is given back is taken at once", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* Scope.provide((yield* elector("a")).acquire, scope)
+      const waiting = yield* followed(Election)
+      yield* TestClock.adjust("7 seconds")
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(waiting.filter((fiber) => fiber.pollUnsafe() !== undefined).length, 1)
+    }).pipe(Effect.provide(cluster))
+  )
+
+  it.effect("who may not watch looks, and gets there a little later", () =>
+    Effect.gen(function* () {
+      const leases = on({ resource: "leases.coordination.k8s.io" })
+      let watches = 0
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: (request) => {
+            const refused = isWatch(request) && leases(request)
+            if (refused) watches++
+            return refused
+          },
+          fault: { _tag: "Status", code: 403 }
+        }
+      ])
+      const millis = yield* gap(Election, 20_000)
+      assert.isAtLeast(millis, 15_000)
+      assert.isAtMost(millis, 15_000 + 4.4 * 2_000 + 1_000)
+      // Two standbys for less than a minute: a refusal is not asked for again every moment.
+      assert.isAtLeast(watches, 2)
+      assert.isAtMost(watches, 10)
+    }).pipe(Effect.provide(cluster))
+  )
+
+  const mutants = [
+    {
+      title: "nobody watches",
+      path: "leader/follow.ts",
+      find: "(isRecord(event, name) ? noticed(event.object) : Effect.void)",
+      replace: "(isRecord(event, name) ? Effect.void : Effect.void)"
+    },
+    {
+      title: "a noticed record counts from long ago",
+      path: "leader/candidate.ts",
+      find: "noticed(state, lease, now)),",
+      replace: "noticed(state, lease, now - 3000)),"
+    }
+  ]
+  for (const { path, ...mutation } of mutants) {
+    it.effect(`mutant is caught: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => loadThrough<Module>("leader/Election.ts", path, mutation))
+        assert.strictEqual((yield* check(mutant, 60))._tag, "Falsified")
+      })
+    )
+  }
+})
