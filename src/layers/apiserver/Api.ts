@@ -10,6 +10,10 @@ import type * as Stream from "effect/Stream"
 export interface User {
   readonly name: string
   readonly groups: ReadonlyArray<string>
+  /** Tells apart users that had the same name at different times. */
+  readonly uid?: string | undefined
+  /** Whatever else the carrier knows of them. */
+  readonly extra?: Readonly<Record<string, ReadonlyArray<string>>> | undefined
 }
 
 export interface ApiRequest {
@@ -51,5 +55,7 @@ export interface WatchAnswer {
 
 /** Answers every call; failures are answers too, as `Status` objects. */
 export interface Api {
+  /** Whose bearer token this is, for carriers that do not know it themselves; undefined when it is nobody's. */
+  readonly authenticate: (token: string) => Effect.Effect<User | undefined>
   readonly handle: (request: ApiRequest) => Effect.Effect<ApiResponse>
 }

@@ -11,8 +11,12 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import type * as Resource from "../../kube/Resource.ts"
 import { Transport } from "../Transport.ts"
-import type { Api, ApiRequest, ApiResponse } from "./Api.ts"
+import type { Api, ApiResponse, User } from "./Api.ts"
 import * as Admission from "./admission/Admission.ts"
+import * as AuditLog from "./audit/AuditLog.ts"
+import * as Authenticator from "./authentication/Authenticator.ts"
+import * as Authorizer from "./authorization/Authorizer.ts"
+import { creationByUpdate, noEscalation } from "./authorization/escalation.ts"
 import { plugins } from "./admission/builtIn.ts"
 import type { Switches } from "./admission/builtIn.ts"
 import { bootstrap, request } from "./bootstrap.ts"
@@ -24,6 +28,7 @@ import * as Refusal from "./Refusal.ts"
 import * as RevisionLog from "./mvcc/RevisionLog.ts"
 import { patient } from "./patience.ts"
 import * as kinds from "./schema/kinds.ts"
+import type { State, Turn } from "./Turn.ts"
 import * as transport from "./transport.ts"
 import * as read from "./verbs/read.ts"
 import { served } from "./views/View.ts"
@@ -35,6 +40,11 @@ export interface Options {
   readonly compactionInterval?: Duration.Input | undefined
   /** Which of the built-in admission plugins run. */
   readonly admission?: Switches | undefined
+  /** What the authenticated may do: everything unless said otherwise. With `RBAC` the roles of every cluster are there from the start. */
+  readonly authorization?: Authorizer.Mode | undefined
+  /** Who signs the tokens of service accounts, and which other tokens there are. */
+  readonly authentication?: Authenticator.Options | undefined
+  readonly audit?: AuditLog.Options | undefined
 }
 
 export class ApiServer extends Context.Service<
@@ -50,6 +60,8 @@ export class ApiServer extends Context.Service<
     readonly setUnavailable: (unavailable: boolean) => Effect.Effect<void>
     /** Watches open now, of all kinds. */
     readonly watchers: Effect.Effect<number>
+    /** Who asked for what and what came of it, oldest first; as much as is kept. */
+    readonly audit: Effect.Effect<ReadonlyArray<AuditLog.Entry>>
     /** Replaces the fault script of the in-process transport. */
     readonly setFaults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
     readonly faults: Faults.Script
@@ -58,11 +70,21 @@ export class ApiServer extends Context.Service<
   /** A fresh server with what every cluster has: `bootstrap.ts`. */
   static readonly layer = (options: Options = {}): Layer.Layer<ApiServer> => Layer.effect(ApiServer, make(options))
 
-  /** The in-process door to the server. */
+  /** The in-process door to the server, for its administrator. */
   static readonly layerTransport: Layer.Layer<Transport, never, ApiServer> = Layer.effect(
     Transport,
     Effect.map(ApiServer, (server) => transport.make(server, server.faults, server.revision))
   )
+
+  /** The same door for somebody else: `RBAC` asks what they may. */
+  static readonly layerTransportAs = (user: User): Layer.Layer<Transport, never, ApiServer> =>
+    Layer.effect(
+      Transport,
+      Effect.map(ApiServer, (server) => {
+        const handle: Api["handle"] = (request) => server.handle({ ...request, user })
+        return transport.make({ ...server, handle }, server.faults, server.revision)
+      })
+    )
 }
 
 export const make = Effect.fnUntraced(function* (options: Options) {
@@ -77,27 +99,42 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     if (found === undefined) throw new Error(`no storage ${storage}`)
     return found
   }
-  const state = { log, collection, admission: Admission.chain(plugins(options.admission)) }
+  const mode = options.authorization ?? "AlwaysAllow"
+  const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
+  const state: State = {
+    log,
+    collection,
+    admission: Admission.chain([...plugins(options.admission), ...authorization]),
+    authenticator: Authenticator.make(options.authentication),
+    authorizer: Authorizer.make(mode, collection),
+    audit: AuditLog.make(options.audit)
+  }
   const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
   let unavailable = false
 
-  bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [] })
+  bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry: true })
 
-  const answer = (request: ApiRequest, now: number, random: Random.Random): ApiResponse => {
+  const answer = (turn: Turn): ApiResponse => {
     if (unavailable) return refused(Refusal.unavailable())
-    compaction(now)
-    return handle({ state, request, now, random, warnings: [] })
+    compaction(turn.now)
+    return handle(turn)
   }
   const faults = Faults.make()
   return ApiServer.of({
     handle: (request) =>
-      patient(
-        Effect.withFiber((fiber) =>
-          Effect.succeed(
-            answer(request, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(), fiber.getRef(Random.Random))
-          )
-        )
+      patient((isLastTry) =>
+        Effect.withFiber((fiber) => {
+          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+          const random = fiber.getRef(Random.Random)
+          return Effect.succeed(answer({ state, request, now, random, warnings: [], isLastTry }))
+        })
       ),
+    authenticate: (token) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const identified = state.authenticator.identify({ state, now }, token)
+        return "error" in identified ? undefined : identified.user
+      }),
+    audit: Effect.sync(state.audit.entries),
     revision: Effect.sync(log.revision),
     compact: (revision) => Effect.sync(() => log.compact(revision ?? log.revision())),
     snapshot: (resource) =>

@@ -33,10 +33,13 @@ export interface FieldError {
 const make = (code: number, reason: string, message: string, details?: Status.StatusDetails): Refusal =>
   new Refusal({ status: Status.failure({ code, reason, message, details }) })
 
-/** `pods`, `deployments.apps`. */
-export const qualified = (kind: Kind): string => (kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`)
+/** A resource, whether or not this server knows its kind. */
+export type Named = Pick<Kind, "group" | "plural">
 
-const about = (kind: Kind, name: string): Status.StatusDetails => ({
+/** `pods`, `deployments.apps`. */
+export const qualified = (kind: Named): string => (kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`)
+
+const about = (kind: Named, name: string): Status.StatusDetails => ({
   ...(name === "" ? {} : { name }),
   ...(kind.group === "" ? {} : { group: kind.group }),
   kind: kind.plural
@@ -46,7 +49,7 @@ export const badRequest = (message: string): Refusal => make(400, "BadRequest", 
 
 export const unknownPath = (): Refusal => make(404, "NotFound", "the server could not find the requested resource", {})
 
-export const notFound = (kind: Kind, name: string): Refusal =>
+export const notFound = (kind: Named, name: string): Refusal =>
   make(404, "NotFound", `${qualified(kind)} ${JSON.stringify(name)} not found`, about(kind, name))
 
 export const alreadyExists = (kind: Kind, name: string): Refusal =>
@@ -67,13 +70,21 @@ export const modified = (kind: Kind, name: string): Refusal =>
 export const applyConflict = (message: string, causes: ReadonlyArray<Status.StatusCause>): Refusal =>
   make(409, "Conflict", message, { causes })
 
-export const forbidden = (kind: Kind, name: string, why: string, causes?: ReadonlyArray<Status.StatusCause>): Refusal =>
+export const forbidden = (
+  kind: Named,
+  name: string,
+  why: string,
+  causes?: ReadonlyArray<Status.StatusCause>
+): Refusal =>
   make(
     403,
     "Forbidden",
     `${qualified(kind)}${name === "" ? "" : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
     causes === undefined ? about(kind, name) : { ...about(kind, name), causes }
   )
+
+/** 403 for a path that is no resource. */
+export const forbiddenPath = (why: string): Refusal => make(403, "Forbidden", `forbidden: ${why}`, {})
 
 /** 422: `Pod "x" is invalid: metadata.name: Required value: …`; several errors are listed in brackets. */
 export const invalid = (

@@ -5,6 +5,9 @@
 import type * as Random from "effect/Random"
 import type { Admission } from "./admission/Admission.ts"
 import type { ApiRequest } from "./Api.ts"
+import type { AuditLog } from "./audit/AuditLog.ts"
+import type { Authenticator } from "./authentication/Authenticator.ts"
+import type { Authorizer } from "./authorization/Authorizer.ts"
 import type { Collection } from "./mvcc/Collection.ts"
 import type { RevisionLog } from "./mvcc/RevisionLog.ts"
 
@@ -12,6 +15,9 @@ export interface State {
   readonly log: RevisionLog
   readonly collection: (storage: string) => Collection
   readonly admission: Admission
+  readonly authenticator: Authenticator
+  readonly authorizer: Authorizer
+  readonly audit: AuditLog
 }
 
 export interface Turn {
@@ -22,6 +28,8 @@ export interface Turn {
   readonly random: Random.Random
   /** What the client is to be told beside its answer; rules add to it. */
   readonly warnings: Array<string>
+  /** Whether a refusal is final even where what is missing is being made: nobody will try again. */
+  readonly isLastTry: boolean
 }
 
 let lastSecond = 0

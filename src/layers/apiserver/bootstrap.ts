@@ -1,9 +1,11 @@
 /**
  * What the reference server writes into an empty store before anybody asks: the namespaces of every cluster, the two classes of
- * priority that it admits pods by, and the Service through which pods reach the API server itself, with the address behind it.
+ * priority that it admits pods by, the Service through which pods reach the API server itself, with the address behind it, and with
+ * RBAC its roles.
  * Nothing here is kept up later: what a client deletes stays deleted, as the address of a server in memory never changes.
  */
 import type { ApiRequest } from "./Api.ts"
+import * as bootstrapRoles from "./authorization/bootstrapRoles.ts"
 import { clone } from "./json.ts"
 import type { JsonObject } from "./json.ts"
 import { serverAddress } from "./rules/addresses.ts"
@@ -76,7 +78,8 @@ export const request: ApiRequest = {
 
 /** Writes all of it into a store that has nothing yet. */
 export const bootstrap = (turn: Turn): void => {
-  for (const [collection, object] of objects()) {
+  const roles = turn.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
+  for (const [collection, object] of [...objects(), ...roles]) {
     const found = target(collection.split("/"))
     if (found !== undefined) create(turn, found, object, { dryRun: false, manager: "kube-apiserver" })
   }

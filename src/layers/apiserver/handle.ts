@@ -1,9 +1,15 @@
 /**
- * One request, one answer: routes it, runs the verb in one synchronous section, and turns refusals into `Status` answers.
- * This is the only place that catches; what is not a refusal is a defect and answered with 500, never thrown at a carrier.
+ * One request, one answer: finds out who asks and whether they may, routes it, runs the verb in one synchronous section, turns refusals
+ * into `Status` answers, and puts all of it on record. This is the only place that catches; what is not a refusal is a defect and
+ * answered with 500, never thrown at a carrier.
  */
 import type * as Status from "../../kube/Status.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
+import * as AuditLog from "./audit/AuditLog.ts"
+import * as impersonation from "./authentication/impersonation.ts"
+import * as attributes from "./authorization/attributes.ts"
+import * as gate from "./authorization/gate.ts"
+import type { Attributes } from "./authorization/rule.ts"
 import * as body from "./body.ts"
 import * as discovery from "./discovery.ts"
 import * as health from "./health.ts"
@@ -28,12 +34,56 @@ import type { View } from "./views/View.ts"
 import * as Version from "./mvcc/Version.ts"
 
 export const handle = (turn: Turn): ApiResponse => {
+  const asked = attributes.of(turn.request)
+  const before = turn.state.log.revision()
+  let acting = turn
   try {
-    return warned(turn, route(turn))
+    acting = impersonation.resolve(turn)
+    gate.check(acting, asked)
+    const response = warned(acting, route(acting))
+    record(turn, acting, asked, before, { code: response._tag === "Answer" ? response.status : 200, reason: "" })
+    return response
   } catch (thrown) {
-    if (thrown instanceof Refusal.Refusal) return refused(thrown)
-    return refused(Refusal.internal(thrown instanceof Error ? thrown.message : String(thrown)))
+    const refusal = refusalOf(thrown)
+    const { code, reason = "" } = refusal.status
+    if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { code, reason })
+    return refused(refusal)
   }
+}
+
+const refusalOf = (thrown: unknown): Refusal.Refusal =>
+  thrown instanceof Refusal.Refusal
+    ? thrown
+    : Refusal.internal(thrown instanceof Error ? thrown.message : String(thrown))
+
+const record = (
+  { now, request, state }: Turn,
+  acting: Turn,
+  asked: Attributes,
+  before: number,
+  outcome: { readonly code: number; readonly reason: string }
+): void => {
+  const revision = state.log.revision()
+  const changed = revision > before
+  const { groups, name } = acting.request.user
+  state.audit.append({
+    ...AuditLog.aboutOf(asked),
+    ...outcome,
+    ...(changed && asked.name === "" && asked.verb === "create" ? { name: nameGiven(acting) } : {}),
+    at: now,
+    user: name,
+    groups,
+    caller: request.user.name,
+    userAgent: request.headers["user-agent"] ?? "",
+    revision,
+    changed
+  })
+}
+
+/** Of the object that this turn has just created. */
+const nameGiven = ({ request, state }: Turn): string => {
+  const target = routing.target(routing.segmentsOf(request.path) ?? [])
+  return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
 }
 
 export const answer = (status: number, text: string): Answer => ({

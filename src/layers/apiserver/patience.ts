@@ -12,22 +12,20 @@ const tries = 10
 /** Milliseconds between two tries: drawn once, so that clients that were refused together do not come back together. */
 const [least, most] = [100, 199] as const
 
+/** Asks once; `isLastTry` says that nobody will ask again. */
+type Ask = (isLastTry: boolean) => Effect.Effect<ApiResponse>
+
 /** Every try is a request of its own to the rules: it sees the state of its time, and may be refused for another reason. */
-export const patient = (ask: Effect.Effect<ApiResponse>): Effect.Effect<ApiResponse> =>
+export const patient = (ask: Ask): Effect.Effect<ApiResponse> =>
   Effect.filterOrElse(
-    ask,
+    ask(false),
     (first) => !isTemporary(first),
     (first) => Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(ask, interval, tries - 1, first))
   )
 
-const again = (
-  ask: Effect.Effect<ApiResponse>,
-  interval: number,
-  left: number,
-  last: ApiResponse
-): Effect.Effect<ApiResponse> =>
+const again = (ask: Ask, interval: number, left: number, last: ApiResponse): Effect.Effect<ApiResponse> =>
   left === 0 || !isTemporary(last)
     ? Effect.succeed(last)
-    : Effect.flatMap(Effect.delay(ask, interval), (next) => again(ask, interval, left - 1, next))
+    : Effect.flatMap(Effect.delay(ask(left === 1), interval), (next) => again(ask, interval, left - 1, next))
 
 const isTemporary = (response: ApiResponse): boolean => response._tag === "Answer" && response.isTemporary === true

@@ -23,6 +23,7 @@ const suffix = '-protobuf"'
 
 /** An API that can answer with protobuf where the given one has OpenAPI documents in JSON. */
 export const withProtobuf = (api: Api): Api => ({
+  ...api,
   handle: (request) => {
     const dialect = wanted(request)
     if (dialect === undefined) return api.handle(request)

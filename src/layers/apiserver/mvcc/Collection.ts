@@ -12,6 +12,8 @@ export class Collection {
   readonly history: History
   readonly watchers: Watchers.Watchers
   readonly expiries = new Expiries()
+  /** What the last commit wrote or removed; undefined before the first. */
+  latest: Version | undefined
   private readonly log: RevisionLog
   private readonly objects = new Map<string, Version>()
   /** Keys in order; stale when `dirty`. */
@@ -94,6 +96,7 @@ export class Collection {
 
   private commit(change: Change): void {
     this.log.next()
+    this.latest = change.next
     this.history.append(change)
     this.watchers.notify(change)
   }

@@ -1,10 +1,13 @@
 /**
- * The kinds that are questions: who is this, and may they. Until there are roles the answer is one rule, `may`: members
- * of `system:masters` may do everything, others nothing. Source: registry/authorization and registry/authentication.
+ * The kinds that are questions: who is this, and may they. The answers are the authenticator's and the authorizer's; here are the
+ * questions' rules and the answers' shapes. Source: registry/authorization and registry/authentication.
  */
-import { arrayAt, at, textAt } from "../json.ts"
+import { arrayAt, at, clone, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import type { User } from "../Api.ts"
+import { absentInWords } from "../authorization/Authorizer.ts"
+import type { Decision } from "../authorization/Authorizer.ts"
+import type { Attributes, Rule } from "../authorization/rule.ts"
 import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { FieldError } from "../Refusal.ts"
@@ -13,10 +16,6 @@ import * as fieldValidation from "../rules/fieldValidation.ts"
 import { invalidValue, required } from "../rules/validate.ts"
 import * as Kind from "../schema/Kind.ts"
 import type { Turn } from "../Turn.ts"
-import * as token from "./token.ts"
-
-/** The whole authorization for now; roles are asked here. */
-const may = (user: Pick<User, "groups">): boolean => user.groups.includes("system:masters")
 
 /** The object that was sent, with the answer as its status. */
 export const answer = (turn: Turn, { kind, name, namespace }: Target): string => {
@@ -33,19 +32,46 @@ const statusOf = (turn: Turn, kind: string, namespace: string, object: JsonObjec
     case "TokenReview":
       return tokenStatus(turn, object)
     case "SelfSubjectReview":
-      return { userInfo: { username: turn.request.user.name, groups: [...turn.request.user.groups] } }
+      return { userInfo: userInfo(turn.request.user) }
     case "SelfSubjectRulesReview":
       return rules(turn, object)
     case "SelfSubjectAccessReview":
       checkAttributes(object, [])
-      return decision(may(turn.request.user))
+      return decision(turn.state.authorizer.decide(turn.request.user, wanted(object)))
     default:
       checkSubject(object, kind === "LocalSubjectAccessReview" ? namespace : undefined)
-      return decision(may({ groups: arrayAt(object, "spec", "groups").map(String) }))
+      return decision(turn.state.authorizer.decide(subject(object), wanted(object)))
   }
 }
 
-const decision = (allowed: boolean): JsonObject => ({ allowed })
+const userInfo = ({ extra, groups, name, uid }: User): JsonObject => {
+  const info: JsonObject = { username: name, groups: [...groups] }
+  if (uid !== undefined) info["uid"] = uid
+  if (extra !== undefined) info["extra"] = clone(extra as JsonObject)
+  return info
+}
+
+const decision = ({ allowed, reason }: Decision): JsonObject => ({ allowed, ...(reason === "" ? {} : { reason }) })
+
+const subject = (object: JsonObject): User => ({
+  name: textAt(object, "spec", "user"),
+  groups: arrayAt(object, "spec", "groups").map(String)
+})
+
+const wanted = (object: JsonObject): Attributes => {
+  const resource = objectAt(object, "spec", "resourceAttributes")
+  const asked = resource ?? objectAt(object, "spec", "nonResourceAttributes")
+  return {
+    verb: textAt(asked, "verb"),
+    path: textAt(asked, "path"),
+    isResource: resource !== undefined,
+    group: textAt(asked, "group"),
+    resource: textAt(asked, "resource"),
+    subresource: textAt(asked, "subresource"),
+    namespace: textAt(asked, "namespace"),
+    name: textAt(asked, "name")
+  }
+}
 
 /** Refusals of reviews name no kind: the reference server validates them outside its registry. */
 const refuse = (...errors: ReadonlyArray<FieldError>): Refusal.Refusal =>
@@ -80,26 +106,29 @@ const checkSubject = (object: JsonObject, namespace: string | undefined): void =
 const tokenStatus = (turn: Turn, object: JsonObject): JsonObject => {
   const text = textAt(object, "spec", "token")
   if (text === "") throw Refusal.badRequest("token is required for TokenReview in authentication")
-  const holder = token.holderOf(turn, text)
-  const wanted = arrayAt(object, "spec", "audiences").map(String)
-  const audiences =
-    wanted.length === 0 ? holder?.audiences : holder?.audiences.filter((audience) => wanted.includes(audience))
-  if (holder === undefined || audiences === undefined || audiences.length === 0) {
-    return { user: {}, error: "invalid bearer token" }
-  }
-  const { groups, uid, username } = holder
-  return { authenticated: true, user: { username, uid, groups: [...groups] }, audiences: [...audiences] }
+  const audiences = arrayAt(object, "spec", "audiences").map(String)
+  const identified = turn.state.authenticator.identify(turn, text, audiences)
+  if ("error" in identified) return { user: {}, error: identified.error }
+  return { authenticated: true, user: userInfo(identified.user), audiences: [...identified.audiences] }
 }
 
 const rules = (turn: Turn, object: JsonObject): JsonObject => {
-  if (textAt(object, "spec", "namespace") === "") {
-    throw refuse(required("spec.namespace", "no namespace on request"))
-  }
-  const all = ["*"]
-  const everything = may(turn.request.user)
+  const namespace = textAt(object, "spec", "namespace")
+  if (namespace === "") throw refuse(required("spec.namespace", "no namespace on request"))
+  const { absent, rules } = turn.state.authorizer.rulesFor(turn.request.user, namespace)
   return {
-    resourceRules: everything ? [{ verbs: all, apiGroups: all, resources: all }] : [],
-    nonResourceRules: everything ? [{ verbs: all, nonResourceURLs: all }] : [],
-    incomplete: false
+    resourceRules: rules.filter(({ resources }) => resources.length > 0).map(resourceRule),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ nonResourceURLs, verbs }) => ({ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] })),
+    incomplete: false,
+    ...(absent.length === 0 ? {} : { evaluationError: absentInWords(absent) })
   }
 }
+
+const resourceRule = ({ apiGroups, resourceNames, resources, verbs }: Rule): JsonObject => ({
+  verbs: [...verbs],
+  apiGroups: [...apiGroups],
+  resources: [...resources],
+  ...(resourceNames.length === 0 ? {} : { resourceNames: [...resourceNames] })
+})

@@ -1,8 +1,9 @@
 /**
- * serviceaccounts/token: tokens for service accounts. A token looks like the reference server's, a signed JWT, but its
- * signature is chance: it is good because this server remembers having issued it. Tokens are forgotten when they expire.
+ * serviceaccounts/token: makes tokens for service accounts. What is checked when one is made is here; what makes it good, and for how
+ * long, is `authentication/Authenticator.ts`. Source: the token storage of the reference server.
  */
-import * as Base64Url from "effect/encoding/Base64Url"
+import { issuer } from "../authentication/Authenticator.ts"
+import * as serviceAccounts from "../authentication/serviceAccounts.ts"
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -15,26 +16,6 @@ import * as kinds from "../schema/kinds.ts"
 import * as Turn from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
 import * as read from "./read.ts"
-
-export interface Issued {
-  readonly username: string
-  readonly uid: string
-  readonly groups: ReadonlyArray<string>
-  readonly audiences: ReadonlyArray<string>
-  /** Milliseconds since the epoch. */
-  readonly expires: number
-}
-
-/** Of each server; a server that is gone takes its tokens with it. */
-const issued = new WeakMap<Turn.State, Map<string, Issued>>()
-
-/** Whose token this is, unless it was never issued or has expired. The authenticator's and TokenReview's question. */
-export const holderOf = (turn: Turn.Turn, token: string): Issued | undefined => {
-  const found = issued.get(turn.state)?.get(token)
-  return found !== undefined && found.expires > turn.now ? found : undefined
-}
-
-export const issuer = "https://kubernetes.default.svc"
 
 const request = { group: "authentication.k8s.io", kind: "TokenRequest" }
 const defaultSeconds = 3600
@@ -50,10 +31,9 @@ export const requestToken = (turn: Turn.Turn, target: Target): readonly [number,
   const asked = arrayAt(sent, "spec", "audiences").map(String)
   const audiences = asked.length === 0 ? [issuer] : asked
   const bound = objectAt(sent, "spec", "boundObjectRef")
-  if (bound !== undefined) checkBound(turn, target, bound)
+  const boundClaim = bound === undefined ? {} : claimOf(turn, target, bound)
   const uid = textAt(account, "metadata", "uid")
   const { name, namespace } = target
-  const username = `system:serviceaccount:${namespace}:${name}`
   const now = Math.floor(turn.now / 1000)
   const claims = {
     aud: audiences,
@@ -61,24 +41,18 @@ export const requestToken = (turn: Turn.Turn, target: Target): readonly [number,
     iat: now,
     iss: issuer,
     jti: Turn.uuid(turn.random),
-    "kubernetes.io": { namespace, serviceaccount: { name, uid }, ...boundClaim(bound) },
+    "kubernetes.io": { namespace, serviceaccount: { name, uid }, ...boundClaim },
     nbf: now,
-    sub: username
+    sub: serviceAccounts.userOf(target)
   }
-  const token = sign(turn, claims)
-  remember(turn, token, {
-    username,
-    uid,
-    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
-    audiences,
-    expires: (now + seconds) * 1000
-  })
+  const expires = (now + seconds) * 1000
+  const token = turn.state.authenticator.issue(claims, { random: turn.random, now: turn.now, expires })
   const answer = {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
     metadata: { name, namespace, creationTimestamp: Turn.timestamp(turn.now) },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
-    status: { token, expirationTimestamp: Turn.timestamp((now + seconds) * 1000) }
+    status: { token, expirationTimestamp: Turn.timestamp(expires) }
   }
   return [201, JSON.stringify(answer)]
 }
@@ -101,8 +75,8 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
   ["Node", "nodes"]
 ])
 
-/** A token may be bound to an object that exists; a pod must run as the account. */
-const checkBound = (turn: Turn.Turn, { name, namespace }: Target, bound: JsonObject): void => {
+/** A token may be bound to an object that exists, and is to that very one; a pod must run as the account. */
+const claimOf = (turn: Turn.Turn, { name, namespace }: Target, bound: JsonObject): JsonObject => {
   const named = textAt(bound, "kind")
   const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
   if (kind === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
@@ -126,24 +100,5 @@ const checkBound = (turn: Turn.Turn, { name, namespace }: Target, bound: JsonObj
       `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`
     )
   }
-}
-
-const boundClaim = (bound: JsonObject | undefined): object =>
-  bound === undefined
-    ? {}
-    : { [textAt(bound, "kind").toLowerCase()]: { name: textAt(bound, "name"), uid: textAt(bound, "uid") } }
-
-const signatureBytes = 256
-
-const sign = (turn: Turn.Turn, claims: object): string => {
-  const signature = Uint8Array.from({ length: signatureBytes }, () => Math.floor(turn.random.nextDoubleUnsafe() * 256))
-  const head = Base64Url.encode(JSON.stringify({ alg: "RS256", kid: "embedded" }))
-  return `${head}.${Base64Url.encode(JSON.stringify(claims))}.${Base64Url.encode(signature)}`
-}
-
-const remember = (turn: Turn.Turn, token: string, holder: Issued): void => {
-  const tokens = issued.get(turn.state) ?? new Map<string, Issued>()
-  issued.set(turn.state, tokens)
-  for (const [old, { expires }] of tokens) if (expires <= turn.now) tokens.delete(old)
-  tokens.set(token, holder)
+  return { [named.toLowerCase()]: { name: found.name, uid } }
 }

@@ -38,6 +38,7 @@ export const serve = (
     const material = yield* Effect.promise(() => makeCertificate(now))
     const calls: Array<ApiRequest> = []
     const api: Api = {
+      authenticate: () => Effect.succeed(undefined),
       handle: (request) =>
         Effect.suspend(() => {
           calls.push(request)

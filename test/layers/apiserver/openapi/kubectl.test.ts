@@ -80,11 +80,13 @@ const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sett
 
 /** As a server before 1.24: clients find version 2 only. */
 const withoutV3 = (api: Api): Api => ({
+  ...api,
   handle: (request) => api.handle(request.path === "/openapi/v3" ? { ...request, path: "/openapi/none" } : request)
 })
 
 /** As a server before 1.25: clients validate by themselves. */
 const withoutValidation = (api: Api): Api => ({
+  ...api,
   handle: (request) =>
     Effect.map(withoutV3(api).handle(request), (answer) =>
       answer._tag === "Answer" && request.path === "/openapi/v2"

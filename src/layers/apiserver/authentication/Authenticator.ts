@@ -1,0 +1,111 @@
+/**
+ * Whose bearer token this is. Tokens of service accounts are good by their signature, while they last, for their audience, and as
+ * long as the account and what they are bound to are still the ones they were made for. Other tokens are the carrier's business: it
+ * may bring a table of them, so that reviews know them too. Source: the token authenticators of the reference server.
+ */
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Result from "effect/Result"
+import type { User } from "../Api.ts"
+import * as body from "../body.ts"
+import { arrayAt, isObject, numberAt, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Version from "../mvcc/Version.ts"
+import type { Turn } from "../Turn.ts"
+import * as serviceAccounts from "./serviceAccounts.ts"
+import { remembered } from "./Signer.ts"
+import type { Circumstances, Signer } from "./Signer.ts"
+
+/** Who issues the tokens, and the audience that this server is. */
+export const issuer = "https://kubernetes.default.svc"
+
+export interface Holder {
+  readonly user: User
+  /** Those of the token's audiences that were asked for. */
+  readonly audiences: ReadonlyArray<string>
+}
+
+/** The holder, or why there is none, in the reference server's words. */
+export type Identified = Holder | { readonly error: string }
+
+export interface Authenticator {
+  /** A token of these claims. */
+  readonly issue: (claims: JsonObject, circumstances: Circumstances) => string
+  /** `audiences`: at least one of them must be meant; this server itself unless others are named. */
+  readonly identify: (turn: Pick<Turn, "state" | "now">, token: string, audiences?: ReadonlyArray<string>) => Identified
+}
+
+export interface Options {
+  readonly signer?: Signer | undefined
+  /** Users by tokens that are no service account's; undefined for tokens it does not know. */
+  readonly known?: ((token: string) => User | undefined) | undefined
+}
+
+const invalid = "invalid bearer token"
+
+const refused = (why?: string): Identified => ({ error: why === undefined ? invalid : `[${invalid}, ${why}]` })
+
+export const make = ({ known, signer = remembered() }: Options = {}): Authenticator => ({
+  issue: (claims, circumstances) => {
+    const head = { alg: signer.algorithm, kid: signer.keyId }
+    const input = `${Base64Url.encode(JSON.stringify(head))}.${Base64Url.encode(JSON.stringify(claims))}`
+    return `${input}.${Base64Url.encode(signer.sign(input, circumstances))}`
+  },
+  identify: (turn, token, audiences = []) => {
+    const user = known?.(token)
+    const wanted = audiences.length === 0 ? [issuer] : audiences
+    if (user !== undefined) return wanted.includes(issuer) ? { user, audiences: [issuer] } : refused()
+    const claims = verified(signer, token)
+    return claims === undefined ? refused() : holderOf(turn, claims, wanted)
+  }
+})
+
+/** The claims of a token with our signature; undefined for all other texts. */
+const verified = (signer: Signer, token: string): JsonObject | undefined => {
+  const [head, payload, mark, ...more] = token.split(".")
+  if (head === undefined || payload === undefined || mark === undefined || more.length > 0) return undefined
+  const signature = Base64Url.decode(mark)
+  if (Result.isFailure(signature) || !signer.verify(`${head}.${payload}`, signature.success)) return undefined
+  const text = Base64Url.decodeString(payload)
+  const claims = Result.isFailure(text) ? undefined : body.parseJson(text.success)
+  return isObject(claims) ? claims : undefined
+}
+
+const holderOf = (
+  { now, state }: Pick<Turn, "state" | "now">,
+  claims: JsonObject,
+  wanted: ReadonlyArray<string>
+): Identified => {
+  const own = arrayAt(claims, "aud").map(String)
+  const audiences = own.filter((audience) => wanted.includes(audience))
+  if (audiences.length === 0) {
+    return refused(`token audiences ${list(own)} is invalid for the target audiences ${list(wanted)}`)
+  }
+  if (numberAt(claims, "exp") * 1000 <= now) return refused("service account token has expired")
+  if (numberAt(claims, "nbf") * 1000 > now) return refused("service account token is not valid yet")
+  const about = objectAt(claims, "kubernetes.io")
+  const namespace = textAt(about, "namespace")
+  const name = textAt(about, "serviceaccount", "name")
+  const uid = textAt(about, "serviceaccount", "uid")
+  for (const { claim, plural } of bindings) {
+    const bound = objectAt(about, claim)
+    if (bound === undefined) continue
+    const key = Version.keyOf(claim === "node" ? "" : namespace, textAt(bound, "name"))
+    const found = state.collection(plural).get(key)
+    if (found === undefined) return refused(`${plural} ${JSON.stringify(textAt(bound, "name"))} not found`)
+    if (textAt(Version.parse(found), "metadata", "uid") !== textAt(bound, "uid")) {
+      return refused(`the ${claim}'s UID does not match the token's claim`)
+    }
+  }
+  const user = { name: serviceAccounts.userOf({ name, namespace }), uid, groups: serviceAccounts.groupsOf(namespace) }
+  return { user, audiences }
+}
+
+/** What a token stands and falls with: its account, and an object it may be bound to. */
+const bindings = [
+  { claim: "serviceaccount", plural: "serviceaccounts" },
+  { claim: "pod", plural: "pods" },
+  { claim: "secret", plural: "secrets" },
+  { claim: "node", plural: "nodes" }
+] as const
+
+const list = (values: ReadonlyArray<string>): string => `[${values.map((one) => JSON.stringify(one)).join(" ")}]`

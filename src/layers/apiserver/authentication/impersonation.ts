@@ -1,0 +1,85 @@
+/**
+ * Acting as somebody else: the `Impersonate-*` headers name a user, groups, a uid and extra facts, each of which the caller must be
+ * allowed to impersonate. Source: the impersonation filter of the reference server.
+ */
+import type { ApiRequest, User } from "../Api.ts"
+import * as gate from "../authorization/gate.ts"
+import type { Attributes } from "../authorization/rule.ts"
+import * as Refusal from "../Refusal.ts"
+import type { Turn } from "../Turn.ts"
+import * as serviceAccounts from "./serviceAccounts.ts"
+
+const prefix = "impersonate-"
+const extraPrefix = "impersonate-extra-"
+
+/** The same turn with the user it is to act as; itself when nobody is impersonated. Refuses with 403. */
+export const resolve = (turn: Turn): Turn => {
+  const { headers } = turn.request
+  const name = headers["impersonate-user"] ?? ""
+  if (name === "") {
+    const orphan = Object.keys(headers).find((header) => header.startsWith(prefix))
+    if (orphan === undefined) return turn
+    throw Refusal.internal(`requested ${JSON.stringify(orphan)} without impersonating a user`)
+  }
+  const given = values(headers["impersonate-group"])
+  const uid = headers["impersonate-uid"]
+  const extra = extraOf(headers)
+  const account = serviceAccounts.parse(name)
+  check(turn, account === undefined ? { resource: "users", name } : { resource: "serviceaccounts", ...account })
+  for (const group of given) check(turn, { resource: "groups", name: group })
+  if (uid !== undefined) check(turn, { group: "authentication.k8s.io", resource: "uids", name: uid })
+  for (const [key, all] of Object.entries(extra)) {
+    for (const one of all) {
+      check(turn, { group: "authentication.k8s.io", resource: "userextras", subresource: key, name: one })
+    }
+  }
+  const groups = given.length > 0 ? withAuthenticated(name, given) : defaultGroups(name, account)
+  const user: User = {
+    name,
+    groups,
+    ...(uid === undefined ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra })
+  }
+  return { ...turn, request: { ...turn.request, user } }
+}
+
+/** A carrier joins what was sent several times. */
+const values = (header: string | undefined): ReadonlyArray<string> =>
+  (header ?? "")
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== "")
+
+const extraOf = (headers: ApiRequest["headers"]): Record<string, ReadonlyArray<string>> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([header]) => header.startsWith(extraPrefix))
+      .map(([header, value]) => [header.slice(extraPrefix.length), values(value)])
+  )
+
+const anonymous = "system:anonymous"
+const authenticated = "system:authenticated"
+const unauthenticated = "system:unauthenticated"
+
+const withAuthenticated = (name: string, groups: ReadonlyArray<string>): ReadonlyArray<string> =>
+  name === anonymous || groups.includes(authenticated) || groups.includes(unauthenticated)
+    ? groups
+    : [...groups, authenticated]
+
+const defaultGroups = (name: string, account: serviceAccounts.Account | undefined): ReadonlyArray<string> =>
+  account !== undefined
+    ? serviceAccounts.groupsOf(account.namespace)
+    : [name === anonymous ? unauthenticated : authenticated]
+
+const check = (turn: Turn, wanted: Partial<Attributes>): void =>
+  gate.check(turn, {
+    verb: "impersonate",
+    path: "",
+    isResource: true,
+    group: "",
+    resource: "",
+    subresource: "",
+    namespace: "",
+    name: "",
+    ...wanted
+  })

@@ -1,0 +1,23 @@
+/** How service accounts are called as users, and the groups that each is in. Source: apiserver's serviceaccount names. */
+
+export interface Account {
+  readonly namespace: string
+  readonly name: string
+}
+
+const prefix = "system:serviceaccount:"
+
+export const userOf = ({ name, namespace }: Account): string => `${prefix}${namespace}:${name}`
+
+/** The account that a user's name stands for; undefined for users of other kinds. */
+export const parse = (user: string): Account | undefined => {
+  if (!user.startsWith(prefix)) return undefined
+  const [namespace = "", name = "", ...more] = user.slice(prefix.length).split(":")
+  return namespace === "" || name === "" || more.length > 0 ? undefined : { namespace, name }
+}
+
+export const groupsOf = (namespace: string): ReadonlyArray<string> => [
+  "system:serviceaccounts",
+  `system:serviceaccounts:${namespace}`,
+  "system:authenticated"
+]

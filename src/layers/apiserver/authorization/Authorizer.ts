@@ -1,0 +1,107 @@
+/**
+ * Who may do what, as one server decides it. `AlwaysAllow` lets everybody who was let in do everything; `RBAC` grants what roles
+ * grant, and everything to members of `system:masters`. Roles are read again only after one of them has changed.
+ */
+import type { User } from "../Api.ts"
+import type { Collection } from "../mvcc/Collection.ts"
+import * as Version from "../mvcc/Version.ts"
+import type { JsonObject } from "../json.ts"
+import * as Policy from "./policy.ts"
+import { allows } from "./rule.ts"
+import type { Attributes, Rule } from "./rule.ts"
+
+export type Mode = "AlwaysAllow" | "RBAC"
+
+export interface Decision {
+  readonly allowed: boolean
+  /** In the reference server's words; empty where there is nothing to say. */
+  readonly reason: string
+}
+
+export interface Authorizer {
+  readonly mode: Mode
+  readonly decide: (user: User, wanted: Attributes) => Decision
+  /** All rules that a user holds in a namespace, and which roles could not be found on the way. */
+  readonly rulesFor: (
+    user: User,
+    namespace: string
+  ) => { readonly rules: ReadonlyArray<Rule>; readonly absent: ReadonlyArray<Policy.RoleRef> }
+  /** The rules a role reference stands for in a namespace; undefined when there is no such role. */
+  readonly rulesOfRole: (role: Policy.RoleRef, namespace: string) => ReadonlyArray<Rule> | undefined
+}
+
+const group = "rbac.authorization.k8s.io"
+
+export const isMaster = (user: Pick<User, "groups">): boolean => user.groups.includes("system:masters")
+
+/** Everything there is to be allowed. */
+export const everything: ReadonlyArray<Rule> = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] }
+]
+
+const yes: Decision = { allowed: true, reason: "" }
+
+export const make = (mode: Mode, collection: (storage: string) => Collection): Authorizer => {
+  const policy = reading(collection)
+  if (mode === "AlwaysAllow") {
+    return {
+      mode,
+      decide: () => yes,
+      rulesFor: () => ({ rules: everything, absent: [] }),
+      rulesOfRole: (role, namespace) => Policy.rulesOfRole(policy(), role, namespace)
+    }
+  }
+  return {
+    mode,
+    decide: (user, wanted) => (isMaster(user) ? yes : decide(policy(), user, wanted)),
+    rulesFor: (user, namespace) => {
+      const { absent, grants } = Policy.heldBy(policy(), user, namespace)
+      return { rules: [...(isMaster(user) ? everything : []), ...grants.flatMap(({ rules }) => rules)], absent }
+    },
+    rulesOfRole: (role, namespace) => Policy.rulesOfRole(policy(), role, namespace)
+  }
+}
+
+/** What a policy says of one wish. */
+export const decide = (policy: Policy.Policy, user: User, wanted: Attributes): Decision => {
+  const { absent, grants } = Policy.heldBy(policy, user, wanted.namespace)
+  const grant = grants.find(({ rules }) => rules.some((rule) => allows(rule, wanted)))
+  if (grant !== undefined) return { allowed: true, reason: `RBAC: allowed by ${grant.source}` }
+  return { allowed: false, reason: absent.length === 0 ? "" : `RBAC: ${absentInWords(absent)}` }
+}
+
+/** Several are in brackets, as Go joins errors. The kind is told in the singular or, with `s`, as a resource. */
+export const absentInWords = (roles: ReadonlyArray<Policy.RoleRef>, ending: "" | "s" = ""): string => {
+  const texts = roles.map(
+    ({ kind, name }) => `${kind.toLowerCase()}${ending}.${group} ${JSON.stringify(name)} not found`
+  )
+  const joined = [...new Set(texts)].join(", ")
+  return new Set(texts).size === 1 ? joined : `[${joined}]`
+}
+
+/** The policy of the present state. */
+const reading = (collection: (storage: string) => Collection): (() => Policy.Policy) => {
+  const roles = collection(`${group}/roles`)
+  const clusterRoles = collection(`${group}/clusterroles`)
+  const roleBindings = collection(`${group}/rolebindings`)
+  const clusterRoleBindings = collection(`${group}/clusterrolebindings`)
+  const all = [roles, clusterRoles, roleBindings, clusterRoleBindings]
+  let revision = -1
+  let policy: Policy.Policy | undefined
+  return () => {
+    const latest = Math.max(...all.map(({ latest }) => latest?.revision ?? 0))
+    if (policy !== undefined && latest === revision) return policy
+    revision = latest
+    policy = Policy.make({
+      roles: objectsOf(roles),
+      clusterRoles: objectsOf(clusterRoles),
+      roleBindings: objectsOf(roleBindings),
+      clusterRoleBindings: objectsOf(clusterRoleBindings)
+    })
+    return policy
+  }
+}
+
+const objectsOf = (collection: Collection): ReadonlyArray<JsonObject> =>
+  [...collection.range({ namespace: "", after: "", revision: collection.upcoming() })].map(Version.parse)

@@ -1,0 +1,130 @@
+/**
+ * Nobody may grant what they do not hold: writers of roles must have every rule in them, writers of bindings every rule of the role,
+ * unless they may `escalate` or `bind`. And whoever creates an object by way of an update or a patch must be allowed to create it.
+ * Two admission plugins, because here as there the questions are asked about the object and not about the request. Source: the
+ * policy-based storage of rbac and `withAuthorization` of the reference server, and their words.
+ */
+import type { Plugin, Write } from "../admission/Admission.ts"
+import { clone, equal, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Refusal from "../Refusal.ts"
+import * as attributes from "./attributes.ts"
+import { absentInWords, everything, isMaster } from "./Authorizer.ts"
+import * as Policy from "./policy.ts"
+import { missing } from "./rule.ts"
+import type { Attributes, Rule } from "./rule.ts"
+
+const group = "rbac.authorization.k8s.io"
+
+export const noEscalation: Plugin = {
+  name: "NoEscalation",
+  admit: (write) => {
+    const { before, object, target, turn } = write
+    if (target.kind.group !== group || isMaster(turn.request.user)) return
+    if (before !== undefined && equal(withoutUpkeep(object), withoutUpkeep(before))) return
+    if (objectAt(object, "roleRef") === undefined) checkRole(write)
+    else checkBinding(write)
+  }
+}
+
+/** What the server keeps as it is, or says by itself, whatever an update says of it. */
+const kept = ["uid", "creationTimestamp", "managedFields", "resourceVersion", "generation"]
+
+/** Whoever is cleaning up owners and finalizers changes no rights. */
+const withoutUpkeep = (object: JsonObject): JsonObject => {
+  const { apiVersion: _, kind: __, ...out } = clone(object)
+  const metadata = objectAt(out, "metadata")
+  for (const field of ["ownerReferences", "finalizers", ...kept]) {
+    delete metadata?.[field]
+  }
+  return out
+}
+
+const may = ({ turn }: Write, wanted: Partial<Attributes>): boolean =>
+  turn.state.authorizer.decide(turn.request.user, { ...attributes.of(turn.request), subresource: "", ...wanted })
+    .allowed
+
+const checkRole = (write: Write): void => {
+  const { before, object, target } = write
+  if (may(write, { verb: "escalate" })) return
+  checkHeld(write, Policy.rulesOf(object))
+  if (!Policy.isAggregated(object) && (before === undefined || !Policy.isAggregated(before))) return
+  if (notHeld(write, everything).length === 0) return
+  const why = "must have cluster-admin privileges to use the aggregationRule"
+  throw Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+}
+
+const checkBinding = (write: Write): void => {
+  const { object, target, turn } = write
+  const role = Policy.refOf(object)
+  // Validation has the word about other kinds of roles.
+  if (role.kind !== "Role" && role.kind !== "ClusterRole") return
+  const resource = role.kind === "Role" ? "roles" : "clusterroles"
+  if (may(write, { verb: "bind", group, resource, name: role.name, namespace: target.namespace })) return
+  const rules = turn.state.authorizer.rulesOfRole(role, target.namespace)
+  if (rules === undefined) throw Refusal.notFound({ group, plural: resource }, role.name)
+  checkHeld(write, rules)
+}
+
+const notHeld = ({ target, turn }: Write, wanted: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
+  missing(turn.state.authorizer.rulesFor(turn.request.user, target.namespace).rules, wanted)
+
+const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
+  const lacking = notHeld(write, wanted)
+  if (lacking.length === 0) return
+  const { object, target, turn } = write
+  const { groups, name } = turn.request.user
+  const { absent } = turn.state.authorizer.rulesFor(turn.request.user, target.namespace)
+  const unresolved = absent.length === 0 ? "" : `; resolution errors: [${absentInWords(absent, "s")}]`
+  const who = `user ${JSON.stringify(name)} (groups=${quoted(groups)})`
+  throw Refusal.forbidden(
+    target.kind,
+    // A generated name has not been told to anybody yet.
+    turn.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
+    `${who} is attempting to grant RBAC permissions not currently held:\n${inWords(lacking)}${unresolved}`
+  )
+}
+
+const isGenerated = (object: JsonObject): boolean => {
+  const prefix = textAt(object, "metadata", "generateName")
+  return prefix !== "" && textAt(object, "metadata", "name").startsWith(prefix)
+}
+
+const quoted = (values: ReadonlyArray<string>): string => `[${values.map((one) => JSON.stringify(one)).join(" ")}]`
+
+/** One line for every resource or URL; the verbs of a resource are put together, those of a URL are not. */
+const inWords = (atoms: ReadonlyArray<Rule>): string => {
+  const verbs = new Map<string, Set<string>>()
+  for (const atom of atoms) {
+    const lists = [
+      ["APIGroups", atom.apiGroups],
+      ["Resources", atom.resources],
+      ["NonResourceURLs", atom.nonResourceURLs],
+      ["ResourceNames", atom.resourceNames]
+    ] as const
+    const head = lists
+      .flatMap(([title, values]) => (values.length === 0 ? [] : [`${title}:${quoted(values)}`]))
+      .join(", ")
+    const verb = atom.verbs.join(" ")
+    const key = atom.nonResourceURLs.length === 0 ? head : `${head}\0${verb}`
+    const found = verbs.get(key)
+    if (found === undefined) verbs.set(key, new Set([verb]))
+    else found.add(verb)
+  }
+  return [...verbs]
+    .map(([key, list]) => `{${key.split("\0")[0]}, Verbs:${quoted([...list])}}`)
+    .sort()
+    .join("\n")
+}
+
+export const creationByUpdate: Plugin = {
+  name: "CreationByUpdate",
+  check: (write) => {
+    const { before, target, turn } = write
+    const { request, state } = turn
+    if (before !== undefined || request.method === "POST") return
+    const wanted = { ...attributes.of(request), verb: "create" }
+    const { allowed, reason } = state.authorizer.decide(request.user, wanted)
+    if (!allowed) throw Refusal.forbidden(target.kind, wanted.name, reason)
+  }
+}

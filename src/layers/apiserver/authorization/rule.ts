@@ -1,0 +1,93 @@
+/**
+ * What a rule of a role allows. Pure and total: a rule and what somebody wants to do in, yes or no out. Source: the rules of RBAC
+ * in the reference server (apis/rbac/v1 evaluation helpers, and the authorizer's `RuleAllows`).
+ */
+
+/** What a request wants to do, as rules are asked about it. */
+export interface Attributes {
+  /** `get`, `list`, `watch`, `create`, …; the method in lower case for paths that are no resource. */
+  readonly verb: string
+  /** As on the request line, still escaped; empty for questions about a resource. */
+  readonly path: string
+  readonly isResource: boolean
+  /** Empty for the core group. */
+  readonly group: string
+  /** Plural. */
+  readonly resource: string
+  readonly subresource: string
+  /** Empty for all namespaces and for what is in none; a namespace itself is in the one it is. */
+  readonly namespace: string
+  /** Empty where a request names nothing. */
+  readonly name: string
+}
+
+export interface Rule {
+  readonly verbs: ReadonlyArray<string>
+  readonly apiGroups: ReadonlyArray<string>
+  /** `pods`, `pods/status`, `*`, `*` with a subresource. */
+  readonly resources: ReadonlyArray<string>
+  /** Empty: every name, and requests that have none. */
+  readonly resourceNames: ReadonlyArray<string>
+  /** `/metrics`, `/api/*`, `*`. */
+  readonly nonResourceURLs: ReadonlyArray<string>
+}
+
+const all = "*"
+
+export const allows = (rule: Rule, wanted: Attributes): boolean =>
+  has(rule.verbs, wanted.verb) &&
+  (wanted.isResource
+    ? has(rule.apiGroups, wanted.group) &&
+      rule.resources.some((resource) => matchesResource(resource, wanted)) &&
+      (rule.resourceNames.length === 0 || rule.resourceNames.includes(wanted.name))
+    : rule.nonResourceURLs.some((url) => matchesPath(url, wanted.path)))
+
+const has = (values: ReadonlyArray<string>, wanted: string): boolean => values.includes(all) || values.includes(wanted)
+
+const matchesResource = (allowed: string, { resource, subresource }: Attributes): boolean =>
+  allowed === all ||
+  (subresource === ""
+    ? allowed === resource
+    : allowed === `${resource}/${subresource}` || allowed === `${all}/${subresource}`)
+
+/** A star at the end stands for whatever follows; anywhere else it is a character. */
+const matchesPath = (allowed: string, path: string): boolean =>
+  allowed === path || (allowed.endsWith(all) && path.startsWith(allowed.replace(/\*+$/, "")))
+
+/** Every rule of one verb, one resource and one name (or one URL) that the rule is made of. */
+export const atoms = (rule: Rule): ReadonlyArray<Rule> => {
+  const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name])
+  const found: Array<Rule> = []
+  for (const verb of rule.verbs) {
+    const verbs = [verb]
+    for (const group of rule.apiGroups) {
+      for (const resource of rule.resources) {
+        for (const resourceNames of names) {
+          found.push({ verbs, apiGroups: [group], resources: [resource], resourceNames, nonResourceURLs: [] })
+        }
+      }
+    }
+    for (const url of rule.nonResourceURLs) {
+      found.push({ verbs, apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [url] })
+    }
+  }
+  return found
+}
+
+/** The atoms of `wanted` that no rule of `held` covers. An atom is covered by a single rule or not at all. */
+export const missing = (held: ReadonlyArray<Rule>, wanted: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
+  wanted.flatMap(atoms).filter((atom) => !held.some((rule) => covers(rule, atom)))
+
+const covers = (rule: Rule, atom: Rule): boolean =>
+  atom.verbs.every((verb) => has(rule.verbs, verb)) &&
+  atom.apiGroups.every((group) => has(rule.apiGroups, group)) &&
+  atom.resources.every((resource) => coversResource(rule.resources, resource)) &&
+  atom.nonResourceURLs.every((url) => rule.nonResourceURLs.some((own) => matchesPath(own, url))) &&
+  (rule.resourceNames.length === 0 ||
+    (atom.resourceNames.length > 0 && atom.resourceNames.every((name) => rule.resourceNames.includes(name))))
+
+const coversResource = (held: ReadonlyArray<string>, wanted: string): boolean => {
+  if (has(held, wanted)) return true
+  const slash = wanted.indexOf("/")
+  return slash !== -1 && held.includes(`${all}${wanted.slice(slash)}`)
+}

@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { askAs, grant, layer, master, person, rbac, ref, rule, toUser } from "../as.ts"
+
+const same = assert.deepStrictEqual
+const bob = person("bob")
+const group = "rbac.authorization.k8s.io"
+const roles = `${rbac}/namespaces/default/roles`
+const bindings = `${rbac}/namespaces/default/rolebindings`
+const merge = { "content-type": "application/merge-patch+json" }
+
+/** May write all roles and bindings, and holds a little. */
+const writer = grant(
+  "bob",
+  "",
+  "writer",
+  rule(group, "roles rolebindings clusterroles clusterrolebindings", "create update patch"),
+  rule("", "pods", "get list")
+)
+
+const lacking = (what: string, name: string, ...lines: ReadonlyArray<string>): string =>
+  `${what}.${group}${name === "" ? "" : ` "${name}"`} is forbidden: user "bob" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${lines.join("\n")}`
+
+describe("nobody grants what they do not hold", () => {
+  it.effect("roles: within one's rights they are written, beyond them the missing rules are told", () =>
+    Effect.gen(function* () {
+      yield* writer
+      const make = (metadata: object, ...rules: ReadonlyArray<object>) => askAs(bob, "POST", roles, { metadata, rules })
+      same((yield* make({ name: "a" }, rule("", "pods", "get"))).status, 201)
+      const refused = yield* make(
+        { name: "b" },
+        rule("", "pods secrets", "get list delete"),
+        rule("apps", "*", "*", "x", "y")
+      )
+      same(refused.status, 403)
+      same(
+        refused.body.message,
+        lacking(
+          "roles",
+          "b",
+          '{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}',
+          '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list" "delete"]}',
+          '{APIGroups:["apps"], Resources:["*"], ResourceNames:["x"], Verbs:["*"]}',
+          '{APIGroups:["apps"], Resources:["*"], ResourceNames:["y"], Verbs:["*"]}'
+        )
+      )
+      const generated = yield* make({ generateName: "b-" }, rule("", "secrets", "get"))
+      same(generated.body.message, lacking("roles", "", '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}'))
+      const urls = yield* askAs(bob, "POST", `${rbac}/clusterroles`, {
+        metadata: { name: "u" },
+        rules: [{ nonResourceURLs: ["/metrics", "/api/x"], verbs: ["get", "post"] }]
+      })
+      same(
+        urls.body.message,
+        lacking(
+          "clusterroles",
+          "u",
+          '{NonResourceURLs:["/api/x"], Verbs:["post"]}',
+          '{NonResourceURLs:["/metrics"], Verbs:["get"]}',
+          '{NonResourceURLs:["/metrics"], Verbs:["post"]}'
+        )
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("updates and patches are held to it, except those that only let go of an object", () =>
+    Effect.gen(function* () {
+      yield* writer
+      yield* askAs(master, "POST", roles, {
+        metadata: { name: "strong", finalizers: ["example.io/x"] },
+        rules: [rule("", "secrets", "get")]
+      })
+      const patch = (body: object) =>
+        Effect.map(askAs(bob, "PATCH", `${roles}/strong`, body, merge), (reply) => reply.status)
+      same(yield* patch({ metadata: { labels: { a: "b" } } }), 403)
+      same(yield* patch({ metadata: { finalizers: null } }), 200)
+      same(yield* patch({ rules: [rule("", "pods", "list")] }), 200)
+      same(yield* patch({ metadata: { labels: { a: "b" } } }), 200)
+      const object = { metadata: { name: "strong" }, rules: [rule("", "pods", "*")] }
+      same((yield* askAs(bob, "PUT", `${roles}/strong`, object)).status, 403)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("escalate lets one grant anything", () =>
+    Effect.gen(function* () {
+      yield* writer
+      yield* grant("bob", "default", "escalate", rule(group, "roles", "escalate"))
+      const object = { metadata: { name: "b" }, rules: [rule("*", "*", "*")] }
+      same((yield* askAs(bob, "POST", roles, object)).status, 201)
+      same((yield* askAs(bob, "POST", `${rbac}/namespaces/kube-system/roles`, object)).status, 403)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("bindings: of roles within one's rights, or that one may bind", () =>
+    Effect.gen(function* () {
+      yield* writer
+      const bind = (name: string, kind: "Role" | "ClusterRole", role: string) =>
+        askAs(bob, "POST", bindings, { metadata: { name }, roleRef: ref(kind, role), subjects: [toUser("joe")] })
+      yield* askAs(master, "POST", roles, { metadata: { name: "weak" }, rules: [rule("", "pods", "get")] })
+      same((yield* bind("a", "Role", "weak")).status, 201)
+      const strong = yield* bind("b", "ClusterRole", "cluster-admin")
+      same(
+        strong.body.message,
+        lacking(
+          "rolebindings",
+          "b",
+          '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
+          '{NonResourceURLs:["*"], Verbs:["*"]}'
+        )
+      )
+      const absent = yield* bind("c", "Role", "none")
+      same([absent.status, absent.body.message], [404, `roles.${group} "none" not found`])
+      yield* grant("bob", "default", "binder", rule(group, "clusterroles", "bind", "view"))
+      same((yield* bind("d", "ClusterRole", "view")).status, 201)
+      same((yield* bind("e", "ClusterRole", "edit")).status, 403)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("aggregation rules are for cluster administrators", () =>
+    Effect.gen(function* () {
+      yield* writer
+      const object = {
+        metadata: { name: "agg" },
+        aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] }
+      }
+      const refused = yield* askAs(bob, "POST", `${rbac}/clusterroles`, object)
+      same(
+        refused.body.message,
+        `clusterroles.${group} "agg" is forbidden: must have cluster-admin privileges to use the aggregationRule`
+      )
+      yield* grant("bob", "", "all", rule("*", "*", "*"), { nonResourceURLs: ["*"], verbs: ["*"] })
+      same((yield* askAs(bob, "POST", `${rbac}/clusterroles`, object)).status, 201)
+    }).pipe(Effect.provide(layer()))
+  )
+})
