@@ -19,6 +19,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Lease } from "../kube/resources.ts"
+import { Health } from "../layers/Health.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership, type Term } from "../layers/Leadership.ts"
 import { Recorder } from "../layers/Recorder.ts"
@@ -62,7 +63,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const events = recorder.named("leader-election")
   const { namespace, name, labels } = options
   const candidate = Candidate.make({ client, settings, namespace, name, labels })
+  const health = yield* Health
   const election: Election = {
+    tenure: undefined,
     settings,
     releaseOnStop: options.releaseOnStop ?? true,
     label: `${namespace}/${name}`,
@@ -80,6 +83,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         return events.normal(lease, "LeaderElection", `${options.identity} ${message}`)
       })
   }
+  yield* health.register("liveness", {
+    name: `leader-election-${name.replaceAll(".", "-")}`,
+    run: Effect.sync(() => overdue(election))
+  })
   return Leadership.of({
     identity: options.identity,
     lease: { namespace, name },
@@ -112,6 +119,20 @@ interface Election {
   readonly status: Metric.Metric<number, unknown>
   readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
   readonly announce: (message: string) => Effect.Effect<void>
+  /** The term whose work may still be running, ended or not. */
+  tenure: Tenure.Tenure | undefined
+}
+
+/** Milliseconds for which a lease may have run out before somebody should look why its work goes on. Source: framework.md 2.11. */
+const grace = 20_000
+
+/** What liveness says: the term must be over, and its work has not ended. Undefined while all is well, on a standby too. */
+const overdue = ({ label, settings, tenure }: Election): string | undefined => {
+  if (tenure === undefined) return undefined
+  const silence = settings.renewDeadline - tenure.remainingUnsafe()
+  if (silence <= settings.leaseDuration + grace) return undefined
+  const text = Duration.format(Duration.seconds(Math.floor(silence / 1000)))
+  return `lease ${label} was not renewed for ${text}, and the work under it has not ended`
 }
 
 /**
@@ -127,6 +148,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* Scope.addFinalizer(scope, giveBack(election))
       const sentAt = yield* restore(contend(election))
       const tenure = yield* Tenure.make(election.settings, sentAt)
+      election.tenure = tenure
       const farewell = yield* once(ended(election, tenure))
       const fibers = [
         yield* Effect.forkDetach(Effect.andThen(Tenure.watchdog(tenure), farewell)),
@@ -138,6 +160,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
           // Not awaited: a renewal that cannot be interrupted must not hold up the release, whose conflict retry expects it.
           tenure.endUnsafe("Released", "the term was closed")
           for (const fiber of fibers) fiber.interruptUnsafe()
+          election.tenure = undefined
           return farewell
         })
       )

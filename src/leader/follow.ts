@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { Lease } from "../kube/resources.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
 import type { WatchEvent } from "../layers/Transport.ts"
-import * as LeasePolicy from "./lease.ts"
+import type * as LeasePolicy from "./lease.ts"
 
 export interface Options {
   readonly client: KubeClient["Service"]

@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import { Health, makeUnsafe } from "../../src/layers/Health.ts"
 import { Leadership, type Outcome, type Term } from "../../src/layers/Leadership.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Election from "../../src/leader/Election.ts"
@@ -46,6 +47,36 @@ const run = <A, E, R>(leadership: Leadership["Service"], work: (term: Term) => E
 const spec = (server: Harness.Server) => server.objects.get(leasePath)?.["spec"]
 
 describe("Election", () => {
+  it.effect("liveness fails when work goes on long after the lease must have run out, and not before", () => {
+    let cut = false
+    const health = makeUnsafe()
+    return Effect.gen(function* () {
+      const server = Harness.server()
+      const a = yield* elector(server, "a", () => (cut ? { _tag: "Hang" } : Harness.fine))
+      const said = Effect.flatMap(health.checks("liveness"), (checks) =>
+        Effect.forEach(checks, ({ name, run }) => Effect.map(run, (text) => [name, text] as const))
+      )
+      const well: Array<readonly [string, string | undefined]> = [["leader-election-demo", undefined]]
+      assert.deepStrictEqual(yield* said, well)
+      const stuck = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(run(a, () => Effect.uninterruptible(Deferred.await(stuck))))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* said, well)
+      cut = true
+      // The last renewal was sent just now; the lease and 20 s more go by.
+      yield* TestClock.adjust("35 seconds")
+      assert.deepStrictEqual(yield* said, well)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* said, [
+        ["leader-election-demo", "lease kube-system/demo was not renewed for 36s, and the work under it has not ended"]
+      ])
+      cut = false
+      yield* Deferred.succeed(stuck, undefined)
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(yield* said, well)
+    }).pipe(Effect.provideService(Health, health))
+  })
+
   it.effect("creates the lease, renews it every retry period and hands it over when its scope closes", () =>
     Effect.gen(function* () {
       const server = Harness.server()

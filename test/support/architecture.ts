@@ -90,7 +90,8 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Transport.ts",
       "layers/KubeClient.ts",
       "layers/Recorder.ts",
-      "layers/Leadership.ts"
+      "layers/Leadership.ts",
+      "layers/Health.ts"
     ],
     packages: pureEffect
   },
