@@ -11,6 +11,7 @@ import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -27,6 +28,8 @@ import { Cache } from "./layers/Cache.ts"
 import { Discovery } from "./layers/Discovery.ts"
 import { KubeClient } from "./layers/KubeClient.ts"
 import { Leadership } from "./layers/Leadership.ts"
+import * as Check from "./layers/manager/check/Check.ts"
+import * as CheckTable from "./layers/manager/check/table.ts"
 import * as Clusters from "./layers/manager/clusters.ts"
 import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as ConfigFile from "./layers/manager/configFile.ts"
@@ -135,6 +138,13 @@ const cli = (host: Host) =>
       Command.withSubcommands([
         command(
           host,
+          "check",
+          "Asks the cluster whether the controllers could work on it, changes nothing, and prints a table; exits 1 when they could not",
+          Settings.settings,
+          (resolved) => check(host, resolved)
+        ),
+        command(
+          host,
           "apiserver",
           "Runs the embedded API server alone and prints how to reach it",
           StandAlone.apiserverSettings,
@@ -204,30 +214,69 @@ name in the file of --config. The flag goes before the variable, the variable be
 
 Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line or configuration.`
 
+type Resolved = SettingSources.Resolved<typeof Settings.settings>
+
 /** Whatever can be wrong with the command line is found before a cluster is started or spoken to. */
-const run = (host: Host, resolved: SettingSources.Resolved<typeof Settings.settings>) =>
+const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
+  const settings = resolved.values
+  const contradiction = Settings.contradiction(resolved)
+  if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
+  const table = roster({ ...settings, podCount: podCount(settings) })
+  yield* Effect.fromResult(Roster.check(table, settings.controllers))
+  if (mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(election(settings, "checked")))
+  return table
+})
+
+/** The cluster, and the controllers that are to run on it. */
+const connect = Effect.fnUntraced(function* (host: Host, resolved: Resolved, table: ReturnType<typeof roster>) {
+  const { controllers } = resolved.values
+  const embedded = yield* Effect.fromResult(Roster.select(table, controllers, { embedded: true }))
+  const cluster = yield* Clusters.connect(resolved, host.env, {
+    serviceAccounts: embedded.chosen.some((entry) => entry.controller.name === "serviceaccount")
+  })
+  return { cluster, selection: yield* Effect.fromResult(Roster.select(table, controllers, cluster)) }
+})
+
+const ledBy = (selection: Roster.Selection<Discovery | KubeClient>, group: Roster.Entry["group"]) =>
+  selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
+
+const run = (host: Host, resolved: Resolved) =>
   Effect.gen(function* () {
     const settings = resolved.values
-    const contradiction = Settings.contradiction(resolved)
-    if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
-    const table = roster({ ...settings, podCount: podCount(settings) })
-    yield* Effect.fromResult(Roster.check(table, settings.controllers))
-    if (mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(election(settings, "checked")))
+    const table = yield* tableOf(resolved)
     yield* watchSignals(host, settings)
-    const embedded = yield* Effect.fromResult(Roster.select(table, settings.controllers, { embedded: true }))
-    const cluster = yield* Clusters.connect(resolved, host.env, {
-      serviceAccounts: embedded.chosen.some((entry) => entry.controller.name === "serviceaccount")
-    })
+    const { cluster, selection } = yield* connect(host, resolved, table)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
-    const selection = yield* Effect.fromResult(Roster.select(table, settings.controllers, cluster))
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
-    const led = (group: Roster.Entry["group"]) =>
-      selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
+    const controllers = ledBy(selection, undefined)
     return yield* Effect.flatMap(leadership(settings, cluster), ({ core, own }) =>
-      Manager.run({ controllers: led(undefined), groups: [{ leadership: core, controllers: led("core") }] }).pipe(
+      Manager.run({ controllers, groups: [{ leadership: core, controllers: ledBy(selection, "core") }] }).pipe(
         Effect.provideService(Leadership, own)
       )
     ).pipe(Effect.provide(services(cluster)))
+  }).pipe(Effect.scoped)
+
+/** The controllers could not work as things are; the table has said why. */
+class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
+
+/** The same settings and the same cluster as `run`, but only questions. */
+const check = (host: Host, resolved: Resolved) =>
+  Effect.gen(function* () {
+    const table = yield* tableOf(resolved)
+    const { cluster, selection } = yield* connect(host, resolved, table)
+    const { core, own } = leasesOf(resolved.values, cluster)
+    const contended = (lease: Lease, group: Roster.Entry["group"]) =>
+      lease.isElected && ledBy(selection, group).some((controller) => controller.needsLeader) ? [lease] : []
+    const findings = yield* Check.run({
+      server: cluster.server,
+      controllers: selection.chosen.map(({ controller }) => ({ who: controller.name, access: controller.access })),
+      leases: [...contended(core, "core"), ...contended(own, undefined)]
+    }).pipe(
+      Effect.provide(Discovery.layer.pipe(Layer.provideMerge(KubeClient.layer), Layer.provideMerge(cluster.transport)))
+    )
+    host.stdout.write(`${CheckTable.render(findings)}\n`)
+    const verdict = CheckTable.verdict(findings)
+    if (verdict !== undefined) return yield* new CheckFailed({ message: verdict })
   }).pipe(Effect.scoped)
 
 const podCount = (settings: Settings.Settings) => ({
@@ -250,26 +299,38 @@ const services = (cluster: Clusters.Connected) =>
 /** Whether an election is possible, on whichever cluster: then its settings must make sense. */
 const mayLead = ({ leaderElect }: Settings.Settings): boolean => Option.getOrElse(leaderElect, () => true)
 
+interface Lease {
+  readonly namespace: string
+  readonly name: string
+  /** Otherwise whoever would contend for it leads at once. */
+  readonly isElected: boolean
+}
+
 /**
  * Our own controllers lead if asked to. Core loops would fight another controller manager, so on a real cluster they lead under
  * that program's lease unless it is explicitly turned off; the embedded cluster has no other. Source: architecture, decision 6.
  */
+const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connected): Record<"own" | "core", Lease> => ({
+  own: {
+    namespace: Option.getOrElse(settings.leaseNamespace, () => cluster.namespace),
+    name: settings.leaseName,
+    isElected: Option.getOrElse(settings.leaderElect, () => false)
+  },
+  core: {
+    namespace: "kube-system",
+    name: settings.coreLeaseName,
+    isElected: Option.getOrElse(settings.leaderElect, () => !cluster.embedded)
+  }
+})
+
 const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
   const identity = yield* Clusters.identity(hostname())
-  const layerOf = (elected: boolean, lease: { readonly namespace: string; readonly name: string }) =>
-    elected ? Election.layer({ ...election(settings, identity), ...lease }) : Leadership.layerAlways
-  const namespace = Option.getOrElse(settings.leaseNamespace, () => cluster.namespace)
-  const own = layerOf(
-    Option.getOrElse(settings.leaderElect, () => false),
-    { namespace, name: settings.leaseName }
-  )
-  const core = layerOf(
-    Option.getOrElse(settings.leaderElect, () => !cluster.embedded),
-    { namespace: "kube-system", name: settings.coreLeaseName }
-  )
+  const layerOf = ({ isElected, name, namespace }: Lease) =>
+    isElected ? Election.layer({ ...election(settings, identity), name, namespace }) : Leadership.layerAlways
+  const { core, own } = leasesOf(settings, cluster)
   return {
-    own: Context.get(yield* Layer.build(own), Leadership),
-    core: Context.get(yield* Layer.build(core), Leadership)
+    own: Context.get(yield* Layer.build(layerOf(own)), Leadership),
+    core: Context.get(yield* Layer.build(layerOf(core)), Leadership)
   }
 })
 

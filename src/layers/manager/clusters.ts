@@ -19,6 +19,8 @@ import { pathOf } from "./settings/cluster.ts"
 export interface Connected {
   readonly transport: Layer.Layer<Transport>
   readonly embedded: boolean
+  /** Its address. */
+  readonly server: string
   /** Where a Lease goes when nothing was said. */
   readonly namespace: string
   /** A command to try, for the user to copy. */
@@ -57,6 +59,7 @@ export const connect = Effect.fnUntraced(function* (
   return {
     transport: over(endpoint),
     embedded: false,
+    server: endpoint.server,
     namespace: source === "in-cluster" ? (found.namespace ?? "default") : "kube-system",
     hint: undefined
   } satisfies Connected
@@ -93,5 +96,11 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   )
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: cluster.endpoint.server })
   const hint = `kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`
-  return { transport, embedded: true, namespace: "kube-system", hint } satisfies Connected
+  return {
+    transport,
+    embedded: true,
+    server: cluster.endpoint.server,
+    namespace: "kube-system",
+    hint
+  } satisfies Connected
 })
