@@ -11,8 +11,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServer.ts"
+import * as Bearer from "./apiserver/http/bearer.ts"
+import type * as Certificate from "./apiserver/http/certificate.ts"
 import * as Front from "./apiserver/http/Front.ts"
 import * as Kubeconfig from "./apiserver/http/kubeconfigFile.ts"
+import * as TokenSigner from "./apiserver/http/tokenSigner.ts"
 import { Endpoint } from "./Endpoint.ts"
 
 export interface Options {
@@ -22,6 +25,9 @@ export interface Options {
   readonly directory?: string | undefined
   /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
   readonly admission?: ApiServerOptions["admission"]
+  /** Everybody who is let in may do everything, unless `RBAC` is to ask their roles. */
+  readonly authorization?: ApiServerOptions["authorization"]
+  readonly audit?: ApiServerOptions["audit"]
 }
 
 /** The cluster could not be started; the message is one sentence for the user. */
@@ -42,12 +48,30 @@ export class EmbeddedCluster extends Context.Service<
     }
     /** Path of the file; its context is `embedded`. */
     readonly kubeconfig: string
+    /** A certificate and its key by which a client is this user in these groups. */
+    readonly issue: (name: string, groups?: ReadonlyArray<string>) => Effect.Effect<Certificate.Pair>
+    /** Who asked for what and what came of it, oldest first; as much as is kept. */
+    readonly audit: ApiServer["Service"]["audit"]
     /** What the front is doing right now. */
     readonly stats: Front.Front["stats"]
   }
 >()("effect-controller-manager/EmbeddedCluster") {
   static readonly layer = (options: Options = {}): Layer.Layer<EmbeddedCluster, EmbeddedClusterError> =>
-    Layer.effect(EmbeddedCluster, make(options)).pipe(Layer.provide(ApiServer.layer({ admission: options.admission })))
+    Layer.unwrap(
+      Effect.sync(() => {
+        // From the platform's CSPRNG on purpose: a token must not follow the seed of a test or of a replay.
+        const token = Redacted.make(randomBytes(32).toString("base64url"), { label: "token" })
+        const authentication = {
+          signer: TokenSigner.make(),
+          // The front knows it by itself; this is for reviews of it.
+          known: Bearer.make([{ token, user: Bearer.administrator }])
+        }
+        const { admission, audit, authorization } = options
+        return Layer.effect(EmbeddedCluster, make(options, token)).pipe(
+          Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication }))
+        )
+      })
+    )
 
   /** Where and as whom `HttpTransport` reaches it. */
   static readonly layerEndpoint: Layer.Layer<Endpoint, never, EmbeddedCluster> = Layer.effect(
@@ -56,20 +80,27 @@ export class EmbeddedCluster extends Context.Service<
   )
 }
 
-const make = Effect.fnUntraced(function* (options: Options) {
+const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Redacted) {
   const api = yield* ApiServer
   const now = yield* Clock.currentTimeMillis
-  const { ca, certificate, key } = yield* Effect.tryPromise({
+  const { ca, certificate, issue, key } = yield* Effect.tryPromise({
     // Loaded here because the certificate library costs time and memory that only this layer should pay.
     try: async () => (await import("./apiserver/http/certificate.ts")).make(now),
     catch: failure("cannot make a certificate for the embedded API server: ")
   })
-  // From the platform's CSPRNG on purpose: a token must not follow the seed of a test or of a replay.
-  const token = Redacted.make(randomBytes(32).toString("base64url"), { label: "token" })
-  const front = yield* Effect.mapError(Front.listen({ api, certificate, key, token, port: options.port }), failure(""))
+  const front = yield* Effect.mapError(
+    Front.listen({ api, certificate, key, token, clientCa: ca, port: options.port }),
+    failure("")
+  )
   const endpoint = { server: `https://${Front.host}:${front.port}`, ca, token }
   const kubeconfig = yield* Effect.mapError(Kubeconfig.write(endpoint, options.directory), failure(""))
-  return EmbeddedCluster.of({ endpoint, kubeconfig, stats: front.stats })
+  return EmbeddedCluster.of({
+    endpoint,
+    kubeconfig,
+    issue: (name, groups) => Effect.promise(() => issue(name, groups)),
+    audit: api.audit,
+    stats: front.stats
+  })
 })
 
 const failure =

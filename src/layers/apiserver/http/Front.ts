@@ -14,9 +14,10 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer, type Server } from "node:https"
-import type { Answer, Api, ApiRequest, ApiResponse, User } from "../Api.ts"
+import type { Answer, Api, ApiRequest, ApiResponse } from "../Api.ts"
 import * as Bearer from "./bearer.ts"
 import { type Connection, Connections } from "./Connections.ts"
+import * as Identity from "./identity.ts"
 import * as Incoming from "./incoming.ts"
 import { withProtobuf } from "./openApiProtobuf.ts"
 import * as Outgoing from "./outgoing.ts"
@@ -36,7 +37,12 @@ export interface Options {
   readonly certificate: string
   /** PEM. */
   readonly key: Redacted.Redacted
+  /** The administrator's. */
   readonly token: Redacted.Redacted
+  /** Further users by their tokens; those of service accounts are the API's business. */
+  readonly tokens?: ReadonlyArray<Bearer.Known> | undefined
+  /** PEM: authority of the certificates by which clients may say who they are. Without it nobody is asked for one. */
+  readonly clientCa?: string | undefined
   /** 0, the default, takes a free one. */
   readonly port?: number | undefined
   /** How long closing waits for answers under way; 3 s unless said otherwise. */
@@ -57,7 +63,8 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
   const connections = new Connections()
-  const identify = Bearer.make(options.token)
+  const known = [{ token: options.token, user: Bearer.administrator }, ...(options.tokens ?? [])]
+  const identify = Identity.make(options.api, Bearer.make(known))
   let watches = 0
   let requests = 0
   const exchange = exchangeWith(withProtobuf(options.api), identify, draining, (change) => (watches += change))
@@ -87,6 +94,8 @@ const makeServer = (options: Options): Server =>
     cert: options.certificate,
     key: Redacted.value(options.key),
     minVersion: "TLSv1.2",
+    // A certificate that is not ours is as good as none: who shows it is refused by `identify`, with a Status.
+    ...(options.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: options.clientCa }),
     ALPNProtocols: ["http/1.1"],
     handshakeTimeout: 10_000,
     // As in the reference server: a long label selector in a URL is no mistake.
@@ -125,10 +134,13 @@ const listenError = (port: number, error: NodeJS.ErrnoException): ListenError =>
   return new ListenError({ port, message: `cannot listen on ${where}: ${error.message}` })
 }
 
-type Identify = (header: string | undefined, path: string) => User | undefined
-
 /** One request from its head to its flushed answer. Never fails: what goes wrong is an answer, or a closed connection. */
-const exchangeWith = (api: Api, identify: Identify, draining: Latch.Latch, watching: (change: 1 | -1) => void) => {
+const exchangeWith = (
+  api: Api,
+  identify: Identity.Identify,
+  draining: Latch.Latch,
+  watching: (change: 1 | -1) => void
+) => {
   const reply = Effect.fnUntraced(function* (
     request: IncomingMessage,
     response: ServerResponse,
@@ -160,7 +172,7 @@ const exchangeWith = (api: Api, identify: Identify, draining: Latch.Latch, watch
 /** What to answer: refusals are failures here, so that each check can end the call. */
 const respond = Effect.fnUntraced(function* (
   api: Api,
-  identify: Identify,
+  identify: Identity.Identify,
   draining: Latch.Latch,
   message: IncomingMessage,
   connection: Connection
@@ -171,7 +183,7 @@ const respond = Effect.fnUntraced(function* (
   }
   const target = Incoming.target(message.url ?? "/")
   if ("_tag" in target) return yield* Effect.fail(target)
-  const user = identify(message.headers.authorization, target.path)
+  const user = yield* identify(message, target.path)
   if (user === undefined) return yield* Effect.fail(Refusal.unauthorized)
   const received = yield* Incoming.body(message, (fail) => (connection.failBody = fail))
   const { contentType, text } = yield* Incoming.toJson(received, message.headers["content-type"])

@@ -1,27 +1,25 @@
-/**
- * Who is calling, by bearer token: the holder of the one token is the cluster's administrator, the health paths are open to
- * anybody, and all else is 401. Other ways to prove an identity belong to a later room.
- */
+/** Users by bearer tokens that a carrier was told at its start. */
 import { createHash, timingSafeEqual } from "node:crypto"
 import * as Redacted from "effect/Redacted"
 import type { User } from "../Api.ts"
 
-const admin: User = { name: "admin", groups: ["system:masters", "system:authenticated"] }
+export interface Known {
+  readonly token: Redacted.Redacted
+  readonly user: User
+}
 
-const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] }
-
-const open: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"])
+/** Who holds the token that is made at a start. */
+export const administrator: User = { name: "admin", groups: ["system:masters", "system:authenticated"] }
 
 /**
- * A function from the Authorization header and path to the user, `undefined` for a stranger. Digests are compared, so that
- * neither the content nor the length of the token shows in the time taken. A wrong token is refused on open paths as well.
+ * From a token to its user, `undefined` for a stranger's. Digests are compared, so that neither the content nor the length of a token
+ * shows in the time taken.
  */
-export const make = (token: Redacted.Redacted): ((header: string | undefined, path: string) => User | undefined) => {
-  const expected = digest(Redacted.value(token))
-  return (header, path) => {
-    if (header === undefined) return open.has(path) ? anonymous : undefined
-    const presented = /^bearer +(\S+) *$/i.exec(header)?.[1]
-    return presented !== undefined && timingSafeEqual(digest(presented), expected) ? admin : undefined
+export const make = (tokens: ReadonlyArray<Known>): ((token: string) => User | undefined) => {
+  const expected = tokens.map(({ token, user }) => ({ digest: digest(Redacted.value(token)), user }))
+  return (token) => {
+    const presented = digest(token)
+    return expected.find((one) => timingSafeEqual(presented, one.digest))?.user
   }
 }
 

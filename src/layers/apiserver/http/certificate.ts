@@ -1,6 +1,6 @@
 /**
- * The embedded server's TLS material, made afresh at every start: an authority that nobody else knows and one server
- * certificate for loopback. Keys and serial numbers come from the platform's CSPRNG on purpose: secrets must not follow a
+ * The embedded server's TLS material, made afresh at every start: an authority that nobody else knows, one server
+ * certificate for loopback, and certificates for clients on demand. Keys and serial numbers come from the platform's CSPRNG on purpose: secrets must not follow a
  * seed. A module of its own because the certificate library is loaded with it.
  */
 import {
@@ -8,6 +8,8 @@ import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
   ExtendedKeyUsageExtension,
+  type Extension,
+  type JsonName,
   KeyUsageFlags,
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
@@ -18,11 +20,16 @@ import * as Redacted from "effect/Redacted"
 import { randomBytes, webcrypto } from "node:crypto"
 
 /** PEM texts. */
-export interface Material {
-  /** What clients trust. */
-  readonly ca: string
+export interface Pair {
   readonly certificate: string
   readonly key: Redacted.Redacted
+}
+
+export interface Material extends Pair {
+  /** What clients trust, and what the server trusts of clients. */
+  readonly ca: string
+  /** A certificate by which a client is this user in these groups, as long as the server's own is valid. */
+  readonly issue: (name: string, groups?: ReadonlyArray<string>) => Promise<Pair>
 }
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
@@ -34,7 +41,6 @@ export const make = async (now: number): Promise<Material> => {
   const validity = { notBefore: new Date(now - hour), notAfter: new Date(now + 365 * 24 * hour) }
   const crypto: Crypto = webcrypto
   const authority = await newKeys()
-  const own = await newKeys()
   const ca = await X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: serial(),
@@ -50,37 +56,48 @@ export const make = async (now: number): Promise<Material> => {
     },
     crypto
   )
-  const certificate = await X509CertificateGenerator.create(
-    {
-      serialNumber: serial(),
-      subject: "CN=embedded-apiserver",
-      issuer: ca.subject,
-      ...validity,
-      publicKey: own.publicKey,
-      signingKey: authority.privateKey,
-      signingAlgorithm: algorithm,
-      extensions: [
-        new BasicConstraintsExtension(false, undefined, true),
-        new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-        new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-        new SubjectAlternativeNameExtension([
-          { type: "dns", value: "localhost" },
-          { type: "ip", value: "127.0.0.1" },
-          { type: "ip", value: "::1" }
-        ]),
-        await AuthorityKeyIdentifierExtension.create(authority.publicKey, false, crypto)
-      ]
-    },
-    crypto
-  )
-  const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", own.privateKey)).toString("base64")
-  return {
-    ca: ca.toString("pem"),
-    certificate: certificate.toString("pem"),
-    key: Redacted.make(
-      `-----BEGIN PRIVATE KEY-----\n${(key.match(/.{1,64}/g) ?? []).join("\n")}\n-----END PRIVATE KEY-----\n`
+  const issue = async (subject: JsonName, usage: ExtendedKeyUsage, names: ReadonlyArray<Extension>): Promise<Pair> => {
+    const own = await newKeys()
+    const certificate = await X509CertificateGenerator.create(
+      {
+        serialNumber: serial(),
+        subject,
+        issuer: ca.subject,
+        ...validity,
+        publicKey: own.publicKey,
+        signingKey: authority.privateKey,
+        signingAlgorithm: algorithm,
+        extensions: [
+          new BasicConstraintsExtension(false, undefined, true),
+          new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+          new ExtendedKeyUsageExtension([usage]),
+          ...names,
+          await AuthorityKeyIdentifierExtension.create(authority.publicKey, false, crypto)
+        ]
+      },
+      crypto
     )
+    return { certificate: certificate.toString("pem"), key: await pem(own.privateKey) }
   }
+  const own = await issue([{ CN: ["embedded-apiserver"] }], ExtendedKeyUsage.serverAuth, [
+    new SubjectAlternativeNameExtension([
+      { type: "dns", value: "localhost" },
+      { type: "ip", value: "127.0.0.1" },
+      { type: "ip", value: "::1" }
+    ])
+  ])
+  return {
+    ...own,
+    ca: ca.toString("pem"),
+    issue: (name, groups = []) =>
+      issue([...groups.map((group) => ({ O: [group] })), { CN: [name] }], ExtendedKeyUsage.clientAuth, [])
+  }
+}
+
+const pem = async (key: webcrypto.CryptoKey): Promise<Redacted.Redacted> => {
+  const text = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key)).toString("base64")
+  const lines = text.match(/.{1,64}/g) ?? []
+  return Redacted.make(`-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`)
 }
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])
