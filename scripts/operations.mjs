@@ -1,0 +1,17 @@
+/** `npm run operations`: renews the tables of settings in docs/operations.md from the settings of the built program. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { main, root, run } from "./run.mjs"
+
+const built = (path) => import(pathToFileURL(join(root, "dist", path)).href)
+
+await main(async () => {
+  run(process.execPath, ["scripts/build.mjs"])
+  const { settings } = await built("layers/manager/settings.js")
+  const { renewed } = await built("layers/manager/setting/document.js")
+  const file = join(root, "docs/operations.md")
+  const document = renewed(readFileSync(file, "utf8"), settings)
+  if (document === undefined) throw new Error(`${file} has no marks for the tables`)
+  writeFileSync(file, document)
+})

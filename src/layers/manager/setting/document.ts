@@ -1,0 +1,35 @@
+/** The settings as a document has them: a table for each group, between two marks, so that a script can renew it. Pure. */
+import * as Setting from "../setting.ts"
+
+/** Around what is generated. */
+export const marks = { begin: "<!-- settings: begin -->", end: "<!-- settings: end -->" } as const
+
+/** Markdown: a heading and a table for each group that has settings. */
+export const tables = (settings: Setting.Settings): string =>
+  Object.entries(Setting.groups)
+    .flatMap(([group, title]) => {
+      const rows = Object.values(settings).filter((setting) => setting.group === group)
+      return rows.length === 0 ? [] : [[`### ${title}`, "", ...heading, ...rows.map(row)].join("\n")]
+    })
+    .join("\n\n")
+
+/** The document with its tables renewed; undefined when it has no marks to put them between. */
+export const renewed = (document: string, settings: Setting.Settings): string | undefined => {
+  const begin = document.indexOf(marks.begin)
+  const end = document.indexOf(marks.end)
+  return begin === -1 || end < begin
+    ? undefined
+    : `${document.slice(0, begin)}${marks.begin}\n\n${tables(settings)}\n\n${document.slice(end)}`
+}
+
+const heading = ["| Flag, key | Variable | Default | Meaning |", "|---|---|---|---|"]
+
+const row = (setting: Setting.Setting<unknown>): string => {
+  const names = [setting.name, ...setting.aliases].map((name) => `\`--${name}\``).join(", ")
+  const usual = setting.default === undefined || setting.default === "" ? "" : `\`${setting.default}\``
+  const words = setting.codec.choices === undefined ? "" : ` (${setting.codec.choices.join(", ")})`
+  const cells = [names, setting.env === undefined ? "" : `\`${setting.env}\``, usual, setting.description + words]
+  return `| ${cells.map(escaped).join(" | ")} |`
+}
+
+const escaped = (cell: string): string => cell.replaceAll("|", String.raw`\|`)
