@@ -5,7 +5,11 @@
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Key from "../src/kube/Key.ts"
+import * as Log from "../src/layers/controller/log.ts"
+import * as OwnWrites from "../src/layers/controller/ownWrites.ts"
 import * as KeyedQueue from "../src/streams/KeyedQueue.ts"
+import * as LoopMetrics from "../src/streams/loopMetrics.ts"
 import * as Reconcile from "../src/streams/Reconcile.ts"
 import type { Figure } from "./figure.ts"
 
@@ -121,6 +125,51 @@ const withLoop = (
     )
   )
 
+/** Rounds of a loop that does nothing, run as `Controller` runs it, for as long as the scope of the caller is open. */
+const noOp = (metrics: LoopMetrics.LoopMetrics | undefined) =>
+  Effect.gen(function* () {
+    const queue = yield* KeyedQueue.make({ metrics })
+    const reconcile = ({ name }: { readonly name: string }) => (name === "" ? Effect.never : Effect.void)
+    const loop = Reconcile.run(queue, {
+      concurrency: 8,
+      metrics,
+      observe: yield* Log.observer,
+      reconcile: (key) => Effect.provideService(reconcile(Key.parse(key)), OwnWrites.CurrentKey, key)
+    })
+    yield* Effect.forkScoped(loop)
+    return reconcileRound(queue)
+  })
+
+/** The tenth of them that others on the machine disturbed least. */
+const undisturbed = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? Number.NaN
+
+/** Microseconds a run with metrics, without them, and their ratio; measured in turns, in changing order. */
+const counted = Effect.scoped(
+  Effect.gen(function* () {
+    const plain = yield* noOp(undefined)
+    const measured = yield* noOp(yield* LoopMetrics.of("bench"))
+    const micros = async (round: () => Promise<number>): Promise<number> => {
+      const start = performance.now()
+      let cycles = 0
+      for (let i = 0; i < 10; i++) cycles += await round()
+      return ((performance.now() - start) * 1000) / cycles
+    }
+    return yield* Effect.promise(async () => {
+      const pairs: Array<{ readonly plain: number; readonly measured: number }> = []
+      for (let i = 0; i < 220; i++) {
+        const first = i % 2 === 0 ? await micros(plain) : undefined
+        const own = await micros(measured)
+        pairs.push({ plain: first ?? (await micros(plain)), measured: own })
+      }
+      const warm = pairs.slice(20)
+      const without = undisturbed(warm.map((pair) => pair.plain))
+      const own = undisturbed(warm.map((pair) => pair.measured))
+      return { plain: without, measured: own, ratio: own / without }
+    })
+  })
+)
+
 /** Counts sleeps of the clock that are under way. */
 const countingClock = (real: Clock.Clock) => {
   const counter = { sleeping: 0, most: 0 }
@@ -165,6 +214,7 @@ export const run = async (): Promise<Array<Figure>> => {
     () => {}
   )
   const suspending = await withLoop(() => Effect.yieldNow)
+  const metrics = await Effect.runPromise(counted)
   const heap = await Effect.runPromise(delayed)
   const cycles = (name: string, value: number, bar: number, floor = deepFloor): Figure => ({
     name,
@@ -187,6 +237,15 @@ export const run = async (): Promise<Array<Figure>> => {
     micros("reconcile: no-op, 8 workers, 5 min timeout", loop),
     micros("reconcile: the same with an observer", observed),
     micros("reconcile: the same, each run suspends once", suspending),
+    {
+      name: "reconcile: no-op of a controller with every metric, in pairs",
+      value: Number(metrics.measured.toFixed(2)),
+      unit: "µs/run",
+      floor: Number(metrics.plain.toFixed(2)),
+      ratio: Number(metrics.ratio.toFixed(3)),
+      bar: "≤ 1.03 × without",
+      ok: metrics.ratio <= 1.03
+    },
     {
       name: "queue: one of 1,000,000 delayed adds",
       value: heap.nanos,

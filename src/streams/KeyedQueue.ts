@@ -15,6 +15,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "./backoff.ts"
+import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Monotonic from "./monotonic.ts"
 import * as QueueState from "./queueState.ts"
 import * as TokenBucket from "./tokenBucket.ts"
@@ -34,6 +35,8 @@ export interface Options {
    * them starve, as in Go.
    */
   readonly aging?: { readonly levels: number; readonly interval: Duration.Input } | "off" | undefined
+  /** Where it is counted; nowhere by default. */
+  readonly metrics?: LoopMetrics | undefined
 }
 
 export interface AddOptions {
@@ -80,8 +83,8 @@ export interface KeyedQueue<K extends string = string> {
    * region, if the fiber can be interrupted before it calls `done`.
    */
   readonly take: Effect.Effect<K, Cause.Done>
-  /** The next key, if one is ready. */
-  readonly takeUnsafe: () => K | undefined
+  /** The next key, if one is ready. `at`: what the monotonic clock says, in milliseconds, for a caller who has just looked. */
+  readonly takeUnsafe: (at?: number) => K | undefined
   readonly done: (key: K) => Effect.Effect<void>
   readonly doneUnsafe: (key: K) => void
   /** Hands a key back that was not worked on: it is ready again behind its equals, even while draining. */
@@ -119,6 +122,7 @@ export const make = <K extends string = string>(
       now,
       backoff: retryDelay(options, now),
       aging: agingOf(options.aging),
+      metrics: options.metrics,
       onReady: () => waiters.wake(),
       onDelay: (due) => timer.arm(due),
       onQuiet: () => quiet.wake()
@@ -130,8 +134,9 @@ export const make = <K extends string = string>(
       timer.stop()
       state.shutdown(false)
     })
+    const detach = options.metrics?.attachQueue(state)
     return Effect.as(
-      Effect.addFinalizer(() => shutdown),
+      Effect.addFinalizer(() => Effect.andThen(shutdown, () => Effect.sync(() => detach?.()))),
       wrap<K>(options.name ?? "queue", state, { waiters, quiet, timer, shutdown })
     )
   })
@@ -144,7 +149,7 @@ interface Parts {
 }
 
 const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, parts: Parts): KeyedQueue<K> => {
-  const takeUnsafe = (): K | undefined => state.take()
+  const takeUnsafe = (at?: number): K | undefined => state.take(at)
   const doneUnsafe = (key: K): void => state.done(key)
   const addWithUnsafe = (key: K, options: AddOptions): number | undefined => {
     const priority = options.priority ?? 0
@@ -172,9 +177,7 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
   return {
     name,
     addUnsafe: (key, priority = 0) => void state.add(key, priority, 0),
-    addAllUnsafe: (keys, priority = 0) => {
-      for (const key of keys) state.add(key, priority, 0)
-    },
+    addAllUnsafe: (keys, priority = 0) => state.addAll(keys, priority),
     addWithUnsafe,
     add: (key, options = {}) => Effect.sync(() => void addWithUnsafe(key, options)),
     forget: (key) => Effect.sync(() => state.forget(key)),

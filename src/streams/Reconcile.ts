@@ -12,6 +12,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { KeyedQueue } from "./KeyedQueue.ts"
+import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Loop from "./reconcileLoop.ts"
 
 export type Outcome = Done | After
@@ -97,6 +98,8 @@ export interface Options<K, E, R> {
   readonly park?: ((key: K, resume: () => void) => boolean) | undefined
   /** For metrics and logs. Must be quick; if it throws, that is logged and the key is not affected. */
   readonly observe?: ((event: RunEvent<K, E>) => void) | undefined
+  /** Where runs are counted; nowhere by default. */
+  readonly metrics?: LoopMetrics | undefined
 }
 
 /**

@@ -8,6 +8,7 @@
  * Source of the rules: framework.md 2.6; controller-runtime's priority queue and client-go's workqueue.
  */
 import { DueHeap } from "./dueHeap.ts"
+import type { LoopMetrics } from "./loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 
 /** In the order in which a shutdown drops them: a drain drops what waits, a stop also what is ready. */
@@ -30,6 +31,8 @@ interface Entry<K> extends ReadyList.Item<Entry<K>> {
   /** Highest priority and earliest due time (0: at once) of the adds since it was handed out; meaningful while pending. */
   pendingPriority: number
   pendingDue: number
+  /** When it last became ready; kept only where it is measured. A raised priority does not move it. */
+  readyAt: number
 }
 
 export interface Options {
@@ -38,6 +41,8 @@ export interface Options {
   /** Delay in milliseconds after n failures in a row. */
   readonly backoff: (failures: number) => number
   readonly aging: ReadyList.Aging | undefined
+  /** Told how long each key was ready, if anybody wants to know: it costs a reading of the clock for each time keys are added. */
+  readonly metrics?: Pick<LoopMetrics, "waits" | "sawPriority"> | undefined
   /** A key became ready, or the queue ended: somebody who waits for a key should look again. */
   readonly onReady: () => void
   /** A key was delayed and is now the first of all, due at `due`. */
@@ -62,24 +67,37 @@ export class QueueState<K> {
   /** Keys queued anew (an add that merges does not count), and adds with a delay. Only ever grow. */
   private adds = 0
   private retries = 0
+  /** When a key was last handed out; kept only where it is measured. */
+  private takenAt = 0
+  private readonly waits: LoopMetrics["waits"] | undefined
   private readonly options: Options
 
   constructor(options: Options) {
     this.options = options
-    this.ready = new ReadyList.ReadyList(options.aging, options.now)
+    this.waits = options.metrics?.waits
+    this.ready = new ReadyList.ReadyList(options.aging, options.now, options.metrics?.sawPriority)
   }
 
-  /** Asks for the key after `delay` milliseconds (≤ 0: at once). False if the queue no longer takes adds. */
-  add(key: K, priority: number, delay: number): boolean {
+  /**
+   * Asks for the key after `delay` milliseconds (≤ 0: at once). False if the queue no longer takes adds. `at`: what the clock
+   * says, for a caller who adds many.
+   */
+  add(key: K, priority: number, delay: number, at?: number): boolean {
     if (this.mode !== "open") return false
     if (delay > 0) this.retries++
     const entry = this.entries.get(key)
     const rank = Number.isNaN(priority) ? 0 : priority
     const due = delay > 0 ? this.options.now() + delay : 0
-    if (entry === undefined) this.insert(key, rank, due)
+    if (entry === undefined) this.insert(key, rank, due, at)
     else if (entry.phase === InFlight) this.remember(entry, rank, due)
-    else this.merge(entry, rank, due)
+    else this.merge(entry, rank, due, at)
     return true
+  }
+
+  /** Asks for all of them at once, with one look at the clock. */
+  addAll(keys: Iterable<K>, priority: number): void {
+    const at = this.waits === undefined ? 0 : this.options.now()
+    for (const key of keys) this.add(key, priority, 0, at)
   }
 
   /** Counts a failure and asks for the key after its backoff, or `after` if that is shorter. The delay, if accepted. */
@@ -106,12 +124,16 @@ export class QueueState<K> {
     return this.entries.get(key)?.priority
   }
 
-  /** Hands out the best ready key, now in flight until `done` or `release`. */
-  take(): K | undefined {
+  /** Hands out the best ready key, now in flight until `done` or `release`. `at`: what the clock says, if the caller knows. */
+  take(at?: number): K | undefined {
     const entry = this.ready.shift()
     if (entry === undefined) return undefined
     entry.phase = InFlight
     this.processing++
+    if (this.waits !== undefined) {
+      this.takenAt = at ?? this.options.now()
+      this.waits.observe(this.takenAt - entry.readyAt)
+    }
     return entry.key
   }
 
@@ -140,7 +162,7 @@ export class QueueState<K> {
       const entry = this.delayed.peek()
       if (entry === undefined || entry.due > now) return
       this.delayed.remove(entry)
-      this.makeReady(entry)
+      this.makeReady(entry, now)
     }
   }
 
@@ -179,6 +201,22 @@ export class QueueState<K> {
     return this.ready.size > 0
   }
 
+  /** Ready keys by priority. */
+  levels(): ReadonlyMap<number, number> {
+    return this.ready.levels()
+  }
+
+  /** Milliseconds for which the key that has waited longest, of those that come next, has been ready; 0 when there is none. */
+  waited(): number {
+    const now = this.options.now()
+    return Math.max(0, ...this.ready.heads().map((entry) => now - entry.readyAt))
+  }
+
+  /** Milliseconds since keys could have been handed out and none was; 0 when there are none. */
+  stalled(): number {
+    return this.ready.size === 0 ? 0 : Math.min(this.waited(), this.options.now() - this.takenAt)
+  }
+
   stats() {
     return {
       ready: this.ready.size,
@@ -190,7 +228,7 @@ export class QueueState<K> {
     }
   }
 
-  private insert(key: K, priority: number, due: number): void {
+  private insert(key: K, priority: number, due: number, at?: number): void {
     const entry: Entry<K> = {
       key,
       phase: Waiting,
@@ -201,6 +239,7 @@ export class QueueState<K> {
       pending: false,
       pendingPriority: 0,
       pendingDue: 0,
+      readyAt: at ?? 0,
       sequence: 0,
       since: 0,
       previous: undefined,
@@ -208,12 +247,12 @@ export class QueueState<K> {
     }
     this.adds++
     this.entries.set(key, entry)
-    if (due === 0) this.makeReady(entry)
+    if (due === 0) this.makeReady(entry, at)
     else this.delay(entry, due)
   }
 
   /** Joins an add with the one already queued: the higher priority, the earlier time. */
-  private merge(entry: Entry<K>, priority: number, due: number): void {
+  private merge(entry: Entry<K>, priority: number, due: number, at?: number): void {
     if (entry.phase === Ready) {
       if (priority <= entry.priority) return
       this.ready.remove(entry)
@@ -224,7 +263,7 @@ export class QueueState<K> {
     if (priority > entry.priority) entry.priority = priority
     if (due === 0) {
       this.delayed.remove(entry)
-      this.makeReady(entry)
+      this.makeReady(entry, at)
     } else if (due < entry.due) this.delay(entry, due)
   }
 
@@ -258,8 +297,9 @@ export class QueueState<K> {
     if (!drain || this.isFuture(entry.pendingDue)) entry.pending = false
   }
 
-  private makeReady(entry: Entry<K>): void {
+  private makeReady(entry: Entry<K>, at?: number): void {
     entry.phase = Ready
+    if (this.waits !== undefined) entry.readyAt = at ?? this.options.now()
     this.ready.push(entry)
     this.options.onReady()
   }

@@ -41,10 +41,13 @@ export class ReadyList<I extends Item<I>> {
   private readonly others: Array<Level<I>> = []
   private readonly aging: Aging | undefined
   private readonly now: () => number
+  private readonly onLevel: ((priority: number) => void) | undefined
 
-  constructor(aging: Aging | undefined, now: () => number) {
+  /** `onLevel` is told of a priority that keys become ready with when there were none of it before; never of 0. */
+  constructor(aging: Aging | undefined, now: () => number, onLevel?: (priority: number) => void) {
     this.aging = aging
     this.now = now
+    this.onLevel = onLevel
   }
 
   /** Appends the item to the level of its priority. */
@@ -70,6 +73,25 @@ export class ReadyList<I extends Item<I>> {
 
   remove(item: I): void {
     this.unlink(item, item.priority === 0 ? this.normal : this.levelOf(item.priority))
+  }
+
+  /** How many items there are of each priority that has any. Walks the levels other than 0, so not for the hot path. */
+  levels(): ReadonlyMap<number, number> {
+    const sizes = new Map<number, number>()
+    let others = 0
+    for (const { head, priority } of this.others) {
+      let size = 0
+      for (let item = head; item !== undefined; item = item.next) size++
+      sizes.set(priority, size)
+      others += size
+    }
+    if (this.size > others) sizes.set(0, this.size - others)
+    return sizes
+  }
+
+  /** The items that have waited longest, one of each priority. */
+  heads(): ReadonlyArray<I> {
+    return [this.normal, ...this.others].flatMap(({ head }) => (head === undefined ? [] : [head]))
   }
 
   clear(): void {
@@ -101,6 +123,7 @@ export class ReadyList<I extends Item<I>> {
     }
     const level: Level<I> = { priority, head: undefined, tail: undefined }
     this.others.splice(at, 0, level)
+    this.onLevel?.(priority)
     return level
   }
 

@@ -14,6 +14,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Scheduler from "effect/Scheduler"
 import type { KeyedQueue } from "./KeyedQueue.ts"
+import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Monotonic from "./monotonic.ts"
 import type { Options, Outcome, RunEvent } from "./Reconcile.ts"
 import * as Watchdog from "./watchdog.ts"
@@ -53,6 +54,7 @@ interface Settling<K extends string, E> {
   readonly limit: number
   readonly retries: number
   readonly tell: (event: RunEvent<K, E>) => void
+  readonly metrics: LoopMetrics | undefined
   /** The whole loop was interrupted: a run that ends by it did not fail. */
   readonly isStopping: () => boolean
   readonly onDefect: (cause: Cause.Cause<E>) => void
@@ -68,16 +70,28 @@ interface Failure<K, E> {
 }
 
 /** The one switch from outcome to queue action. The queue is told before the observer, and knows of no worker. */
-const settler = <K extends string, E>({ isStopping, limit, onDefect, queue, retries, tell }: Settling<K, E>) => ({
+const settler = <K extends string, E>({
+  isStopping,
+  limit,
+  metrics,
+  onDefect,
+  queue,
+  retries,
+  tell
+}: Settling<K, E>) => ({
   success: (run: Run<K, E>, outcome: Outcome | void, elapsed: number): void => {
     const { key } = run
     queue.forgetUnsafe(key)
     if (outcome?._tag === "After") {
       queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
       queue.doneUnsafe(key)
-      return tell({ _tag: "After", key, elapsed, delay: Duration.toMillis(outcome.delay) })
+      const delay = Duration.toMillis(outcome.delay)
+      metrics?.ended(elapsed)
+      metrics?.requeues(delay > 0 ? "later" : "now")
+      return tell({ _tag: "After", key, elapsed, delay })
     }
     queue.doneUnsafe(key)
+    metrics?.ended(elapsed)
     tell({ _tag: "Done", key, elapsed })
   },
   failure: ({ cause, elapsed, expired, key, priority }: Failure<K, E>): void => {
@@ -86,7 +100,11 @@ const settler = <K extends string, E>({ isStopping, limit, onDefect, queue, retr
       return tell({ _tag: "Stopped", key, elapsed })
     }
     const error = Cause.findError(cause)
-    if (!expired && Result.isSuccess(error) && Predicate.isTagged(error.success, "TerminalError")) {
+    const isTerminal = !expired && Result.isSuccess(error) && Predicate.isTagged(error.success, "TerminalError")
+    const isPanic = !expired && !isTerminal && Cause.hasDies(cause)
+    metrics?.ended(elapsed)
+    metrics?.fails(isTerminal ? "terminal" : expired ? "timeouts" : isPanic ? "panics" : "error")
+    if (isTerminal) {
       queue.forgetUnsafe(key)
       queue.doneUnsafe(key)
       return tell({ _tag: "Terminal", key, elapsed, error: error.success })
@@ -136,6 +154,17 @@ const make = <K extends string, E, R>(
   /** The defect that ends the loop, if defects are not recovered. */
   let fatal: Cause.Cause<never> | undefined
   let finished = false
+  /** Whether anybody wants to know how long runs take. */
+  const isTimed = options.observe !== undefined || options.metrics !== undefined
+  /** What the clock said last in this synchronous section: a run starts when the one before it has ended. */
+  let moment = 0
+  const detach = options.metrics?.attachLoop({
+    concurrency,
+    active: () => active,
+    *running() {
+      for (const run of running) yield now() - run.since
+    }
+  })
 
   const tell = (event: RunEvent<K, E>): void => {
     try {
@@ -154,6 +183,7 @@ const make = <K extends string, E, R>(
     limit,
     retries: options.retries ?? Infinity,
     tell,
+    metrics: options.metrics,
     isStopping: () => stopping,
     onDefect: (cause) => onDefect(cause)
   })
@@ -162,9 +192,10 @@ const make = <K extends string, E, R>(
     if (pumping) return
     pumping = true
     let budget = runsPerTurn
+    moment = now()
     while (hasRoom()) {
       if (budget-- === 0) return dispatcher.scheduleTask(resumePump, 0)
-      const key = queue.takeUnsafe()
+      const key = queue.takeUnsafe(moment)
       if (key === undefined) break
       if (!park(key)) start(key)
     }
@@ -185,6 +216,7 @@ const make = <K extends string, E, R>(
     if (finished || active > 0) return
     finished = true
     waiting?.()
+    detach?.()
     watchdog.stop()
     for (const key of parked) queue.releaseUnsafe(key)
     parked.clear()
@@ -215,12 +247,13 @@ const make = <K extends string, E, R>(
   }
 
   const start = (key: K): void => {
-    const run: Run<K, E> = { key, priority: queue.priority(key) ?? 0, since: now(), expired: false, fiber: undefined }
+    const run: Run<K, E> = { key, priority: queue.priority(key) ?? 0, since: moment, expired: false, fiber: undefined }
     active++
     if (options.observe !== undefined) tell({ _tag: "Started", key, priority: run.priority })
     const fiber = fork(Effect.suspend(() => options.reconcile(key)))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return settle(run, exit)
+    moment = now()
     run.fiber = fiber
     running.add(run)
     watchdog.watch(run)
@@ -234,7 +267,8 @@ const make = <K extends string, E, R>(
 
   const settle = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>): void => {
     active--
-    const elapsed = options.observe === undefined ? 0 : now() - run.since
+    moment = now()
+    const elapsed = isTimed ? moment - run.since : 0
     if (exit._tag === "Success" && !run.expired) return settling.success(run, exit.value, elapsed)
     const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
     settling.failure({ key: run.key, priority: run.priority, elapsed, cause, expired: run.expired })

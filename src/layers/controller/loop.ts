@@ -13,12 +13,14 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { Delta } from "../../streams/Delta.ts"
 import * as KeyedQueue from "../../streams/KeyedQueue.ts"
+import * as LoopMetrics from "../../streams/loopMetrics.ts"
 import type { Predicate } from "../../streams/predicate.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import type * as TokenBucket from "../../streams/tokenBucket.ts"
 import type { Trigger } from "../../streams/trigger.ts"
 import { Cache, type Index } from "../Cache.ts"
 import type { Request } from "../Controller.ts"
+import { type Check, Health } from "../Health.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { LeaderLost } from "../Leadership.ts"
 import { Recorder } from "../Recorder.ts"
@@ -79,7 +81,10 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
     Effect.gen(function* () {
       const cache = yield* Cache
       const supervisor = yield* Supervisor
-      const queue = yield* KeyedQueue.make({ name: options.name, backoff: options.backoff, bucket: options.bucket })
+      const metrics = yield* LoopMetrics.of(options.name)
+      const { backoff, bucket, name } = options
+      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics })
+      yield* (yield* Health).register("readiness", workers(name, metrics))
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
       const events = (yield* Recorder).named(options.component ?? options.name)
@@ -98,6 +103,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             retries: options.retries,
             park: writes.park,
             observe: yield* Log.observer,
+            metrics,
             reconcile: (key) => Effect.provideService(reconcile(requestOf(key)), OwnWrites.CurrentKey, key)
           })
         )
@@ -109,6 +115,20 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       })
     }).pipe(Effect.annotateLogs({ controller: options.name }))
   )
+
+/** Milliseconds after which keys that nobody takes are a stall: more than any run may last that has a time limit. */
+const stalledAfter = 600_000
+
+/** A loop whose workers take nothing, although there is something to take, has come to a stop. */
+const workers = (controller: string, metrics: LoopMetrics.LoopMetrics): Check => ({
+  name: `workers-${controller}`,
+  run: Effect.sync(() => {
+    const millis = metrics.stalled()
+    return millis <= stalledAfter
+      ? undefined
+      : `controller ${controller} has taken no key for ${Math.round(millis / 1000)} s, although keys are ready: all its workers are busy or gone`
+  })
+})
 
 const requestOf = (key: Key.Key): Request => {
   const { namespace, name } = Key.parse(key)

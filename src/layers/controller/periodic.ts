@@ -2,11 +2,13 @@
  * The loop behind `Controller.scheduled`: waits for the controller's kinds, runs, and runs again when the schedule says so. A
  * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended.
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
 import type * as Resource from "../../kube/Resource.ts"
+import * as LoopMetrics from "../../streams/loopMetrics.ts"
 import { Cache } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
@@ -33,10 +35,21 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
         { cache, client: yield* KubeClient, events: (yield* Recorder).named(options.component ?? options.name) },
         () => Effect.void
       )
-      const guarded = options
-        .run(tools)
-        .pipe(Effect.catchCause((cause) => Effect.logWarning("Scheduled run failed", cause)))
-      const run = Effect.flatMap(Clock.monotonicTimeNanos, (startedAt) => Effect.as(guarded, { startedAt }))
+      const metrics = yield* LoopMetrics.of(options.name)
+      const guarded = options.run(tools).pipe(
+        Effect.catchCause((cause) => {
+          metrics.fails(Cause.hasDies(cause) ? "panics" : "error")
+          return Effect.logWarning("Scheduled run failed", cause)
+        })
+      )
+      const run = Effect.flatMap(Clock.monotonicTimeNanos, (startedAt) =>
+        Effect.flatMap(guarded, () =>
+          Effect.map(Clock.monotonicTimeNanos, (endedAt) => {
+            metrics.ended(Number(endedAt - startedAt) / 1e6)
+            return { startedAt }
+          })
+        )
+      )
       yield* supervisor.fork(
         options.name,
         Effect.andThen(synced(cache, options.reads), Effect.repeat(run, options.schedule))
