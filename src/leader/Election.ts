@@ -26,6 +26,7 @@ import { Recorder } from "../layers/Recorder.ts"
 import * as Candidate from "./candidate.ts"
 import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
+import * as Renewal from "./renewal.ts"
 import * as Tenure from "./tenure.ts"
 
 export interface Options {
@@ -42,6 +43,8 @@ export interface Options {
   readonly retryPeriod?: Duration.Input | undefined
   /** Merged into the labels of the Lease. */
   readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Renews in a thread of its own; without one the lease is renewed where everything else runs. */
+  readonly keeper?: Renewal.Keeper | undefined
   /** Hand the lease over on a clean stop; true unless said otherwise. Otherwise it runs out by itself. */
   readonly releaseOnStop?: boolean | undefined
 }
@@ -71,6 +74,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     label: `${namespace}/${name}`,
     status: Metric.withAttributes(masterStatus, { name }),
     candidate,
+    keep: (sentAt) => options.keeper?.keep({ settings, namespace, name, labels, ...candidate.keptUnsafe(), sentAt }),
     follow: (noticed) => Follow.follow({ client, settings, namespace, name, noticed }),
     publish: (holder) =>
       Effect.suspend(() =>
@@ -114,6 +118,7 @@ interface Election {
   /** `namespace/name` of the lease, for logs. */
   readonly label: string
   readonly candidate: Candidate.Candidate
+  readonly keep: (sentAt: number) => Renewal.Keeping | undefined
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
   /** 1 while leading. Source: client-go leader_election_master_status. */
   readonly status: Metric.Metric<number, unknown>
@@ -147,12 +152,13 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       yield* Scope.addFinalizer(scope, Semaphore.release(oneAtATime, 1))
       yield* Scope.addFinalizer(scope, giveBack(election))
       const sentAt = yield* restore(contend(election))
-      const tenure = yield* Tenure.make(election.settings, sentAt)
+      const keeping = election.keep(sentAt)
+      const tenure = yield* Tenure.make(election.settings, sentAt, keeping?.provenUnsafe)
       election.tenure = tenure
       const farewell = yield* once(ended(election, tenure))
       const fibers = [
         yield* Effect.forkDetach(Effect.andThen(Tenure.watchdog(tenure), farewell)),
-        yield* Effect.forkDetach(renewing(election, tenure, sentAt))
+        yield* Effect.forkDetach(renewing(election, tenure, sentAt, keeping))
       ]
       yield* Scope.addFinalizer(
         scope,
@@ -221,28 +227,37 @@ const trying = Effect.fnUntraced(function* (election: Election, freed: Latch.Lat
   }
 })
 
-/**
- * Renews every retry period, counted from the start of one try to the start of the next, so that slow answers do not use up
- * the deadline twice. It never ends a term for being late: that is the watchdog's part.
- */
-const renewing = Effect.fnUntraced(function* (election: Election, tenure: Tenure.Tenure, sentAt: number) {
-  let started = sentAt
-  while (tenure.term.isValidUnsafe()) {
-    const elapsed = (yield* Candidate.monotonicMillis) - started
-    yield* Effect.sleep(Math.max(0, Math.ceil(election.settings.retryPeriod - elapsed)))
-    started = yield* Candidate.monotonicMillis
-    const tried = yield* Effect.result(election.candidate.attempt)
-    if (Result.isFailure(tried)) {
-      tenure.failedUnsafe(tried.failure.message)
-      yield* Effect.logWarning(`cannot renew lease ${election.label}: ${tried.failure.message}`)
-    } else if (tried.success._tag === "Held") {
-      tenure.renewedUnsafe(tried.success.sentAt)
-    } else if (tried.success.holder !== undefined) {
-      const holder = tried.success.holder === "" ? "nobody" : tried.success.holder
-      tenure.endUnsafe("Stolen", `lease ${election.label} is now held by ${holder}`)
+/** Renews for as long as the term lasts: by the keeper if there is one, and in this thread from when there is none any more. */
+const renewing = (election: Election, tenure: Tenure.Tenure, sentAt: number, keeping: Renewal.Keeping | undefined) => {
+  const { candidate, label, settings } = election
+  const heard = Effect.fnUntraced(function* (heard: Renewal.Heard) {
+    switch (heard._tag) {
+      case "Renewed":
+        return tenure.renewedUnsafe(heard.sentAt)
+      case "Failed":
+        tenure.failedUnsafe(heard.message)
+        return yield* Effect.logWarning(`cannot renew lease ${label}: ${heard.message}`)
+      case "Lost":
+        return tenure.endUnsafe("Stolen", `lease ${label} is now held by ${heard.holder || "nobody"}`)
     }
-  }
-})
+  })
+  const kept = (news: Renewal.Heard) =>
+    Effect.flatMap(Candidate.monotonicMillis, (now) => {
+      if (news._tag === "Renewed") candidate.adoptUnsafe(news, news.sentAt, now)
+      return heard(news)
+    })
+  const here = Renewal.loop({
+    candidate,
+    settings,
+    sentAt,
+    goesOnUnsafe: tenure.term.isValidUnsafe,
+    mayRenewUnsafe: () => true,
+    heard
+  })
+  if (keeping === undefined) return here
+  const alone = Effect.logWarning(`lease ${label} is renewed in the main thread from now on`)
+  return Effect.andThen(keeping.run(kept), Effect.andThen(alone, here))
+}
 
 /** Runs the effect when it is called for the first time, then never again; whoever is interrupted first leaves it to the other. */
 const once = (effect: Effect.Effect<void>): Effect.Effect<Effect.Effect<void>> =>

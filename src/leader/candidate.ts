@@ -27,6 +27,14 @@ export type Attempt =
   /** Somebody else holds it; undefined when another writer was faster and we have not looked yet. */
   | { readonly _tag: "Waiting"; readonly holder: string | undefined }
 
+/** What it takes to renew a lease that is held, wherever that is done. */
+export interface Kept {
+  /** The lease as the server stored it last. */
+  readonly lease: Lease
+  /** Microseconds of the last record written: the next one must be later, even when the wall clock is not. */
+  readonly stamp: number
+}
+
 export interface Candidate {
   /** One try to get or keep the lease. */
   readonly attempt: Effect.Effect<Attempt, ApiError.ApiError>
@@ -34,6 +42,10 @@ export interface Candidate {
   readonly release: Effect.Effect<void, ApiError.ApiError>
   /** A record that somebody saw appear just now, perhaps later than it was written. It only tells since when others are waited for. */
   readonly noticed: (lease: Lease) => Effect.Effect<void>
+  /** What was stored when we last knew; to be asked after a success. */
+  readonly keptUnsafe: () => Kept
+  /** Somebody renewed the lease in our name, by a write sent at this monotonic millisecond; nothing of ours was on its way. */
+  readonly adoptUnsafe: (kept: Kept, sentAt: number, now: number) => void
   /** False only when we know that the server does not have us as holder. */
   readonly mayHoldUnsafe: () => boolean
   /** When the last write that succeeded was sent, in monotonic milliseconds; undefined before the first. */
@@ -70,6 +82,12 @@ export const make = (options: Options): Candidate => {
     attempt: Effect.suspend(() => attempt(state)),
     release: Effect.suspend(() => release(state)),
     noticed: (lease) => Effect.map(monotonicMillis, (now) => noticed(state, lease, now)),
+    keptUnsafe: () => ({ lease: state.lease ?? { metadata: nameOf(options) }, stamp: state.stamp }),
+    adoptUnsafe: ({ lease, stamp }, sentAt, now) => {
+      saw(state, lease, now)
+      state.stamp = Math.max(state.stamp, stamp)
+      state.sentAt = sentAt
+    },
     mayHoldUnsafe: () => state.mayHold,
     sentAtUnsafe: () => state.sentAt,
     leaseUnsafe: () => state.lease,
@@ -171,8 +189,11 @@ const release = Effect.fnUntraced(function* (state: State) {
   saw(state, yield* bounded(sent, state), yield* monotonicMillis)
 })
 
-const metadataOf = ({ namespace, name, labels }: Options, lease: Lease | undefined) => {
-  const metadata = lease?.metadata ?? { namespace, name }
+const nameOf = ({ name, namespace }: Options) => ({ namespace, name })
+
+const metadataOf = (options: Options, lease: Lease | undefined) => {
+  const { labels } = options
+  const metadata: Lease["metadata"] = lease?.metadata ?? nameOf(options)
   return labels === undefined ? metadata : { ...metadata, labels: { ...metadata.labels, ...labels } }
 }
 

@@ -22,20 +22,38 @@ export interface Tenure {
   readonly remainingUnsafe: () => number
 }
 
-export const make = (settings: LeasePolicy.Settings, sentAt: number): Effect.Effect<Tenure> =>
-  Clock.clockWith((clock) => Effect.sync(() => makeUnsafe(settings, sentAt, () => millis(clock))))
+/** `provenUnsafe` answers when the last renewal that somebody else made for us was sent, in monotonic milliseconds. */
+export const make = (
+  settings: LeasePolicy.Settings,
+  sentAt: number,
+  provenUnsafe: () => number = () => sentAt
+): Effect.Effect<Tenure> =>
+  Clock.clockWith((clock) => Effect.sync(() => makeUnsafe(settings, sentAt, provenUnsafe, () => millis(clock))))
 
 const millis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-const makeUnsafe = (settings: LeasePolicy.Settings, sentAt: number, now: () => number): Tenure => {
+const makeUnsafe = (
+  settings: LeasePolicy.Settings,
+  sentAt: number,
+  provenUnsafe: () => number,
+  now: () => number
+): Tenure => {
   /** Monotonic milliseconds. Only moves forward, and only while the term is still valid. */
   let until = LeasePolicy.validUntil(sentAt, settings)
+  /** It was seen without proof: what comes later proves nothing any more. */
+  let expired = false
   let lastError = ""
   const lost = Deferred.makeUnsafe<LeaderLost>()
-  const isValidUnsafe = () => !Deferred.isDoneUnsafe(lost) && now() < until
+  const remainingUnsafe = () => {
+    if (!expired) until = Math.max(until, LeasePolicy.validUntil(provenUnsafe(), settings))
+    const remaining = until - now()
+    if (remaining <= 0) expired = true
+    return remaining
+  }
+  const isValidUnsafe = () => !Deferred.isDoneUnsafe(lost) && remainingUnsafe() > 0
   return {
     term: { lost: Deferred.await(lost), isValidUnsafe },
-    remainingUnsafe: () => until - now(),
+    remainingUnsafe,
     endUnsafe: (reason, message) => {
       const text = reason === "NotRenewed" && lastError !== "" ? `${message}; last error: ${lastError}` : message
       Deferred.doneUnsafe(lost, Effect.succeed(new LeaderLost({ reason, message: text })))

@@ -37,6 +37,26 @@ const endsOnTime = (module: Module) =>
     })
   })
 
+/**
+ * Somebody else renews, and we see it in memory we share before we are told: at 9 s and, too late, at 30 s. Nobody looks between
+ * 10 s and 12 s, as in a process that is busy.
+ */
+const believesMemory = (module: Module) =>
+  Effect.gen(function* () {
+    let proven = 0
+    const tenure = yield* module.make(settings, 0, () => proven)
+    yield* TestClock.adjust("9 seconds")
+    proven = 9_000
+    yield* TestClock.adjust("3 seconds")
+    assert.isTrue(tenure.term.isValidUnsafe())
+    assert.strictEqual(tenure.remainingUnsafe(), 7_000)
+    yield* TestClock.adjust("7 seconds")
+    assert.isFalse(tenure.term.isValidUnsafe())
+    proven = 18_000
+    assert.isFalse(tenure.term.isValidUnsafe(), "what was seen without proof stays so")
+    assert.isAtMost(tenure.remainingUnsafe(), 0)
+  })
+
 const mutants = [
   {
     title: "renew deadline counted from the first failure",
@@ -50,12 +70,22 @@ const mutants = [
   },
   {
     title: "a late answer revives the term",
-    find: "const isValidUnsafe = () => !Deferred.isDoneUnsafe(lost) && now() < until",
-    replace: "const isValidUnsafe = () => now() < until || now() >= until"
+    find: "const isValidUnsafe = () => !Deferred.isDoneUnsafe(lost) && remainingUnsafe() > 0",
+    replace: "const isValidUnsafe = () => remainingUnsafe() > Number.NEGATIVE_INFINITY"
   }
 ]
 
 describe("tenure", () => {
+  it.effect("believes what another thread has proven, until it is seen without proof", () => believesMemory(Tenure))
+
+  const forgetful = { title: "proof comes back", find: "if (remaining <= 0) expired = true", replace: "" }
+  it.effect(`mutant is caught: ${forgetful.title}`, () =>
+    Effect.gen(function* () {
+      const mutant = yield* Effect.promise(() => load<Module>("leader/tenure.ts", forgetful))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.scoped(believesMemory(mutant)))))
+    })
+  )
+
   it.effect("ends one renew deadline after the last success was sent", () => endsOnTime(Tenure))
 
   for (const mutation of mutants) {
