@@ -22,13 +22,19 @@ export interface Subject {
   readonly as: (token: string | undefined) => Effect.Effect<Transport["Service"], never, Scope.Scope>
 }
 
+/** A user whom the administrator acts as. */
+export interface Someone {
+  readonly user: string
+  readonly group?: string
+}
+
 /** One request as it is, refusals included: for cases about the answer itself. The path may carry a query. */
 export type Ask = (
   method: Method | "HEAD",
   path: string,
   /** Sent as it is when it is a text, as JSON otherwise. */
   body?: unknown,
-  options?: { readonly accept?: string; readonly contentType?: string }
+  options?: { readonly accept?: string; readonly contentType?: string; readonly as?: Someone }
 ) => Effect.Effect<Reply>
 
 export interface Reply {

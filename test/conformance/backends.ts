@@ -45,7 +45,7 @@ export const real: Backend = {
 
 /** The embedded server, on its own, with what a real one has on. */
 const admission = { nodeTaints: true, resourceQuota: true, storageProtection: true }
-const embedded = Layer.build(ApiServer.layer({ admission })).pipe(
+const embedded = Layer.build(ApiServer.layer({ admission, authorization: "RBAC" })).pipe(
   Effect.map((context) => Context.get(context, ApiServer))
 )
 
@@ -79,6 +79,8 @@ export const overHttps: Backend = {
 const headersOf = (options: Parameters<Ask>[3], body: unknown): Record<string, string> => ({
   accept: options?.accept ?? "application/json",
   "user-agent": "conformance/1",
+  ...(options?.as === undefined ? {} : { "impersonate-user": options.as.user }),
+  ...(options?.as?.group === undefined ? {} : { "impersonate-group": options.as.group }),
   ...(body === undefined ? {} : { "content-type": options?.contentType ?? "application/json" })
 })
 

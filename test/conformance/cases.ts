@@ -3,6 +3,7 @@ import type { Case } from "./Case.ts"
 import { absent } from "./cases/absent.ts"
 import { absentOwned } from "./cases/absentOwned.ts"
 import { admission } from "./cases/admission.ts"
+import { authorization } from "./cases/authorization.ts"
 import { badRequests } from "./cases/badRequests.ts"
 import { beginning } from "./cases/beginning.ts"
 import { created } from "./cases/created.ts"
@@ -10,6 +11,7 @@ import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
 import { errors } from "./cases/errors.ts"
+import { identity } from "./cases/identity.ts"
 import { lists } from "./cases/lists.ts"
 import { patches } from "./cases/patches.ts"
 import { patchDetails } from "./cases/patchDetails.ts"
@@ -31,5 +33,5 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Views: views,
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,
-  Security: security
+  Security: [...security, ...identity, ...authorization]
 }

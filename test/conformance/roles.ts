@@ -1,0 +1,74 @@
+/** Roles and bindings of cases, and waiting until a server that reads them from a cache has taken notice. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { done } from "./answers.ts"
+import type { Ask } from "./Case.ts"
+
+export const group = "rbac.authorization.k8s.io"
+export const rbac = `/apis/${group}/v1`
+
+export const ref = (kind: "Role" | "ClusterRole", name: string) => ({ apiGroup: group, kind, name })
+
+export const toUser = (name: string) => ({ kind: "User", apiGroup: group, name })
+
+export const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: ReadonlyArray<string>) => ({
+  apiGroups: [apiGroup],
+  resources: resources.split(" "),
+  verbs: verbs.split(" "),
+  ...(resourceNames.length === 0 ? {} : { resourceNames })
+})
+
+/** Asks again until the answer is as expected; every question takes a round trip, so a server has time to learn. */
+export const eventually = <A>(ask: Effect.Effect<A>, isExpected: (answer: A) => boolean): Effect.Effect<A> =>
+  Effect.gen(function* () {
+    for (let left = 500; left > 0; left--) {
+      const answer = yield* ask
+      if (isExpected(answer)) return answer
+    }
+    return assert.fail("the answer never came")
+  })
+
+export interface Wish {
+  readonly verb: string
+  readonly group?: string
+  readonly resource: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly subresource?: string
+}
+
+const access = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+/** What an administrator is told of somebody's rights. */
+export const review = (ask: Ask, user: string, wish: Wish) =>
+  Effect.map(ask("POST", access, { spec: { user, resourceAttributes: wish } }), (reply) => done(reply, 201).status)
+
+/**
+ * A role in a namespace (in none: a ClusterRole) and a binding, both of this name, to a user. Answers when the server acts by them, which
+ * the last rule of resources shows.
+ */
+export const grant = Effect.fnUntraced(function* (
+  ask: Ask,
+  to: { readonly user: string; readonly namespace: string; readonly name: string },
+  ...rules: ReadonlyArray<ReturnType<typeof rule>>
+) {
+  const { name, namespace, user } = to
+  const where = namespace === "" ? rbac : `${rbac}/namespaces/${namespace}`
+  const [roles, kind] = namespace === "" ? (["clusterroles", "ClusterRole"] as const) : (["roles", "Role"] as const)
+  const bindings = namespace === "" ? "clusterrolebindings" : "rolebindings"
+  done(yield* ask("POST", `${where}/${roles}`, { metadata: { name }, rules }), 201)
+  const binding = { metadata: { name }, roleRef: ref(kind, name), subjects: [toUser(user)] }
+  done(yield* ask("POST", `${where}/${bindings}`, binding), 201)
+  const last = rules.at(-1)
+  if (last === undefined) return
+  const [resource = "", subresource = ""] = (last.resources[0] ?? "").split("/")
+  const wish: Wish = {
+    verb: last.verbs[0] ?? "",
+    group: last.apiGroups[0] ?? "",
+    resource,
+    subresource,
+    namespace,
+    name: last.resourceNames?.[0] ?? ""
+  }
+  yield* eventually(review(ask, user, wish), ({ allowed }) => allowed)
+})
