@@ -13,7 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Namespace } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
-import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import { EmbeddedCluster, type Options as EmbeddedClusterOptions } from "../../src/layers/EmbeddedCluster.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Nodes from "../../src/layers/nodes/Nodes.ts"
@@ -52,36 +52,40 @@ export class Stand extends Context.Service<
     readonly namespace: (name: string) => Effect.Effect<string>
   }
 >()("test/clients/Stand") {
-  static readonly layer: Layer.Layer<Stand> = Layer.effect(
-    Stand,
-    Effect.gen(function* () {
-      const { endpoint, kubeconfig } = yield* EmbeddedCluster
-      const client = yield* KubeClient
-      const home = yield* Effect.acquireRelease(
-        Effect.promise(() => mkdtemp(join(tmpdir(), "clients-"))),
-        (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-      )
-      const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-      return Stand.of({
-        client,
-        server: endpoint.server,
-        start: (command, args, options = {}) =>
-          Effect.acquireRelease(
-            Effect.sync(() => launch(command, args, { ...base, ...options.env }, options.input)),
-            ({ stop }) => Effect.asVoid(stop)
-          ),
-        namespace: (name) => Effect.as(Effect.orDie(client.create(Namespace, { metadata: { name } })), name)
+  /** On an embedded cluster of one's own choice. */
+  static readonly layerOf = (options: EmbeddedClusterOptions): Layer.Layer<Stand> =>
+    Layer.effect(
+      Stand,
+      Effect.gen(function* () {
+        const { endpoint, kubeconfig } = yield* EmbeddedCluster
+        const client = yield* KubeClient
+        const home = yield* Effect.acquireRelease(
+          Effect.promise(() => mkdtemp(join(tmpdir(), "clients-"))),
+          (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+        )
+        const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
+        return Stand.of({
+          client,
+          server: endpoint.server,
+          start: (command, args, options = {}) =>
+            Effect.acquireRelease(
+              Effect.sync(() => launch(command, args, { ...base, ...options.env }, options.input)),
+              ({ stop }) => Effect.asVoid(stop)
+            ),
+          namespace: (name) => Effect.as(Effect.orDie(client.create(Namespace, { metadata: { name } })), name)
+        })
       })
-    })
-  ).pipe(
-    Layer.provide(Nodes.layer()),
-    Layer.provide(Cache.layer()),
-    Layer.provideMerge(KubeClient.layer),
-    Layer.provide(HttpTransport.layer),
-    Layer.provideMerge(EmbeddedCluster.layerEndpoint),
-    Layer.provideMerge(EmbeddedCluster.layer()),
-    Layer.orDie
-  )
+    ).pipe(
+      Layer.provide(Nodes.layer()),
+      Layer.provide(Cache.layer()),
+      Layer.provideMerge(KubeClient.layer),
+      Layer.provide(HttpTransport.layer),
+      Layer.provideMerge(EmbeddedCluster.layerEndpoint),
+      Layer.provideMerge(EmbeddedCluster.layer(options)),
+      Layer.orDie
+    )
+
+  static readonly layer: Layer.Layer<Stand> = Stand.layerOf({})
 }
 
 const launch = (
