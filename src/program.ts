@@ -33,7 +33,9 @@ import * as CheckTable from "./layers/manager/check/table.ts"
 import * as Clusters from "./layers/manager/clusters.ts"
 import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as ConfigFile from "./layers/manager/configFile.ts"
+import * as DryRun from "./layers/manager/dryRun.ts"
 import * as Help from "./layers/manager/help.ts"
+import { type Host, watchSignals } from "./layers/manager/Host.ts"
 import * as Manager from "./layers/manager/Manager.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import type * as Setting from "./layers/manager/setting.ts"
@@ -43,28 +45,14 @@ import * as Settings from "./layers/manager/settings.ts"
 import { gates } from "./layers/manager/settings/controllers.ts"
 import * as Logs from "./layers/manager/settings/logs.ts"
 import * as StandAlone from "./layers/manager/standAlone.ts"
+import * as Throttle from "./layers/manager/throttle.ts"
 import { Recorder } from "./layers/Recorder.ts"
 import * as Schedules from "./layers/Schedules.ts"
 import { Supervisor } from "./layers/Supervisor.ts"
+import { Transport } from "./layers/Transport.ts"
 import * as Election from "./leader/Election.ts"
 import { ElectionConfigError } from "./leader/lease.ts"
 import { version } from "./version.ts"
-
-/** A standard stream. */
-export interface Output {
-  readonly write: (text: string) => unknown
-  readonly on: (event: "error", listener: () => void) => unknown
-}
-
-/** What the operating system gives the program. */
-export interface Host {
-  readonly argv: ReadonlyArray<string>
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly stdout: Output
-  readonly stderr: Output
-  readonly on: (signal: "SIGINT" | "SIGTERM", listener: () => void) => unknown
-  readonly exit: (code: number) => never
-}
 
 /** Runs the program in this process; it sets the exit code. */
 export const main = (host: Host): void => {
@@ -188,31 +176,8 @@ const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
     return yield* Effect.never
   }).pipe(Effect.scoped)
 
-const controllersBy = (byDefault: Roster.Entry["byDefault"]): string =>
-  roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
-    .filter((entry) => entry.byDefault === byDefault)
-    .map(({ controller, summary }) => `  ${controller.name.padEnd(24)}${summary}`)
-    .join("\n") || "  none"
-
-const description = `Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.
-
-Controllers that are on by default:
-${controllersBy("on")}
-
-Controllers that are on by default on the embedded cluster only; named on a real one they lead under the lease of
-kube-controller-manager:
-${controllersBy("embedded")}
-
-Controllers that are off by default:
-${controllersBy("off")}
-
-Feature gates:
-${gates.map(({ byDefault, name, stage, summary }) => `  ${name}=${byDefault} (${stage})  ${summary}`).join("\n") || "  none"}
-
-Every flag can be said by a variable too, CM_ and its name in capitals (CM_LEADER_ELECT), unless it names another, and by its
-name in the file of --config. The flag goes before the variable, the variable before the file.
-
-Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line or configuration.`
+/** Only what is known of the controllers without running them. */
+const description = Help.describe(roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }), gates)
 
 type Resolved = SettingSources.Resolved<typeof Settings.settings>
 
@@ -250,10 +215,13 @@ const run = (host: Host, resolved: Resolved) =>
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
     const controllers = ledBy(selection, undefined)
     return yield* Effect.flatMap(leadership(settings, cluster), ({ core, own }) =>
-      Manager.run({ controllers, groups: [{ leadership: core, controllers: ledBy(selection, "core") }] }).pipe(
-        Effect.provideService(Leadership, own)
-      )
-    ).pipe(Effect.provide(services(cluster)))
+      Manager.run({
+        controllers,
+        groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
+        warm: settings.warm,
+        onLost: settings.onLost
+      }).pipe(Effect.provideService(Leadership, own))
+    ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(Effect.scoped)
 
 /** The controllers could not work as things are; the table has said why. */
@@ -288,12 +256,26 @@ const podCount = (settings: Settings.Settings) => ({
 })
 
 /** From the outside in; closed from the inside out. */
-const services = (cluster: Clusters.Connected) =>
+const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
-    Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
-    Layer.provideMerge(KubeClient.layer),
+    Layer.provideMerge(Layer.merge(Cache.layer({ streamingList: settings.watchList }), Discovery.layer)),
+    Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
+  )
+
+/** What stands between the controllers and the server, because somebody asked for it. */
+const door = ({ burst, dryRun, qps }: Settings.Settings) =>
+  Layer.effect(
+    Transport,
+    Effect.gen(function* () {
+      const transport = yield* Transport
+      const paced =
+        qps < 0
+          ? transport
+          : yield* Throttle.through(transport, { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst })
+      return dryRun ? DryRun.through(paced) : paced
+    })
   )
 
 /** Whether an election is possible, on whichever cluster: then its settings must make sense. */
@@ -323,10 +305,13 @@ const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connected): Rec
   }
 })
 
+/** A lease is held by being written in time: its client passes neither door. It is made here, and shared with nobody. */
 const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
   const identity = yield* Clusters.identity(hostname())
   const layerOf = ({ isElected, name, namespace }: Lease) =>
-    isElected ? Election.layer({ ...election(settings, identity), name, namespace }) : Leadership.layerAlways
+    isElected
+      ? Layer.provide(Election.layer({ ...election(settings, identity), name, namespace }), KubeClient.layerWith({}))
+      : Leadership.layerAlways
   const { core, own } = leasesOf(settings, cluster)
   return {
     own: Context.get(yield* Layer.build(layerOf(own)), Leadership),
@@ -343,29 +328,3 @@ const election = (settings: Settings.Settings, identity: string): Election.Optio
   retryPeriod: settings.retryPeriod,
   releaseOnStop: settings.leaseRelease
 })
-
-/** `npm start` passes on a signal that the terminal has sent to both: for so long after the first, another one is its echo. */
-const echo = "1 second"
-
-/** The first signal asks for an orderly stop, which may take so long and no longer; the second ends the process at once. */
-const watchSignals = (host: Host, settings: Pick<Settings.Settings, "shutdownTimeout">) =>
-  Effect.map(Effect.context(), (context) => {
-    let received = 0
-    let echoing = host.env["npm_lifecycle_event"] === "start"
-    const overdue = Effect.gen(function* () {
-      yield* Effect.logInfo("Stopping; a second signal ends the process at once")
-      yield* Effect.sleep(settings.shutdownTimeout)
-      const limit = Duration.format(settings.shutdownTimeout)
-      host.stderr.write(`effect-controller-manager: the stop took longer than ${limit}; not everything was closed\n`)
-      host.exit(1)
-    })
-    const fork = Effect.runForkWith(context)
-    const onSignal = () => {
-      if (++received === 1) {
-        fork(overdue)
-        if (echoing) fork(Effect.andThen(Effect.sleep(echo), () => Effect.sync(() => void (echoing = false))))
-      } else if (!echoing) host.exit(1)
-    }
-    host.on("SIGINT", onSignal)
-    host.on("SIGTERM", onSignal)
-  })

@@ -1,8 +1,10 @@
 /** `--help`: the flags under the headings of their settings, one line each, then the controllers and the rest. Pure. */
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
+import type { Gate } from "./gates.ts"
+import type { Entry } from "./roster.ts"
 import * as Setting from "./setting.ts"
-import { describe } from "./setting/flags.ts"
+import { describe as sentence } from "./setting/flags.ts"
 
 /** What is wider has its sentence further right than the others. */
 const widest = 44
@@ -27,8 +29,8 @@ export const render = (doc: HelpDoc.HelpDoc, settings: Setting.Settings): string
   return [
     summary,
     `Usage: ${doc.usage}`,
-    ...shown.map(([title, rows]) =>
-      [`${title}:`, ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)].join("\n")
+    ...shown.map(([title, flags]) =>
+      [`${title}:`, ...flags.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)].join("\n")
     ),
     ...rest
   ].join("\n\n")
@@ -36,7 +38,7 @@ export const render = (doc: HelpDoc.HelpDoc, settings: Setting.Settings): string
 
 const rowOf = (setting: Setting.Setting<unknown>): Row => [
   setting.codec.isSwitch === true ? `--${setting.name}` : `--${setting.name} ${setting.codec.metavar}`,
-  describe(setting)
+  sentence(setting)
 ]
 
 /** Of the library's own flags; those that take a word list the words in their type. */
@@ -44,3 +46,38 @@ const generalRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): Row 
   [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1")}`),
   Option.getOrElse(description, () => "").replace(/ \(choices: .*\)$/, "")
 ]
+
+/** What the program is: first the sentence, and what is more than a sentence after it. */
+export const describe = (table: ReadonlyArray<Entry<unknown>>, gates: ReadonlyArray<Gate>): string => {
+  const controllers = (byDefault: Entry["byDefault"]) =>
+    rows(
+      table
+        .filter((entry) => entry.byDefault === byDefault)
+        .map(({ controller, summary }) => [controller.name, summary] as const)
+    )
+  return `Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.
+
+Controllers that are on by default:
+${controllers("on")}
+
+Controllers that are on by default on the embedded cluster only; named on a real one they lead under the lease of
+kube-controller-manager:
+${controllers("embedded")}
+
+Controllers that are off by default:
+${controllers("off")}
+
+Feature gates:
+${rows(gates.map(({ byDefault, name, stage, summary }) => [`${name}=${byDefault} (${stage})`, summary] as const))}
+
+Every flag can be said by a variable too, CM_ and its name in capitals (CM_LEADER_ELECT), unless it names another, and by its
+name in the file of --config. The flag goes before the variable, the variable before the file.
+
+Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command line or configuration.`
+}
+
+/** In two columns; `none` where there are none. */
+const rows = (all: ReadonlyArray<Row>): string => {
+  const width = Math.max(...all.map(([left]) => left.length))
+  return all.length === 0 ? "  none" : all.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n")
+}

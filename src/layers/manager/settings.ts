@@ -4,6 +4,7 @@
  */
 import type * as Setting from "./setting.ts"
 import { rank, type Resolved, written } from "./setting/sources.ts"
+import * as Cache from "./settings/cache.ts"
 import * as Cluster from "./settings/cluster.ts"
 import * as Controllers from "./settings/controllers.ts"
 import * as Leadership from "./settings/leadership.ts"
@@ -12,6 +13,7 @@ import * as Process from "./settings/process.ts"
 
 export const settings = {
   ...Cluster.settings,
+  ...Cache.settings,
   ...Controllers.settings,
   ...Leadership.settings,
   ...Logs.settings,

@@ -70,6 +70,16 @@ export const integer = (bounds: {
   }
 })
 
+/** A rate, with a fraction if need be; -1 stands for none. */
+export const rate: Codec<number> = {
+  metavar: "number",
+  expected: "a number above zero, or -1 for no limit",
+  decode: (value) =>
+    value === "-1" || (/^\d{1,6}(\.\d{1,3})?$/.test(value) && Number(value) > 0)
+      ? Option.some(Number(value))
+      : Option.none()
+}
+
 /** How many at once. */
 export const concurrency = integer({ min: 1, max: 999_999, expected: "a number of at least 1" })
 

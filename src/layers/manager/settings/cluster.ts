@@ -32,6 +32,30 @@ export const settings = {
     group: "cluster",
     description: "Address of the API server, instead of the one in the kubeconfig"
   }),
+  qps: Setting.make(Codecs.rate, {
+    name: "kube-api-qps",
+    group: "cluster",
+    description: "Requests a second at most, those of leader election apart; -1 is no limit",
+    default: "-1"
+  }),
+  burst: Setting.make(Codecs.integer({ min: 0, max: 999_999, expected: "a number from 0" }), {
+    name: "kube-api-burst",
+    group: "cluster",
+    description: "Requests at once before the rate counts; 0 is twice the rate",
+    default: "0"
+  }),
+  contentType: Setting.make(Codecs.choice(["application/json"]), {
+    name: "kube-api-content-type",
+    group: "cluster",
+    description: "How requests and answers are written; there is only one",
+    default: "application/json"
+  }),
+  dryRun: Setting.make(Codecs.boolean, {
+    name: "dry-run",
+    group: "cluster",
+    description: "Have the server check every write and store none, except those to the lease",
+    default: "false"
+  }),
   clusterName: Setting.make(Codecs.text("name"), {
     name: "cluster-name",
     group: "cluster",

@@ -55,6 +55,13 @@ export const settings = {
     description: "Time between tries to acquire or renew",
     default: "2s"
   }),
+  onLost: Setting.make(Codecs.choice(["exit", "rejoin"]), {
+    name: "leader-elect-on-lost",
+    group: "leadership",
+    description:
+      "What follows when the lease is lost: exit ends the process with 1, rejoin contends again with fresh controllers",
+    default: "exit"
+  }),
   leaseRelease: Setting.make(Codecs.boolean, {
     name: "leader-elect-release-on-cancel",
     env: "CM_LEADER_ELECT_RELEASE",
