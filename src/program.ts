@@ -213,6 +213,7 @@ const run = (host: Host, resolved: Resolved) =>
     const { cluster, selection } = yield* connect(host, resolved, table)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
+    yield* servers(resolved, cluster, selection)
     const controllers = ledBy(selection, undefined)
     return yield* Effect.flatMap(leadership(settings, cluster), ({ core, own }) =>
       Manager.run({
@@ -223,6 +224,23 @@ const run = (host: Host, resolved: Resolved) =>
       }).pipe(Effect.provideService(Leadership, own))
     ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(Effect.scoped)
+
+/** Outside of everything that talks to the cluster: they answer before it and close after it. */
+const servers = Effect.fnUntraced(function* (
+  { origins, values }: Resolved,
+  { embedded }: Clusters.Connected,
+  { chosen }: Roster.Selection<Discovery | KubeClient>
+) {
+  if (values.probeAddress === undefined && values.metricsAddress === undefined) return
+  const Servers = yield* Effect.promise(() => import("./layers/manager/servers.ts"))
+  const place = (setting: "probeAddress" | "metricsAddress") =>
+    Servers.place(values[setting], { byDefault: origins[setting]._tag === "Default", embedded })
+  yield* Servers.start({
+    probes: place("probeAddress"),
+    metrics: place("metricsAddress"),
+    controllers: chosen.map(({ controller }) => controller.name)
+  })
+})
 
 /** The controllers could not work as things are; the table has said why. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}

@@ -47,7 +47,9 @@ export const start = (
     const own = yield* folder
     const [home, temporary] = [join(own, "home"), join(own, "tmp")]
     yield* Effect.promise(() => Promise.all([mkdir(home), mkdir(temporary)]))
-    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary }
+    // Programs of many tests run at once: those that want to be asked name an address of their own.
+    const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
+    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent }
     return yield* Effect.acquireRelease(
       Effect.sync(() => launch(args, { ...base, ...env }, temporary)),
       ({ exit, kill }) => Effect.andThen(kill("SIGKILL"), exit)

@@ -14,9 +14,11 @@ import { Cache } from "../Cache.ts"
 import * as Fence from "../fence.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { Descriptor, Services } from "../Controller.ts"
+import { Health } from "../Health.ts"
 import { Leadership, type Term } from "../Leadership.ts"
 import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
 import * as Preflight from "./preflight.ts"
+import * as Informers from "./probes/informers.ts"
 
 /** The manager ended although nobody asked it to; one sentence says why. */
 export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}
@@ -53,9 +55,11 @@ export const run = <R>(
     const groups = [{ leadership: yield* Leadership, controllers: options.controllers }, ...(options.groups ?? [])]
     const controllers = groups.flatMap((group) => group.controllers)
     const kinds = kindsOf(controllers)
+    const cache = yield* Cache
+    if (options.warm !== false) for (const resource of kinds) yield* cache.subscribe(resource)
+    const health = yield* Health
+    for (const { check, probe } of Informers.checks(cache)) yield* health.register(probe, check)
     if (options.warm !== false) {
-      const cache = yield* Cache
-      for (const resource of kinds) yield* cache.subscribe(resource)
       yield* Preflight.permitted(kinds, patience)
     }
     const work = Effect.gen(function* () {

@@ -10,6 +10,7 @@ import * as Controllers from "./settings/controllers.ts"
 import * as Leadership from "./settings/leadership.ts"
 import * as Logs from "./settings/logs.ts"
 import * as Process from "./settings/process.ts"
+import * as Servers from "./settings/servers.ts"
 
 export const settings = {
   ...Cluster.settings,
@@ -17,7 +18,8 @@ export const settings = {
   ...Controllers.settings,
   ...Leadership.settings,
   ...Logs.settings,
-  ...Process.settings
+  ...Process.settings,
+  ...Servers.settings
 }
 
 export type Settings = Setting.Values<typeof settings>

@@ -1,11 +1,28 @@
 /**
- * What the probes say of informers, from their status alone. Pure. Readiness: has every kind synced; and if not, which, and what
+ * What the probes say of informers, from their status alone. Readiness: has every kind synced; and if not, which, and what
  * the server said last. Liveness: does every informer still try; a server that is away makes nobody dead.
  */
-import type { InformerStatus } from "../../Cache.ts"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Cache, InformerStatus } from "../../Cache.ts"
+import type { Check, Probe } from "../../Health.ts"
 
 /** Milliseconds without a word from the server and without a try: no watch that lives is silent for so long. */
 export const deadAfter = 600_000
+
+/** For whoever runs controllers on a cache. */
+export const checks = (
+  cache: Pick<Cache["Service"], "status">
+): ReadonlyArray<{ readonly probe: Probe; readonly check: Check }> => [
+  { probe: "readiness", check: { name: "informer-sync", run: Effect.map(cache.status, unsynced) } },
+  {
+    probe: "liveness",
+    check: {
+      name: "informers",
+      run: Effect.flatMap(cache.status, (status) => Effect.map(Clock.currentTimeMillis, (now) => dead(status, now)))
+    }
+  }
+]
 
 /** Undefined when all kinds have synced. */
 export const unsynced = (informers: ReadonlyArray<InformerStatus>): string | undefined => {

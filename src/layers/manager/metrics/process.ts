@@ -1,0 +1,107 @@
+/**
+ * What is known of the process as such, read from the operating system and from V8 when somebody scrapes. What this platform
+ * does not tell has no series. Platform edge. Source: framework.md 2.10; the names of Prometheus' own client libraries.
+ */
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
+import { readdirSync, readFileSync } from "node:fs"
+import { constants, PerformanceObserver } from "node:perf_hooks"
+import process from "node:process"
+import { Durations, registrar } from "../../../streams/tally.ts"
+import type { Lag } from "../probes/lag.ts"
+
+const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+
+const cpu = Metric.counter("process_cpu_seconds_total", {
+  description: "Processor time used, in seconds",
+  incremental: true
+})
+const started = gauge("process_start_time_seconds", "When the process began, in seconds since 1970")
+const resident = gauge("process_resident_memory_bytes", "Memory held in RAM")
+const virtual = gauge("process_virtual_memory_bytes", "Address space in use")
+const openFiles = gauge("process_open_fds", "File descriptors in use")
+const maxFiles = gauge("process_max_fds", "File descriptors there may be")
+const lagging = gauge("nodejs_eventloop_lag_seconds", "How late the event loop was when it was last looked at")
+const heapTotal = gauge("nodejs_heap_size_total_bytes", "Size of the heap")
+const heapUsed = gauge("nodejs_heap_size_used_bytes", "What of the heap is in use")
+const external = gauge("nodejs_external_memory_bytes", "Memory of buffers and other objects outside of the heap")
+const gcBounds = [0.001, 0.01, 0.1, 1, 2, 5]
+const gc = Metric.histogram("nodejs_gc_duration_seconds", {
+  description: "Length of garbage collections, by kind",
+  boundaries: gcBounds
+})
+
+const gcKinds: ReadonlyMap<number, string> = new Map([
+  [constants.NODE_PERFORMANCE_GC_MINOR, "minor"],
+  [constants.NODE_PERFORMANCE_GC_MAJOR, "major"],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, "incremental"],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, "weakcb"]
+])
+
+/** Registers all of them; collections are counted for as long as the scope is open. */
+export const register = (lag: Lag): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const context: Context.Context<never> = yield* Effect.context<never>()
+    const { counter, gauge, histogram } = registrar(context)
+    const begin = (yield* Clock.currentTimeMillis) / 1000 - process.uptime()
+    counter(cpu, {}, () => {
+      const { system, user } = process.cpuUsage()
+      return (system + user) / 1e6
+    })
+    gauge(started, {}, () => begin)
+    gauge(resident, {}, () => process.memoryUsage.rss())
+    gauge(heapTotal, {}, () => process.memoryUsage().heapTotal)
+    gauge(heapUsed, {}, () => process.memoryUsage().heapUsed)
+    gauge(external, {}, () => process.memoryUsage().external)
+    gauge(lagging, {}, () => lag.lastUnsafe() / 1000)
+    for (const [metric, read] of ofTheSystem) if (read() !== undefined) gauge(metric, {}, () => read() ?? 0)
+    const collections = new Map([...gcKinds.values()].map((kind) => [kind, new Durations(gcBounds)]))
+    for (const [kind, durations] of collections) histogram(gc, { kind }, () => durations.state())
+    yield* Effect.acquireRelease(
+      Effect.sync(() => observe(collections)),
+      (observer) => Effect.sync(() => observer.disconnect())
+    )
+  })
+
+const observe = (collections: ReadonlyMap<string, Durations>): PerformanceObserver => {
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) collections.get(kindOf(entry))?.observe(entry.duration)
+  })
+  observer.observe({ entryTypes: ["gc"] })
+  return observer
+}
+
+/** The platform's types know entries of every kind, without what those of collections add. */
+const kindOf = (entry: object): string => {
+  const detail: unknown = "detail" in entry ? entry.detail : undefined
+  const kind: unknown = typeof detail === "object" && detail !== null && "kind" in detail ? detail.kind : undefined
+  return (typeof kind === "number" ? gcKinds.get(kind) : undefined) ?? ""
+}
+
+/** Undefined where there is no such file, and no such line in it. */
+const inFile = (path: string, pattern: RegExp, unit: number) => (): number | undefined => {
+  try {
+    const found = pattern.exec(readFileSync(path, "utf8"))?.[1]
+    return found === undefined ? undefined : Number(found) * unit
+  } catch {
+    return undefined
+  }
+}
+
+const ofTheSystem: ReadonlyArray<readonly [Metric.Gauge<number>, () => number | undefined]> = [
+  [virtual, inFile("/proc/self/status", /^VmSize:\s+(\d+) kB$/m, 1024)],
+  [maxFiles, inFile("/proc/self/limits", /^Max open files\s+(\d+)/m, 1)],
+  [
+    openFiles,
+    () => {
+      try {
+        return readdirSync("/proc/self/fd").length
+      } catch {
+        return undefined
+      }
+    }
+  ]
+]

@@ -1,0 +1,66 @@
+/**
+ * The manager's servers, probes and metrics: they listen before anything else is started and close after everything else is
+ * closed, on a leader and on a standby alike. Loaded only when one of them is on. Platform edge.
+ */
+import * as Effect from "effect/Effect"
+import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import { Health } from "../Health.ts"
+import type { Address } from "./http/address.ts"
+import * as Listener from "./http/Listener.ts"
+import * as Probes from "./probes/handle.ts"
+import * as Lag from "./probes/lag.ts"
+import { settings } from "./settings/servers.ts"
+
+/** Where a server listens. */
+export interface Place {
+  readonly address: Address
+  /** Nobody asked for it: if it is in use, the program goes on without. */
+  readonly isOptional: boolean
+}
+
+export interface Options {
+  /** Undefined: off. */
+  readonly probes: Place | undefined
+  readonly metrics: Place | undefined
+  /** The names of those that will run here, now or after an election: their series exist from the start. */
+  readonly controllers: ReadonlyArray<string>
+}
+
+/** What a setting comes to. On the embedded cluster nobody but this machine has any business with what nobody asked for. */
+export const place = (
+  address: Address | undefined,
+  { byDefault, embedded }: { readonly byDefault: boolean; readonly embedded: boolean }
+): Place | undefined => {
+  if (address === undefined) return undefined
+  return byDefault && embedded
+    ? { address: { ...address, host: "127.0.0.1" }, isOptional: true }
+    : { address, isOptional: false }
+}
+
+/** Serves for as long as the scope is open. Fails when an address cannot be had; then nothing was started. */
+export const start = Effect.fnUntraced(function* (options: Options) {
+  const health = yield* Health
+  const lag = yield* Lag.make
+  yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
+  // Until the manager says more, and again after it has ended.
+  yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
+  if (options.probes !== undefined) {
+    yield* listen("probes", settings.probeAddress.name, options.probes, Probes.handler(health))
+  }
+  if (options.metrics !== undefined) {
+    const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
+    const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
+    yield* Effect.forEach(options.controllers, LoopMetrics.of, { discard: true })
+    yield* Process.register(lag)
+    yield* listen("metrics", settings.metricsAddress.name, options.metrics, yield* Metrics.handler)
+  }
+})
+
+const listen = (name: string, setting: string, { address, isOptional }: Place, handle: Listener.Options["handle"]) =>
+  Listener.listen({ name, setting, address, handle }).pipe(
+    Effect.flatMap(({ port }) => Effect.annotateLogs(Effect.logInfo(`Serving ${name}`), { port })),
+    Effect.catchIf(
+      (error) => isOptional && error.isBusy,
+      (error) => Effect.logWarning(error.message)
+    )
+  )

@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as Scope from "effect/Scope"
+import * as Health from "../../../src/layers/Health.ts"
+import * as Listener from "../../../src/layers/manager/http/Listener.ts"
+import { text } from "../../../src/layers/manager/http/exchange.ts"
+import * as Servers from "../../../src/layers/manager/servers.ts"
+
+const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(
+    Effect.provideService(Metric.MetricRegistry, new Map()),
+    Effect.provideService(Health.Health, Health.makeUnsafe()),
+    Effect.scoped
+  )
+
+const taken = Listener.listen({
+  name: "other",
+  setting: "other",
+  address: { host: "127.0.0.1", port: 0 },
+  handle: () => Effect.succeed(text(200, ""))
+})
+
+describe("where the servers listen", () => {
+  it("is what was said; on the embedded cluster what nobody said is for this machine only", () => {
+    const address = { host: undefined, port: 8080 }
+    assert.isUndefined(Servers.place(undefined, { byDefault: false, embedded: true }))
+    for (const said of [
+      { byDefault: true, embedded: false },
+      { byDefault: false, embedded: true }
+    ]) {
+      assert.deepStrictEqual(Servers.place(address, said), { address, isOptional: false })
+    }
+    assert.deepStrictEqual(Servers.place(address, { byDefault: true, embedded: true }), {
+      address: { host: "127.0.0.1", port: 8080 },
+      isOptional: true
+    })
+  })
+
+  it.live("an address in use ends the start if it was asked for, and is done without if not", () =>
+    alone(
+      Effect.gen(function* () {
+        const { port } = yield* taken
+        const address = { host: "127.0.0.1", port }
+        const start = (isOptional: boolean) =>
+          Effect.exit(
+            Servers.start({ probes: { address, isOptional }, metrics: { address, isOptional }, controllers: [] })
+          )
+        assert.isTrue(Exit.isFailure(yield* start(false)))
+        assert.isTrue(Exit.isSuccess(yield* start(true)))
+      })
+    )
+  )
+
+  it.live("both answer until their scope closes, ready only when somebody says so", () =>
+    alone(
+      Effect.gen(function* () {
+        const address = yield* Effect.map(Effect.scoped(taken), ({ port }) => ({ host: "127.0.0.1", port }))
+        const place = { address, isOptional: false }
+        const ask = (path: string) =>
+          Effect.promise(() =>
+            fetch(`http://127.0.0.1:${address.port}${path}`, { headers: { connection: "close" } }).then(
+              async (response) => [response.status, await response.text()] as const,
+              () => undefined
+            )
+          )
+        const scope = yield* Scope.make()
+        yield* Scope.provide(Servers.start({ probes: place, metrics: undefined, controllers: [] }), scope)
+        assert.deepStrictEqual(yield* ask("/healthz"), [200, "ok"])
+        assert.deepStrictEqual(yield* ask("/readyz?verbose"), [
+          500,
+          "[-]informer-sync failed: the informers are not running\nreadyz check failed\n"
+        ])
+        const health = yield* Health.Health
+        yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed(undefined) })
+        assert.deepStrictEqual(yield* ask("/readyz"), [200, "ok"])
+        yield* Scope.close(scope, Exit.void)
+        assert.isUndefined(yield* ask("/readyz"))
+        yield* Servers.start({ probes: undefined, metrics: place, controllers: ["pod-count"] })
+        const [status, body] = (yield* ask("/metrics")) ?? [0, ""]
+        assert.strictEqual(status, 200)
+        assert.include(body, 'controller_runtime_reconcile_total{controller="pod-count",result="requeue_after"} 0')
+        assert.strictEqual((yield* ask("/readyz"))?.[0], 404)
+      })
+    )
+  )
+})
