@@ -49,7 +49,9 @@ export interface Options {
   readonly releaseOnStop?: boolean | undefined
 }
 
-const masterStatus = Metric.gauge("leader_election_master_status")
+const masterStatus = Metric.gauge("leader_election_master_status", {
+  description: "1 while this process leads, by name of the lease"
+})
 
 /** Provides `Leadership` by election. Fails, before anything is sent, when the durations leave no room for one another. */
 export const layer = (
@@ -67,6 +69,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const { namespace, name, labels } = options
   const candidate = Candidate.make({ client, settings, namespace, name, labels })
   const health = yield* Health
+  yield* Metric.update(Metric.withAttributes(masterStatus, { name: options.name }), 0)
+  yield* Candidate.preset(options.name)
   const election: Election = {
     tenure: undefined,
     settings,
@@ -74,6 +78,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     label: `${namespace}/${name}`,
     status: Metric.withAttributes(masterStatus, { name }),
     candidate,
+    keeper: options.keeper,
     keep: (sentAt) => options.keeper?.keep({ settings, namespace, name, labels, ...candidate.keptUnsafe(), sentAt }),
     follow: (noticed) => Follow.follow({ client, settings, namespace, name, noticed }),
     publish: (holder) =>
@@ -118,6 +123,7 @@ interface Election {
   /** `namespace/name` of the lease, for logs. */
   readonly label: string
   readonly candidate: Candidate.Candidate
+  readonly keeper: Renewal.Keeper | undefined
   readonly keep: (sentAt: number) => Renewal.Keeping | undefined
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
   /** 1 while leading. Source: client-go leader_election_master_status. */
@@ -189,10 +195,11 @@ const contend = (election: Election): Effect.Effect<number> =>
           return election.publish(election.candidate.holderUnsafe())
         })
       )
+    const { keeper } = election
     // Not awaited at the end: however the watch hangs, it must not use up the term that has begun.
     return Effect.acquireUseRelease(
       Effect.forkDetach(election.follow(noticed)),
-      () => trying(election, freed),
+      () => Effect.andThen(keeper?.prepare ?? Effect.void, trying(election, freed)),
       (fiber) => Effect.sync(() => fiber.interruptUnsafe())
     )
   })

@@ -39,6 +39,8 @@ export interface Keeping {
 }
 
 export interface Keeper {
+  /** A lease may soon have to be kept. Called as often as a candidate begins to wait; does not wait itself. */
+  readonly prepare: Effect.Effect<void>
   readonly keep: (holding: Holding) => Keeping
 }
 

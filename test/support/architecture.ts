@@ -52,7 +52,7 @@ export const edgeFiles = [
 const closedRooms = ["layers/apiserver/", "layers/nodes/"]
 
 /** Where the platform comes in on purpose. */
-const edgeUsers = ["main.ts", "program.ts", "node.ts"]
+const edgeUsers = ["main.ts", "program.ts", "node.ts", "renewer/thread.ts"]
 
 const layersMay = ["kube/", "streams/", "layers/"]
 const cluster = ["layers/apiserver/", "layers/nodes/"]
@@ -127,10 +127,11 @@ export const rooms: ReadonlyArray<Room> = [
     ],
     packages: pureEffect
   },
-  { path: "main.ts", rooms: ["program.ts", "version.ts"], packages: edge },
+  { path: "renewer/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
+  { path: "main.ts", rooms: ["program.ts", "version.ts", "renewer/"], packages: edge },
   {
     path: "program.ts",
-    rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "version.ts"],
+    rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "renewer/", "version.ts"],
     packages: edge
   },
   { path: "version.ts", rooms: [], packages: [] },

@@ -18,6 +18,8 @@ import { pathOf } from "./settings/cluster.ts"
 
 export interface Connected {
   readonly transport: Layer.Layer<Transport>
+  /** Of another process; undefined when the server is in this one. */
+  readonly endpoint: Endpoint["Service"] | undefined
   readonly embedded: boolean
   /** Its address. */
   readonly server: string
@@ -58,6 +60,7 @@ export const connect = Effect.fnUntraced(function* (
   yield* Effect.annotateLogs(Effect.logInfo("Connecting"), { server: endpoint.server, source, origin })
   return {
     transport: over(endpoint),
+    endpoint,
     embedded: false,
     server: endpoint.server,
     namespace: source === "in-cluster" ? (found.namespace ?? "default") : "kube-system",
@@ -98,6 +101,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const hint = `kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`
   return {
     transport,
+    endpoint: undefined,
     embedded: true,
     server: cluster.endpoint.server,
     namespace: "kube-system",

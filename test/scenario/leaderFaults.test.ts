@@ -1,0 +1,171 @@
+/**
+ * What may happen to a leader's process while it works: it is killed without a word, stopped and woken, kept busy for less and for
+ * more than its lease allows, and robbed when it is told to rejoin. What arrives at the server decides: once another one has
+ * written, nothing comes from the one before. `npm run soak` runs the same for longer.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import * as Patch from "../../src/kube/Patch.ts"
+import { Lease } from "../../src/kube/resources.ts"
+import * as Process from "../support/process.ts"
+import { runs } from "../support/runs.ts"
+import * as Cluster from "./cluster.ts"
+import * as Leaders from "./leaders.ts"
+
+/** Milliseconds; the flags of `leaders.ts`. */
+const lease = 4000
+const retry = 400
+/** What a machine with other things to do may add to the time until a label is seen. */
+const slack = 3000
+
+/** The program with an event loop that SIGUSR2 blocks for so long. */
+const blockable = Effect.fnUntraced(function* (millis: number) {
+  const path = join(yield* Process.folder, "block.cjs")
+  const text = `if (require("node:worker_threads").isMainThread) process.on("SIGUSR2", () => {
+    const end = performance.now() + ${millis}
+    process.stderr.write("blocked\\n")
+    while (performance.now() < end);
+    process.stderr.write("free again\\n")
+  })\n`
+  yield* Effect.promise(() => writeFile(path, text))
+  return { env: { NODE_OPTIONS: `--require ${path}` } }
+})
+
+const holderOf = (client: Cluster.Client) =>
+  Effect.map(client.get(Lease, Leaders.target), ({ spec }) => spec?.holderIdentity)
+
+const isRenewal = (number: number) => (one: Leaders.Written) =>
+  one.replica === number && one.line.startsWith("PUT ") && Leaders.isLease(one)
+
+/** Pods come for as long as this runs: there is always something to write. */
+const load = (client: Cluster.Client) => {
+  let made = 0
+  return Effect.forever(
+    Effect.andThen(
+      Effect.suspend(() => Cluster.addPod(client, `load-${made++}`)),
+      Effect.sleep(50)
+    )
+  )
+}
+
+describe("a leader's process", () => {
+  it.live(
+    "killed under load, again and again: another leads in time, and its predecessor is never heard of again",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 3)
+        const { client, written } = cluster
+        const loading = yield* Effect.forkScoped(load(client))
+        const order: Array<number> = []
+        let before = ""
+        for (let round = 0; round <= runs(2); round++) {
+          const began = performance.now()
+          const { identity, leader } = yield* Leaders.nextWriter(cluster, before)
+          if (round > 0) assert.isBelow(performance.now() - began, lease + 2.2 * retry + slack)
+          order.push(leader.number)
+          before = identity
+          yield* Effect.sleep(200 + 100 * round)
+          yield* leader.kill("SIGKILL")
+          yield* leader.exit
+          // Somebody takes its place, as a Deployment would see to.
+          cluster.all.push(yield* cluster.start(cluster.all.length))
+        }
+        yield* Fiber.interrupt(loading)
+        assert.deepStrictEqual(Leaders.spells(written).slice(0, order.length), order)
+      }).pipe(Effect.scoped),
+    runs(90_000)
+  )
+
+  it.live(
+    "stopped for longer than its lease and woken: it ends, and nothing it meant to write arrives",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
+        const { client, written } = cluster
+        const first = yield* Leaders.nextLeader(cluster, "", 2)
+        yield* first.leader.kill("SIGSTOP")
+        yield* Cluster.addPod(client, "c")
+        const second = yield* Leaders.nextLeader(cluster, first.identity, 3)
+        const mark = written.length
+        yield* first.leader.kill("SIGCONT")
+        const ended = yield* first.leader.exit
+        assert.strictEqual(ended.code, 1, ended.stderr)
+        assert.match(Leaders.lastLine(ended.stderr) ?? "", /^effect-controller-manager: leader election lost: /)
+        const late = written.slice(mark).filter((one) => one.replica === first.leader.number && Leaders.isLabel(one))
+        assert.deepStrictEqual(late, [])
+        assert.strictEqual(yield* holderOf(client), second.identity)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "busy for longer than its renew deadline: its lease is renewed meanwhile, and it goes on",
+    () =>
+      Effect.gen(function* () {
+        // 3 s since the last renewal would end the term; the lease is renewed for 3 s, and that proves 3 s more.
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2, yield* blockable(4200))
+        const { client, written } = cluster
+        const first = yield* Leaders.nextLeader(cluster, "", 2)
+        const { number } = first.leader
+        // The thread that renews is at work.
+        const seen = written.filter(isRenewal(number)).length
+        while (written.filter(isRenewal(number)).length < seen + 2) yield* Effect.sleep(50)
+        const mark = written.length
+        yield* first.leader.kill("SIGUSR2")
+        yield* first.leader.says(/free again/)
+        assert.isAtLeast(written.slice(mark).filter(isRenewal(number)).length, 4, "renewed while it was busy")
+        yield* Cluster.addPod(client, "c")
+        yield* Cluster.labelled(client, 3)
+        assert.deepStrictEqual(Leaders.spells(written), [number])
+        assert.strictEqual(yield* holderOf(client), first.identity)
+        yield* first.leader.kill("SIGTERM")
+        const ended = yield* first.leader.exit
+        assert.strictEqual(ended.code, 0, ended.stderr)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "stuck: its lease runs out although a thread of it could renew it, another one leads, and it ends without a write",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2, yield* blockable(18_000))
+        const { client, written } = cluster
+        const first = yield* Leaders.nextLeader(cluster, "", 2)
+        yield* first.leader.kill("SIGUSR2")
+        yield* first.leader.says(/blocked/)
+        yield* Cluster.addPod(client, "c")
+        const second = yield* Leaders.nextLeader(cluster, first.identity, 3)
+        assert.notMatch(first.leader.said(), /free again/)
+        const ended = yield* first.leader.exit
+        assert.strictEqual(ended.code, 1, ended.stderr)
+        assert.deepStrictEqual(Leaders.spells(written), [first.leader.number, second.leader.number])
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "robbed and told to rejoin: it contends again, leads again, and then stops as usual",
+    () =>
+      Effect.gen(function* () {
+        const more = { more: ["--leader-elect-on-lost=rejoin"] }
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, more)
+        const { client, written } = cluster
+        const { leader } = yield* Leaders.nextLeader(cluster, "", 2)
+        const robbery = { spec: { holderIdentity: "thief", leaseDurationSeconds: 1 } }
+        yield* client.patch(Lease, Leaders.target, Patch.merge(robbery))
+        yield* leader.says(/leader election lost: lease \S+ is now held by thief; contending again/)
+        yield* leader.says(/contending again[^]*leading: \S+ holds lease/)
+        yield* Cluster.addPod(client, "c")
+        yield* Cluster.labelled(client, 3)
+        assert.deepStrictEqual(Leaders.spells(written), [0])
+        yield* leader.kill("SIGTERM")
+        const ended = yield* leader.exit
+        assert.strictEqual(ended.code, 0, ended.stderr)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
