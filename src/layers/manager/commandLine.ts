@@ -5,31 +5,48 @@
 import type * as CliError from "effect/cli/CliError"
 import { canonical, type Settings } from "./setting.ts"
 
-/** Other names of flags, each with the flag it stands for. */
-export const aliasesOf = (settings: Settings): ReadonlyMap<string, string> =>
-  new Map(Object.values(settings).flatMap(({ aliases, name }) => aliases.map((alias) => [alias, name] as const)))
-
 /**
  * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, `--concurrent_rc_syncs` gets dashes and another name its
- * flag's, as Kubernetes' own programs have it. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other single letters
- * and values stay what they are, and so does everything after `--`. Source: framework.md 5.1, controllers.md H.
+ * flag's, as Kubernetes' own programs have it. A flag that takes a value takes the next argument, even one that begins with a
+ * dash (`--controllers -pod-count`), unless that is a flag itself. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other
+ * single letters and values stay what they are, and so does everything after `--`. Source: framework.md 5.1, controllers.md H, pflag.
  */
-export const normalize = (
-  argv: ReadonlyArray<string>,
-  aliases: ReadonlyMap<string, string> = new Map()
-): ReadonlyArray<string> => {
+export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}): ReadonlyArray<string> => {
   const end = argv.indexOf("--")
-  const flags = end === -1 ? argv : argv.slice(0, end)
-  return [
-    ...flags.map((argument, index) => {
-      if (argument === "-v") return /^\d+$/.test(flags[index + 1] ?? "") ? "--v" : "--version"
-      const flag = /^--?(v(?==)|[a-z][a-z_-]+)(=[^]*)?$/.exec(argument)
-      if (flag === null) return argument
-      const name = canonical(flag[1] ?? "")
-      return `--${aliases.get(name) ?? name}${flag[2] ?? ""}`
-    }),
-    ...argv.slice(flags.length)
-  ]
+  const known = end === -1 ? argv : argv.slice(0, end)
+  const names = new Map(
+    Object.values(settings).flatMap((setting) =>
+      [setting.name, ...setting.aliases].map((name) => [name, setting] as const)
+    )
+  )
+  const normal: Array<string> = []
+  for (let index = 0; index < known.length; index++) {
+    const argument = known[index] ?? ""
+    const next = known[index + 1]
+    if (argument === "-v") {
+      normal.push(next !== undefined && /^\d+$/.test(next) ? "--v" : "--version")
+      continue
+    }
+    const flag = flagIn(argument)
+    if (flag === undefined) {
+      normal.push(argument)
+      continue
+    }
+    const setting = names.get(flag.name)
+    const name = `--${setting?.name ?? flag.name}`
+    const takesNext = setting !== undefined && setting.codec.isSwitch !== true && flag.value === ""
+    if (takesNext && next !== undefined && /^-(?:\d|[^-].)/.test(next) && !names.has(flagIn(next)?.name ?? "")) {
+      normal.push(`${name}=${next}`)
+      index++
+    } else normal.push(name + flag.value)
+  }
+  return [...normal, ...argv.slice(known.length)]
+}
+
+/** A flag in any spelling: its name in the usual one, and its value with the sign in front, if it has one. */
+const flagIn = (argument: string): { readonly name: string; readonly value: string } | undefined => {
+  const [, name, value = ""] = /^--?(v(?==)|[a-z][a-z_-]+)(=[^]*)?$/.exec(argument) ?? []
+  return name === undefined ? undefined : { name: canonical(name), value }
 }
 
 /** One line for one error of the parser. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
-import { aliasesOf, explain, normalize, oneLine } from "../../../src/layers/manager/commandLine.ts"
+import { explain, normalize, oneLine } from "../../../src/layers/manager/commandLine.ts"
 import { settings } from "../../../src/layers/manager/settings.ts"
 
 describe("the command line", () => {
@@ -33,15 +33,46 @@ describe("the command line", () => {
 
   it("knows flags by their other names", () =>
     assert.deepStrictEqual(
-      normalize(
-        ["--enable-leader-election", "-metrics_addr=:8080", "--other"],
-        aliasesOf({
-          ...settings,
-          metrics: { ...settings.clusterName, name: "metrics-bind-address", aliases: ["metrics-addr"] }
-        })
-      ),
+      normalize(["--enable-leader-election", "-metrics_addr=:8080", "--other"], {
+        ...settings,
+        metrics: { ...settings.clusterName, name: "metrics-bind-address", aliases: ["metrics-addr"] }
+      }),
       ["--leader-elect", "--metrics-bind-address=:8080", "--other"]
     ))
+
+  it("a flag that takes a value takes what begins with a dash too, unless that is a flag", () => {
+    for (const [given, expected] of [
+      [["--controllers", "-pod-count"], ["--controllers=-pod-count"]],
+      [
+        ["-controllers", "-pod-count,*", "-dry-run"],
+        ["--controllers=-pod-count,*", "--dry-run"]
+      ],
+      [["--kube-api-qps", "-1"], ["--kube-api-qps=-1"]],
+      [
+        ["--context", "-leader-elect"],
+        ["--context", "--leader-elect"]
+      ],
+      [
+        ["--context", "--cluster"],
+        ["--context", "--cluster"]
+      ],
+      [
+        ["--context", "-h"],
+        ["--context", "-h"]
+      ],
+      [
+        ["--context=x", "-y"],
+        ["--context=x", "-y"]
+      ],
+      [
+        ["--leader-elect", "-yes"],
+        ["--leader-elect", "--yes"]
+      ],
+      [["--context"], ["--context"]]
+    ] as const) {
+      assert.deepStrictEqual(normalize(given, settings), expected)
+    }
+  })
 
   it("-v is the verbosity where there is one, and the version where there is none", () => {
     assert.deepStrictEqual(normalize(["-v"]), ["--version"])

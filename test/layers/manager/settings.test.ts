@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type { Setting } from "../../../src/layers/manager/setting.ts"
 import { resolve } from "../../../src/layers/manager/setting/sources.ts"
 import { contradiction, settings } from "../../../src/layers/manager/settings.ts"
@@ -34,6 +35,10 @@ describe("the settings", () => {
       if (setting.isSecret) assert.isUndefined(setting.default)
     })
   }
+
+  it.prop("take or refuse any text, without a defect", [Schema.String], ([text]) => {
+    for (const setting of all) assert.isTrue(Option.isOption(setting.read(text)), setting.name)
+  })
 
   it("that cannot both be meant are told", () => {
     assert.strictEqual(
