@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type * as ApiError from "../../src/kube/ApiError.ts"
+import * as Owner from "../../src/kube/Owner.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Deployment, Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
@@ -72,6 +73,26 @@ const create = (client: Client, whose: string, replicas: number) =>
       }
     })
   )
+
+/** The replica set that another manager would have made for the Deployment: its name and its hash are no hash of ours. */
+const inherit = Effect.fnUntraced(function* (client: Client, whose: string) {
+  const { metadata, spec } = yield* client.get(Deployment, { namespace, name: whose })
+  const labels = { app: whose, "pod-template-hash": "5d89bdfbf9" }
+  yield* client.create(ReplicaSet, {
+    metadata: {
+      namespace,
+      name: `${whose}-5d89bdfbf9`,
+      labels,
+      annotations: { "deployment.kubernetes.io/revision": "1" },
+      ownerReferences: [Owner.reference(Deployment, { metadata })]
+    },
+    spec: {
+      replicas: spec?.replicas ?? 1,
+      selector: { matchLabels: labels },
+      template: { ...spec?.template, metadata: { labels } }
+    }
+  })
+})
 
 /** The revision that is so many before the newest; 0, which is "the one before", as it is. */
 const revisionBack = Effect.fnUntraced(function* (client: Client, whose: string, back: number) {
@@ -201,8 +222,9 @@ export const play = (
     const server = yield* ApiServer
     const client = yield* Log.undisturbed
     const log = yield* Log.record(client)
-    const stage: Stage = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start(loops)) }
     yield* create(client, "a", history.replicas)
+    if (history.inherits) yield* inherit(client, "a")
+    const stage: Stage = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start(loops)) }
     for (const { do: step, wait } of history.steps) {
       yield* perform(stage, step)
       yield* cluster.advance(wait)

@@ -75,16 +75,22 @@ export const Step = Schema.Struct({
 })
 export type Step = typeof Step.Type
 
-export const History = Schema.Struct({
-  /** Both Deployments begin with so many replicas; the first exists from the start. */
+const beginning = {
+  /** The first Deployment exists from the start, with so many replicas. */
   replicas: small(6),
+  /** Another manager has been at work: its replica set is there already, under a hash that ours would not have given it. */
+  inherits: Schema.Boolean
+}
+
+export const History = Schema.Struct({
+  ...beginning,
   steps: Schema.Array(Step)
 })
 export type History = typeof History.Type
 
 /** The same without what machines and networks do: there the bounds of a rollout hold for pods, at every moment. */
 export const Calm = Schema.Struct({
-  replicas: small(6),
+  ...beginning,
   steps: Schema.Array(Schema.Struct({ do: Schema.Union(User), wait: Step.fields.wait }))
 })
 
