@@ -52,15 +52,17 @@ import { Supervisor } from "./layers/Supervisor.ts"
 import { Transport } from "./layers/Transport.ts"
 import * as Election from "./leader/Election.ts"
 import { ElectionConfigError } from "./leader/lease.ts"
+import * as Renewer from "./renewer/Renewer.ts"
 import { version } from "./version.ts"
 
-/** Runs the program in this process; it sets the exit code. */
-export const main = (host: Host): void => {
+/** Runs the program in this process; it sets the exit code. `entry`: the file to start a thread of the program from. */
+export const main = (host: Host, entry?: URL): void => {
   // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
   const effect = cli(host)(CommandLine.normalize(host.argv.slice(2), everything)).pipe(
     Effect.provide(Layer.mergeAll(NodeServices.layer, logs(host), presenter(host), globals)),
-    Effect.tapCause((cause) => Effect.sync(() => report(host, cause)))
+    Effect.tapCause((cause) => Effect.sync(() => report(host, cause))),
+    Effect.provideService(Renewer.Entry, entry)
   )
   NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown: exitCode })
 }
@@ -326,9 +328,13 @@ const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connected): Rec
 /** A lease is held by being written in time: its client passes neither door. It is made here, and shared with nobody. */
 const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
   const identity = yield* Clusters.identity(hostname())
+  const keeper = yield* Renewer.find(cluster.endpoint, `effect-controller-manager/${version} leader-election`)
   const layerOf = ({ isElected, name, namespace }: Lease) =>
     isElected
-      ? Layer.provide(Election.layer({ ...election(settings, identity), name, namespace }), KubeClient.layerWith({}))
+      ? Layer.provide(
+          Election.layer({ ...election(settings, identity), name, namespace, keeper }),
+          KubeClient.layerWith({})
+        )
       : Leadership.layerAlways
   const { core, own } = leasesOf(settings, cluster)
   return {

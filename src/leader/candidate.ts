@@ -62,7 +62,13 @@ export const monotonicMillis: Effect.Effect<number> = Effect.map(
 )
 
 /** Source: client-go; it declares this counter but never registers it. */
-const slowPath = Metric.counter("leader_election_slowpath_total", { incremental: true })
+const slowPath = Metric.counter("leader_election_slowpath_total", {
+  description: "Renewals that had to look at the lease first, by name of the lease",
+  incremental: true
+})
+
+/** Shows the series before there is anything to count. */
+export const preset = (name: string): Effect.Effect<void> => Metric.update(Metric.withAttributes(slowPath, { name }), 0)
 
 interface State {
   readonly options: Options
@@ -105,7 +111,7 @@ const attempt = Effect.fnUntraced(function* (state: State) {
     const fast = yield* Effect.result(write(state, state.lease))
     if (fast._tag === "Success") return fast.success
     if (!ApiError.hasReason(fast.failure, "Conflict", "NotFound")) return yield* Effect.fail(fast.failure)
-    yield* Metric.update(slowPath, 1)
+    yield* Metric.update(Metric.withAttributes(slowPath, { name: state.options.name }), 1)
   }
   const leading = state.mayHold && holds(state)
   const lease = yield* read(state)
