@@ -141,7 +141,7 @@ export class Cache extends Context.Service<
 const make = Effect.fnUntraced(function* (options: Options) {
   const outstanding = Outstanding.make()
   const waits = yield* VersionWaits.make
-  const { informers, shared } = yield* Registry.make(options, outstanding, yield* Cache.Frozen)
+  const { informers, metrics, shared } = yield* Registry.make(options, outstanding, yield* Cache.Frozen)
 
   const subscribe = <A extends KubeObject>(resource: Resource.Resource<A>, given: SubscribeOptions<A> = {}) =>
     Effect.gen(function* () {
@@ -198,7 +198,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
         )
         if (ofKind.length === 0) return Effect.fail(notCached(resource, {}))
         const gates = ofKind.filter((informer) => mayTell(informer, key, written)).map((informer) => informer.gate)
-        return waits.add(gates, key, version, Duration.toMillis(limit), done)
+        return waits.add(gates, key, version, Duration.toMillis(limit), metrics.waiting(done))
       }),
     status: Effect.suspend(() => Effect.forEach(Array.from(informers.values()), (informer) => informer.status)),
     outstanding: Effect.sync(outstanding.count),

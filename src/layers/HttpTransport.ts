@@ -16,6 +16,7 @@ import * as Endpoint from "./Endpoint.ts"
 import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
 import { Exchange, type Head } from "./http/Exchange.ts"
+import * as RequestMetrics from "./http/requestMetrics.ts"
 import { type Query, type Request, Transport } from "./Transport.ts"
 
 export interface Options {
@@ -35,8 +36,10 @@ export const make = (
   endpoint: Endpoint.Endpoint["Service"],
   options: Options = {}
 ): Effect.Effect<Transport["Service"], never, Scope.Scope> =>
-  Effect.map(Connections.make(endpoint), (connections) => {
-    const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager")
+  Effect.gen(function* () {
+    const connections = yield* Connections.make(endpoint)
+    const count = yield* RequestMetrics.make(new URL(endpoint.server).host)
+    const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager", count)
     return Transport.of({
       send: (request) => Effect.scoped(sendWith(open, endpoint.server, request)),
       watch: (request) => Stream.unwrap(watchWith(open, endpoint.server, request))
@@ -70,7 +73,12 @@ const watchWith = Effect.fnUntraced(function* (open: Open, server: string, reque
  * Sends a request and waits for the head of its answer; everything but a 2xx is read and fails. The exchange is aborted when
  * the scope closes, so an interrupted caller leaves no request behind.
  */
-const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections.Connections, agent: string): Open => {
+const opener = (
+  endpoint: Endpoint.Endpoint["Service"],
+  connections: Connections.Connections,
+  agent: string,
+  count: RequestMetrics.Count
+): Open => {
   const base = new URL(endpoint.server)
   const prefix = base.pathname.replace(/\/$/, "")
   const attempt = Effect.fnUntraced(function* (
@@ -86,7 +94,14 @@ const opener = (endpoint: Endpoint.Endpoint["Service"], connections: Connections
         dispatchOptions(base, prefix, request, identity, agent)
       )
       return exchange.awaitHead
-    }).pipe(Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)))
+    }).pipe(
+      Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)),
+      // What was never sent was no request.
+      Effect.tapError((error) =>
+        Effect.sync(() => (ApiError.hasReason(error, "LeaderFenced") ? undefined : count(request.method, undefined)))
+      )
+    )
+    count(request.method, head.status)
     return { exchange, head }
   })
   return Effect.fnUntraced(function* (request, form) {

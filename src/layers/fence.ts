@@ -12,7 +12,10 @@ import type { Term } from "./Leadership.ts"
 import type { Request, Response, Transport } from "./Transport.ts"
 
 /** Writes that were refused, and writes on their way that were given up. Source: framework.md 2.10. */
-export const fencedWrites = Metric.counter("leader_fenced_writes_total", { incremental: true })
+export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
+  description: "Writes that were refused because leadership could not be proven any more",
+  incremental: true
+})
 
 /** The same client for what may be done only under this term. */
 export const client = (unfenced: Client, term: Term): Client => unfenced.through((transport) => fenced(transport, term))

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { once } from "node:events"
@@ -50,6 +51,26 @@ const https = Effect.fnUntraced(function* (handler: Handler) {
 
 const watchLine = (type: string, name: string) =>
   `${JSON.stringify({ type, object: { kind: "Pod", metadata: { name } } })}\n`
+
+describe("the metrics of requests", () => {
+  it.live("count each answer by its code, and what had none as an error", () =>
+    Effect.gen(function* () {
+      const { server, transport } = yield* https((request, response) => {
+        if (request.url === "/cut") return void request.socket.destroy()
+        json(response, request.url === "/gone" ? 410 : 200, request.url === "/gone" ? status(410, "Gone") : {})
+      })
+      for (const path of ["/a", "/b", "/gone", "/cut"]) yield* Effect.exit(transport.send(get(path)))
+      yield* transport.send({ ...get("/c"), method: "POST", body: {} })
+      const { host } = new URL(server.url)
+      const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+        id === "rest_client_requests_total" && attributes?.["host"] === host && "count" in state && state.count > 0
+          ? [`${attributes["method"]} ${attributes["code"]} ${state.count}`]
+          : []
+      )
+      assert.deepStrictEqual(counted.sort(), ["GET 200 2", "GET 410 1", "GET <error> 1", "POST 200 1"])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped)
+  )
+})
 
 describe("calls", () => {
   it.live(

@@ -21,6 +21,7 @@ import type { Delta } from "../../streams/Delta.ts"
 import * as Store from "../../streams/Store.ts"
 import * as Watch from "../../streams/watch.ts"
 import * as Buffer from "./Buffer.ts"
+import type { CacheMetrics } from "./metrics.ts"
 import type { Outstanding } from "./Outstanding.ts"
 import * as VersionWaits from "./VersionWaits.ts"
 
@@ -97,6 +98,7 @@ export interface Shared<out A extends KubeObject> extends Informer<A> {
   readonly gate: VersionWaits.Gate
   /** Like `synced`; fails when the informer stops before. */
   readonly ready: Effect.Effect<void, void>
+  readonly statusUnsafe: () => InformerStatus
   /** Subscriptions that are open; the registry counts. */
   subscribers: number
 }
@@ -108,6 +110,7 @@ export interface Options<A extends KubeObject> {
   readonly watch: Watch.Options<A>
   readonly freeze: boolean
   readonly outstanding: Outstanding
+  readonly metrics: Pick<CacheMetrics, "relisted">
 }
 
 export const make = Effect.fnUntraced(function* <A extends KubeObject>(
@@ -134,9 +137,21 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     }
   }
 
+  /** Why the full state is being read, where that is not for the first time: the failure since it was complete. */
+  let reason = "Unknown"
+  let isFirst = true
+  const count = (change: Change<A>): void => {
+    if (change._tag === "Failed") reason = change.error.reason._tag
+    if (change._tag === "Synced") reason = "Unknown"
+    if (change._tag !== "Restarted") return
+    if (!isFirst) options.metrics.relisted(reason)
+    isFirst = false
+  }
+
   const accept = (change: Change<A>): void => {
     const deltas = store.apply(change)
     if (deltas.length > 0) for (const listener of listeners) tell(listener, deltas)
+    count(change)
     if (change._tag === "Failed") report.failed(change.error, change.attempt, Duration.toMillis(change.delay))
     else report.heard(change)
     if (change._tag === "Synced") Deferred.doneUnsafe(ready, Effect.void)
@@ -175,6 +190,17 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     })
   )
 
+  const statusUnsafe = (): InformerStatus => ({
+    resource: Resource.qualifiedName(options.resource),
+    id: options.resource.id,
+    selection: options.selection,
+    synced: store.synced,
+    objects: store.size,
+    resourceVersion: store.resourceVersion,
+    ...report.state(),
+    subscribers: self.subscribers
+  })
+
   const self: Shared<A> = {
     resource: options.resource,
     selection: options.selection,
@@ -186,16 +212,8 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     addIndex: (name, of) => store.addIndex(name, of),
     gate,
     subscribers: 0,
-    status: Effect.sync(() => ({
-      resource: Resource.qualifiedName(options.resource),
-      id: options.resource.id,
-      selection: options.selection,
-      synced: store.synced,
-      objects: store.size,
-      resourceVersion: store.resourceVersion,
-      ...report.state(),
-      subscribers: self.subscribers
-    }))
+    statusUnsafe,
+    status: Effect.sync(statusUnsafe)
   }
   // Closed in reverse: the fiber first, so that nothing is told after the waits and readers have been released.
   yield* Effect.addFinalizer(() =>

@@ -16,6 +16,7 @@ import type * as Watch from "../../streams/watch.ts"
 import { KubeClient } from "../KubeClient.ts"
 import * as Informer from "./Informer.ts"
 import * as Intern from "./intern.ts"
+import * as CacheMetrics from "./metrics.ts"
 import type { Outstanding } from "./Outstanding.ts"
 
 /** Settings of the layer. */
@@ -69,6 +70,7 @@ class Wanted implements Equal.Equal {
 export const make = Effect.fnUntraced(function* (options: Options, outstanding: Outstanding, freeze: boolean) {
   const client = yield* KubeClient
   const informers = new Map<string, Informer.Shared<KubeObject>>()
+  const metrics = yield* CacheMetrics.make(() => Array.from(informers.values(), (informer) => informer.statusUnsafe()))
 
   const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
     const informer = yield* Informer.make({
@@ -77,9 +79,11 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
       source: sourceOf(client, resource, selection, options.keepManagedFields),
       watch: watchOptions(options, resource, selection),
       freeze,
-      outstanding
+      outstanding,
+      metrics
     })
     informers.set(id, informer)
+    metrics.track(Resource.qualifiedName(resource))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         // A successor may have been started already, while this one was closing.
@@ -93,7 +97,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Informer.Selection) =>
     // The identity determines the type of the objects.
     RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<Informer.Shared<A>, never, Scope.Scope>
-  return { informers, shared }
+  return { informers, shared, metrics }
 })
 
 const sourceOf = <A extends KubeObject>(

@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { Cache } from "../Cache.ts"
@@ -87,10 +88,11 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   )
   const cluster = Context.get(services, EmbeddedCluster)
   const transport = over(Context.get(services, Endpoint))
-  // The simulated nodes are clients of their own: what they cache is no business of the controllers.
-  const client = yield* Layer.build(Layer.provide(KubeClient.layer, transport))
+  // The simulated nodes are clients of their own: what they cache and count is no business of the controllers.
+  const apart = Effect.provideService(Metric.MetricRegistry, new Map())
+  const client = yield* apart(Layer.build(Layer.provide(KubeClient.layer, transport)))
   const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
-  yield* Layer.build(simulation)
+  yield* apart(Layer.build(simulation))
   // In the background, because pods may have to wait for controllers, which start only when this is done.
   yield* Demo.seed.pipe(
     Effect.catch((error) => Effect.logWarning(`The sample objects could not all be made: ${error.message}`)),

@@ -3,7 +3,9 @@
  * closed, on a leader and on a standby alike. Loaded only when one of them is on. Platform edge.
  */
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import { fencedWrites } from "../fence.ts"
 import { Health } from "../Health.ts"
 import type { Address } from "./http/address.ts"
 import * as Listener from "./http/Listener.ts"
@@ -51,6 +53,7 @@ export const start = Effect.fnUntraced(function* (options: Options) {
     const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
     const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
     yield* Effect.forEach(options.controllers, LoopMetrics.of, { discard: true })
+    yield* Metric.update(fencedWrites, 0)
     yield* Process.register(lag)
     yield* listen("metrics", settings.metricsAddress.name, options.metrics, yield* Metrics.handler)
   }

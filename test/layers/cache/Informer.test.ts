@@ -12,6 +12,7 @@ import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Pod } from "../../../src/kube/resources.ts"
 import * as Informer from "../../../src/layers/cache/Informer.ts"
+import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
 import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
 import type { Readable } from "../../../src/streams/Store.ts"
@@ -64,7 +65,8 @@ const holds = Effect.fnUntraced(function* (module: typeof Informer, script: Scri
     source: { list: (request) => kind.list(request), watch: (request) => kind.watch(request) },
     watch: { streamingList: "never" },
     freeze: true,
-    outstanding
+    outstanding,
+    metrics: CacheMetrics.none
   })
   const faults: Array<unknown> = []
   const known: Array<ReadonlyMap<string, KubeObject>> = []

@@ -4,7 +4,7 @@ import { type Answer, type Handler, notFound } from "../http/exchange.ts"
 import * as Text from "./text.ts"
 
 /** Answers with the registry of whoever made it. */
-export const handler: Effect.Effect<Handler> = Effect.map(Effect.context<never>(), (context): Handler => {
+export const handler: Effect.Effect<Handler> = Effect.map(Effect.context(), (context): Handler => {
   const metrics: Effect.Effect<Answer> = Effect.map(Effect.provideContext(Text.text, context), (body) => ({
     status: 200,
     body,

@@ -44,7 +44,7 @@ const gcKinds: ReadonlyMap<number, string> = new Map([
 /** Registers all of them; collections are counted for as long as the scope is open. */
 export const register = (lag: Lag): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const context: Context.Context<never> = yield* Effect.context<never>()
+    const context: Context.Context<never> = yield* Effect.context()
     const { counter, gauge, histogram } = registrar(context)
     const begin = (yield* Clock.currentTimeMillis) / 1000 - process.uptime()
     counter(cpu, {}, () => {

@@ -1,0 +1,89 @@
+/**
+ * What is counted of a cache: of each kind whether it has synced, how much there is of it and how long its watch has been silent;
+ * how often and why the full state was read again; how long keys waited for their own writes. Read from the informers when
+ * somebody scrapes. One cache a metric registry: of two, the later one is shown. Source: framework.md 2.10.
+ */
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Monotonic from "../../streams/monotonic.ts"
+import { Durations, registrar } from "../../streams/tally.ts"
+import type { InformerStatus } from "./Informer.ts"
+
+const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+
+const synced = gauge("informer_synced", "1 when all informers of the kind have synced, by kind")
+const objects = gauge("informer_objects", "Objects that the informers of the kind keep, by kind")
+const silence = gauge("informer_last_event_age_seconds", "Time since the server last told anything of the kind")
+const relists = Metric.counter("informer_relists_total", {
+  description: "Times that the full state of a kind was read again, by reason",
+  incremental: true
+})
+
+/** Source: client-go's request latency. */
+const waitBounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
+const readWait = Metric.histogram("cache_read_wait_seconds", {
+  description: "How long keys waited until the cache had seen what was written for them",
+  boundaries: waitBounds
+})
+
+export interface CacheMetrics {
+  /** Of this kind there are, or were, informers. */
+  readonly track: (resource: string) => void
+  /** The full state is read again; why, in the words of `ApiError`. */
+  readonly relisted: (reason: string) => void
+  /** Wraps what is called when a wait is over. */
+  readonly waiting: (done: (reached: boolean) => void) => (reached: boolean) => void
+}
+
+/** For tests of informers alone. */
+export const none: Pick<CacheMetrics, "relisted"> = { relisted: () => undefined }
+
+export const make = (status: () => ReadonlyArray<InformerStatus>): Effect.Effect<CacheMetrics> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    Clock.clockWith((clock) => Effect.sync(() => makeUnsafe(status, context, clock)))
+  )
+
+const makeUnsafe = (
+  status: () => ReadonlyArray<InformerStatus>,
+  context: Context.Context<never>,
+  clock: Clock.Clock
+): CacheMetrics => {
+  const { counter, gauge, histogram } = registrar(context)
+  const now = Monotonic.millis(clock)
+  const waits = new Durations(waitBounds)
+  histogram(readWait, {}, () => waits.state())
+  /** Since when each kind is known; wall clock, milliseconds. */
+  const kinds = new Map<string, number>()
+  const reasons = new Map<string, number>()
+  const relisted = (reason: string, times = 1): void => {
+    const known = reasons.get(reason)
+    reasons.set(reason, (known ?? 0) + times)
+    if (known === undefined) counter(relists, { reason }, () => reasons.get(reason) ?? 0)
+  }
+  for (const reason of ["Gone", "Timeout", "ServerError", "Network", "Defect"]) relisted(reason, 0)
+  const of = (kind: string) => status().filter((one) => one.resource === kind && one.subscribers > 0)
+  const track = (kind: string): void => {
+    if (kinds.has(kind)) return
+    const since = clock.currentTimeMillisUnsafe()
+    kinds.set(kind, since)
+    gauge(synced, { kind }, () => (of(kind).every((one) => one.synced) ? 1 : 0))
+    gauge(objects, { kind }, () => of(kind).reduce((sum, one) => sum + one.objects, 0))
+    gauge(silence, { kind }, () => {
+      const last = of(kind).map((one) => one.lastEventAt ?? since)
+      return last.length === 0 ? 0 : Math.max(0, clock.currentTimeMillisUnsafe() - Math.min(...last)) / 1000
+    })
+  }
+  return {
+    track,
+    relisted: (reason) => relisted(reason),
+    waiting: (done) => {
+      const from = now()
+      return (reached) => {
+        waits.observe(now() - from)
+        done(reached)
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { TestClock } from "effect/testing"
+import type { InformerStatus } from "../../../src/layers/Cache.ts"
+import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
+
+const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, Metric.MetricRegistry, new Map())
+
+const values = (name: string) =>
+  Effect.map(Metric.snapshot, (all) =>
+    Object.fromEntries(
+      all
+        .filter((one) => one.id === name)
+        .map((one) => {
+          const state = one.state as { count?: number; value?: number }
+          return [Object.values(one.attributes ?? {}).join(","), state.count ?? state.value]
+        })
+    )
+  )
+
+const informer = (over: Partial<InformerStatus>): InformerStatus => ({
+  resource: "pods",
+  id: "v1/pods",
+  selection: {},
+  synced: true,
+  objects: 0,
+  resourceVersion: undefined,
+  attempts: 0,
+  lastError: undefined,
+  lastEventAt: undefined,
+  defects: 0,
+  listenerErrors: 0,
+  lastListenerError: undefined,
+  subscribers: 1,
+  ...over
+})
+
+describe("the metrics of a cache", () => {
+  it.effect("add up the informers of a kind that somebody uses", () =>
+    fresh(
+      Effect.gen(function* () {
+        const status: Array<InformerStatus> = []
+        const metrics = yield* CacheMetrics.make(() => status)
+        for (const kind of ["pods", "nodes", "pods"]) metrics.track(kind)
+        yield* TestClock.adjust("20 seconds")
+        const now = yield* Clock.currentTimeMillis
+        status.push(
+          informer({ objects: 3, lastEventAt: now - 4000 }),
+          informer({ objects: 2, lastEventAt: now - 9000, synced: false }),
+          informer({ objects: 50, lastEventAt: 0, synced: false, subscribers: 0 }),
+          informer({ resource: "nodes", objects: 1 })
+        )
+        assert.deepStrictEqual(yield* values("informer_synced"), { pods: 0, nodes: 1 })
+        assert.deepStrictEqual(yield* values("informer_objects"), { pods: 5, nodes: 1 })
+        // Of the nodes nothing was heard since they are known.
+        assert.deepStrictEqual(yield* values("informer_last_event_age_seconds"), { pods: 9, nodes: 20 })
+      })
+    )
+  )
+
+  it.effect("count relists by reason and waits by length, from zero", () =>
+    fresh(
+      Effect.gen(function* () {
+        const metrics = yield* CacheMetrics.make(() => [])
+        assert.strictEqual((yield* values("informer_relists_total"))["Gone"], 0)
+        metrics.relisted("Gone")
+        metrics.relisted("Decode")
+        metrics.relisted("Gone")
+        const { Decode, Gone, Timeout } = yield* values("informer_relists_total")
+        assert.deepStrictEqual([Gone, Decode, Timeout], [2, 1, 0])
+        const answers: Array<boolean> = []
+        const done = metrics.waiting((reached) => answers.push(reached))
+        yield* TestClock.adjust("300 millis")
+        done(true)
+        assert.deepStrictEqual(answers, [true])
+        const waits = (yield* Metric.snapshot).find((one) => one.id === "cache_read_wait_seconds")
+        const state = waits?.state as Metric.HistogramState
+        assert.deepStrictEqual([state.count, state.buckets[2], state.buckets[4]], [1, [0.1, 0], [0.5, 1]])
+      })
+    )
+  )
+})
