@@ -262,8 +262,13 @@ const renewing = (election: Election, tenure: Tenure.Tenure, sentAt: number, kee
     heard
   })
   if (keeping === undefined) return here
-  const alone = Effect.logWarning(`lease ${label} is renewed in the main thread from now on`)
-  return Effect.andThen(keeping.run(kept), Effect.andThen(alone, here))
+  const alone = Effect.suspend(() =>
+    tenure.term.isValidUnsafe()
+      ? Effect.andThen(Effect.logWarning(`lease ${label} is renewed in the main thread from now on`), here)
+      : Effect.void
+  )
+  // A term that is over is not kept, however long its work takes to end.
+  return Effect.andThen(Effect.raceFirst(keeping.run(kept), tenure.term.lost), alone)
 }
 
 /** Runs the effect when it is called for the first time, then never again; whoever is interrupted first leaves it to the other. */

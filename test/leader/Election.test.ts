@@ -14,6 +14,7 @@ import { Health, makeUnsafe } from "../../src/layers/Health.ts"
 import { Leadership, type Outcome, type Term } from "../../src/layers/Leadership.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Election from "../../src/leader/Election.ts"
+import type * as Renewal from "../../src/leader/renewal.ts"
 import { load } from "../support/mutant.ts"
 import * as Harness from "./harness.ts"
 
@@ -27,12 +28,13 @@ const elector = (
   server: Harness.Server,
   identity: string,
   next: () => Harness.Fault = () => Harness.fine,
-  module: Module = Election
+  module: Module = Election,
+  keeper?: Renewal.Keeper
 ) =>
   Effect.map(
     Layer.build(
       module
-        .layer(options(identity))
+        .layer({ ...options(identity), keeper })
         .pipe(
           Layer.provide(Layer.merge(Harness.client(Harness.faulty(server.transport, next)), Recorder.layerNoop)),
           Layer.fresh
@@ -47,6 +49,69 @@ const run = <A, E, R>(leadership: Leadership["Service"], work: (term: Term) => E
 const spec = (server: Harness.Server) => server.objects.get(leasePath)?.["spec"]
 
 describe("Election", () => {
+  /** Keeps nothing, but says so; `proven` is what it has written where the term looks. */
+  const keeper = () => {
+    const seen = { kept: 0, stopped: 0, prepared: 0, proven: 0, holding: undefined as Renewal.Holding | undefined }
+    const gone = Effect.runSync(Deferred.make<void>())
+    const keeper: Renewal.Keeper = {
+      prepare: Effect.sync(() => void seen.prepared++),
+      keep: (holding) => {
+        seen.kept++
+        seen.holding = holding
+        seen.proven = holding.sentAt
+        return {
+          provenUnsafe: () => seen.proven,
+          run: () =>
+            Effect.ensuring(
+              Deferred.await(gone),
+              Effect.sync(() => void seen.stopped++)
+            )
+        }
+      }
+    }
+    return { seen, keeper, leave: Deferred.succeed(gone, undefined) }
+  }
+  const renewals = (server: Harness.Server) => server.requests.filter(({ method }) => method === "PUT").length
+
+  it.effect("a keeper's proof counts; when the keeper is gone the lease is renewed here", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const { keeper: given, leave, seen } = keeper()
+      const a = yield* elector(server, "a", undefined, undefined, given)
+      const term = yield* a.acquire
+      assert.deepInclude(seen, { kept: 1, prepared: 1 })
+      assert.deepInclude(seen.holding, { name: "demo", namespace: "kube-system" })
+      yield* TestClock.adjust("9 seconds")
+      assert.strictEqual(renewals(server), 0)
+      seen.proven += 9000
+      yield* TestClock.adjust("9 seconds")
+      assert.isTrue(term.isValidUnsafe())
+      yield* leave
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(term.isValidUnsafe())
+      assert.isAtLeast(renewals(server), 29)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a term that is over is not kept, although its work goes on", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      const { keeper: given, seen } = keeper()
+      const a = yield* elector(server, "a", undefined, undefined, given)
+      const stuck = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(run(a, () => Effect.uninterruptible(Deferred.await(stuck))))
+      yield* TestClock.adjust("9999 millis")
+      assert.strictEqual(seen.stopped, 0)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(seen.stopped, 1)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(renewals(server), 0)
+      yield* Deferred.succeed(stuck, undefined)
+      const outcome = yield* Fiber.join(fiber)
+      assert.strictEqual(outcome._tag === "Lost" ? outcome.reason.reason : "", "NotRenewed")
+    })
+  )
+
   it.effect("liveness fails when work goes on long after the lease must have run out, and not before", () => {
     let cut = false
     const health = makeUnsafe()
