@@ -80,6 +80,37 @@ describe("a leader's process", () => {
   )
 
   it.live(
+    "asked to stop under load, again and again: it hands over within one jittered retry, and every write is whole",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 2)
+        const { client, written } = cluster
+        const loading = yield* Effect.forkScoped(load(client))
+        const order: Array<number> = []
+        let before = ""
+        for (let round = 0; round <= runs(3); round++) {
+          const { identity, leader } = yield* Leaders.nextWriter(cluster, before)
+          order.push(leader.number)
+          before = identity
+          yield* leader.kill("SIGTERM")
+          const stopped = yield* leader.exit
+          assert.strictEqual(stopped.code, 0, stopped.stderr)
+          assert.include(stopped.stderr, "released lease")
+          const released = performance.now()
+          const next = yield* Leaders.nextWriter(cluster, before)
+          assert.isBelow(performance.now() - released, 2.2 * retry + slack)
+          assert.notStrictEqual(next.leader.number, leader.number)
+          cluster.all.push(yield* cluster.start(cluster.all.length))
+        }
+        yield* Fiber.interrupt(loading)
+        assert.deepStrictEqual(Leaders.spells(written).slice(0, order.length), order)
+        const cut = cluster.all.flatMap(({ gateway, number }) => gateway.cut.map((line) => `${number} ${line}`))
+        assert.deepStrictEqual(cut, [], "no write was left without its answer")
+      }).pipe(Effect.scoped),
+    runs(60_000)
+  )
+
+  it.live(
     "stopped for longer than its lease and woken: it ends, and nothing it meant to write arrives",
     () =>
       Effect.gen(function* () {

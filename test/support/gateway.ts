@@ -21,6 +21,8 @@ export interface Gateway {
   readonly ca: string
   /** Requests that this one is true for are taken and never answered. */
   hold: (line: string) => boolean
+  /** Writes whose client went away before their answer. */
+  readonly cut: Array<string>
 }
 
 /** `seen` is called with `PATCH /api/v1/nodes/a?…` before the request is passed on. */
@@ -30,10 +32,13 @@ export const start = (upstream: Upstream, seen: (line: string) => void): Effect.
       const authority = await Tls.authority("gateway")
       const agent = new Agent({ keepAlive: true, ca: upstream.ca })
       const sockets = new Set<Socket>()
-      const gateway: Gateway = { server: "", ca: authority.cert, hold: () => false }
+      const gateway: Gateway = { server: "", ca: authority.cert, hold: () => false, cut: [] }
       const server = createServer(await authority.issue("127.0.0.1"), (request, response) => {
         const line = `${request.method} ${request.url}`
         seen(line)
+        response.on("close", () => {
+          if (!response.writableFinished && request.method !== "GET") gateway.cut.push(line)
+        })
         if (!gateway.hold(line)) forward(upstream, agent, request, response)
       })
       server.on("secureConnection", (socket: Socket) => {
