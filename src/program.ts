@@ -37,6 +37,7 @@ import * as DryRun from "./layers/manager/dryRun.ts"
 import * as Help from "./layers/manager/help.ts"
 import { type Host, watchSignals } from "./layers/manager/Host.ts"
 import * as Manager from "./layers/manager/Manager.ts"
+import * as Manifests from "./layers/manager/manifests/command.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import type * as Setting from "./layers/manager/setting.ts"
 import * as SettingFlags from "./layers/manager/setting/flags.ts"
@@ -117,7 +118,7 @@ const presenter = (host: Host) =>
 
 /** The settings of all commands. */
 const everything: Setting.Settings = {
-  ...Settings.settings,
+  ...Manifests.settings,
   ...StandAlone.apiserverSettings,
   ...StandAlone.nodesSettings
 }
@@ -132,6 +133,13 @@ const cli = (host: Host) =>
           "Asks the cluster whether the controllers could work on it, changes nothing, and prints a table; exits 1 when they could not",
           Settings.settings,
           (resolved) => check(host, resolved)
+        ),
+        command(
+          host,
+          "manifests",
+          "Prints what a cluster needs to run the chosen controllers, with exactly the rights that they declare, as YAML to apply",
+          Manifests.settings,
+          (resolved) => manifests(host, resolved)
         ),
         command(
           host,
@@ -266,6 +274,24 @@ const check = (host: Host, resolved: Resolved) =>
     const verdict = CheckTable.verdict(findings)
     if (verdict !== undefined) return yield* new CheckFailed({ message: verdict })
   }).pipe(Effect.scoped)
+
+/** For a cluster that has a controller manager of its own; nothing is asked of any. */
+const manifests = Effect.fnUntraced(function* (
+  host: Host,
+  resolved: SettingSources.Resolved<typeof Manifests.settings>
+) {
+  const table = yield* tableOf(resolved)
+  const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
+  const { stringify } = yield* Effect.promise(() => import("yaml"))
+  const controllers = chosen.map(({ controller: { access, name, needsLeader }, group }) => ({
+    who: name,
+    access,
+    needsLeader,
+    isCore: group === "core"
+  }))
+  const documents = Manifests.manifests(resolved, controllers)
+  host.stdout.write(documents.map((one) => stringify(one, { aliasDuplicateObjects: false })).join("---\n"))
+})
 
 const podCount = (settings: Settings.Settings) => ({
   schedule:

@@ -41,7 +41,7 @@ const component = "garbage-collector-controller"
 export const make = (options: Options = {}): Descriptor<Discovery> => ({
   name,
   access: [
-    Access.live(Resource.anything),
+    Access.read(Resource.anything),
     Access.patch(Resource.anything),
     Access.remove(Resource.anything),
     Access.create(Event),

@@ -37,16 +37,19 @@ export const handle = (turn: Turn): ApiResponse => {
   const asked = attributes.of(turn.request)
   const before = turn.state.log.revision()
   let acting = turn
+  let allowed = false
   try {
     acting = impersonation.resolve(turn)
     gate.check(acting, asked)
+    allowed = true
     const response = warned(acting, route(acting))
-    record(turn, acting, asked, before, { code: response._tag === "Answer" ? response.status : 200, reason: "" })
+    const code = response._tag === "Answer" ? response.status : 200
+    record(turn, acting, asked, before, { allowed, code, reason: "" })
     return response
   } catch (thrown) {
     const refusal = refusalOf(thrown)
     const { code, reason = "" } = refusal.status
-    if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { code, reason })
+    if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { allowed, code, reason })
     return refused(refusal)
   }
 }
@@ -61,7 +64,7 @@ const record = (
   acting: Turn,
   asked: Attributes,
   before: number,
-  outcome: { readonly code: number; readonly reason: string }
+  outcome: Pick<AuditLog.Entry, "allowed" | "code" | "reason">
 ): void => {
   const revision = state.log.revision()
   const changed = revision > before

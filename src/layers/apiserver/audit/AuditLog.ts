@@ -24,6 +24,8 @@ export interface Entry {
   readonly namespace: string
   /** Of an object that was created, the name it was given. */
   readonly name: string
+  /** Whether the authorizer let it through; it may have been refused for other reasons. */
+  readonly allowed: boolean
   /** HTTP status; 200 for a watch that began. */
   readonly code: number
   /** `Forbidden`, `Conflict`, …; empty where the request was granted. */

@@ -1,0 +1,62 @@
+/**
+ * Everything that a cluster needs to run the program, as objects in the order in which they can be applied: a namespace, an account with
+ * exactly the rights of the chosen controllers, two replicas of which one leads, and what watches over them. Pure.
+ */
+import type { Permission } from "../permissions.ts"
+import { rulesOf } from "./rules.ts"
+import * as Workload from "./workload.ts"
+
+/** An object of any kind: plain data, to be printed. */
+export type Manifest = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown }
+  readonly [field: string]: unknown
+}
+
+export interface Options extends Workload.Options {
+  readonly permissions: ReadonlyArray<Permission>
+}
+
+const rbac = "rbac.authorization.k8s.io"
+
+export const all = (options: Options): ReadonlyArray<Manifest> => [
+  {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name: options.namespace,
+      // What the pods ask for is within the strictest profile: nothing else needs to be let in.
+      labels: { "pod-security.kubernetes.io/enforce": "restricted" }
+    }
+  },
+  {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: { name: options.name, namespace: options.namespace, labels: Workload.labels(options) }
+  },
+  ...roles(options),
+  ...Workload.all(options)
+]
+
+/** A role and its binding for every namespace in which something is granted; first what is granted everywhere. */
+export const roles = (options: Options): ReadonlyArray<Manifest> =>
+  [...rulesOf(options.permissions)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([namespace, rules]) => {
+      const [kind, binding] =
+        namespace === "" ? (["ClusterRole", "ClusterRoleBinding"] as const) : (["Role", "RoleBinding"] as const)
+      const place = namespace === "" ? {} : { namespace }
+      const name = namespace === "" ? options.name : `${options.name}-leader-election`
+      const metadata = { name, ...place, labels: Workload.labels(options) }
+      return [
+        { apiVersion: `${rbac}/v1`, kind, metadata, rules },
+        {
+          apiVersion: `${rbac}/v1`,
+          kind: binding,
+          metadata,
+          roleRef: { apiGroup: rbac, kind, name },
+          subjects: [{ kind: "ServiceAccount", name: options.name, namespace: options.namespace }]
+        }
+      ]
+    })

@@ -1,0 +1,132 @@
+/**
+ * The program as a workload: replicas that a node's failure does not take all at once, that run as nobody, write nowhere, and say when
+ * they are well; what may reach them and what collects their metrics. Pure.
+ */
+import type { Manifest } from "./objects.ts"
+
+export interface Options {
+  /** Of the account, the roles and the workload. */
+  readonly name: string
+  /** Where it is installed. */
+  readonly namespace: string
+  readonly image: string
+  /** Of the program, as its pods are to run it. */
+  readonly args: ReadonlyArray<string>
+  /** What a pod has to stop in order. */
+  readonly graceSeconds: number
+  /** Undefined where they are not served. */
+  readonly ports: { readonly probes: number | undefined; readonly metrics: number | undefined }
+}
+
+const replicas = 2
+
+const selector = ({ name }: Pick<Options, "name">) => ({ "app.kubernetes.io/name": name })
+
+export const labels = (options: Pick<Options, "name">) => ({
+  ...selector(options),
+  "app.kubernetes.io/component": "controller-manager"
+})
+
+const metadata = (options: Options) => ({
+  name: options.name,
+  namespace: options.namespace,
+  labels: labels(options)
+})
+
+export const all = (options: Options): ReadonlyArray<Manifest> => [
+  deployment(options),
+  disruptionBudget(options),
+  networkPolicy(options),
+  ...(options.ports.metrics === undefined ? [] : [metricsService(options), serviceMonitor(options)])
+]
+
+const deployment = (options: Options): Manifest => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: metadata(options),
+  spec: {
+    replicas,
+    selector: { matchLabels: selector(options) },
+    template: { metadata: { labels: labels(options) }, spec: pod(options) }
+  }
+})
+
+const pod = (options: Options) => ({
+  serviceAccountName: options.name,
+  terminationGracePeriodSeconds: options.graceSeconds,
+  securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: "kubernetes.io/hostname",
+      whenUnsatisfiable: "ScheduleAnyway",
+      labelSelector: { matchLabels: selector(options) }
+    }
+  ],
+  containers: [
+    {
+      name: "manager",
+      image: options.image,
+      args: options.args,
+      env: [{ name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } }],
+      ports: ports(options),
+      ...probes(options),
+      resources: { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "512Mi" } },
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] }
+      }
+    }
+  ]
+})
+
+const ports = ({ ports: { metrics, probes } }: Options) => [
+  ...(probes === undefined ? [] : [{ name: "probes", containerPort: probes }]),
+  ...(metrics === undefined ? [] : [{ name: "metrics", containerPort: metrics }])
+]
+
+const probes = ({ ports }: Options) =>
+  ports.probes === undefined
+    ? {}
+    : {
+        livenessProbe: { httpGet: { path: "/healthz", port: "probes" }, initialDelaySeconds: 15, periodSeconds: 20 },
+        readinessProbe: { httpGet: { path: "/readyz", port: "probes" }, periodSeconds: 10 }
+      }
+
+const disruptionBudget = (options: Options): Manifest => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: metadata(options),
+  spec: { minAvailable: replicas - 1, selector: { matchLabels: selector(options) } }
+})
+
+/** Nobody talks to it but for metrics; kubelets, which probe it, are not subject to policies. Where it goes is the API server's address. */
+const networkPolicy = (options: Options): Manifest => ({
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
+  metadata: metadata(options),
+  spec: {
+    podSelector: { matchLabels: selector(options) },
+    policyTypes: ["Ingress"],
+    ingress: options.ports.metrics === undefined ? [] : [{ ports: [{ port: "metrics", protocol: "TCP" }] }]
+  }
+})
+
+const metricsService = (options: Options): Manifest => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { ...metadata(options), name: `${options.name}-metrics` },
+  spec: {
+    clusterIP: "None",
+    selector: selector(options),
+    ports: [{ name: "metrics", port: options.ports.metrics, targetPort: "metrics" }]
+  }
+})
+
+const serviceMonitor = (options: Options): Manifest => ({
+  apiVersion: "monitoring.coreos.com/v1",
+  kind: "ServiceMonitor",
+  metadata: metadata(options),
+  spec: { selector: { matchLabels: selector(options) }, endpoints: [{ port: "metrics", path: "/metrics" }] }
+})

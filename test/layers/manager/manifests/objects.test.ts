@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Access from "../../../../src/kube/Access.ts"
+import { Node, Pod } from "../../../../src/kube/resources.ts"
+import * as Result from "effect/Result"
+import { manifests, settings } from "../../../../src/layers/manager/manifests/command.ts"
+import * as Sources from "../../../../src/layers/manager/setting/sources.ts"
+import { askAs, layer, master } from "../../apiserver/as.ts"
+
+const resolved = (flags: Readonly<Record<string, string>> = {}) =>
+  Result.getOrThrow(Sources.resolve(settings, { flags: new Map(Object.entries(flags)), env: {} }))
+
+const podCount = { who: "pod-count", access: [Access.read(Pod), Access.patch(Node)], isCore: false, needsLeader: true }
+const deployment = { who: "deployment", access: [Access.read(Pod)], isCore: true, needsLeader: true }
+
+const places: Readonly<Record<string, (namespace: string) => string>> = {
+  Namespace: () => "/api/v1/namespaces",
+  ServiceAccount: (namespace) => `/api/v1/namespaces/${namespace}/serviceaccounts`,
+  Service: (namespace) => `/api/v1/namespaces/${namespace}/services`,
+  ClusterRole: () => "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: () => "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+  Role: (namespace) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/roles`,
+  RoleBinding: (namespace) => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`,
+  Deployment: (namespace) => `/apis/apps/v1/namespaces/${namespace}/deployments`,
+  PodDisruptionBudget: (namespace) => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`,
+  NetworkPolicy: (namespace) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`
+}
+
+const where = (one: {
+  readonly kind: string
+  readonly metadata: { readonly namespace?: string; readonly name: string }
+}) => [one.kind, one.metadata.namespace ?? "", one.metadata.name].join(" ")
+
+const argsOf = (all: ReturnType<typeof manifests>): ReadonlyArray<string> => {
+  const found = all.find(({ kind }) => kind === "Deployment") as any
+  return found.spec.template.spec.containers[0].args
+}
+
+describe("manifests", () => {
+  it("are what it takes to run the chosen controllers, in an order in which they can be applied", () => {
+    const name = "effect-controller-manager"
+    assert.deepStrictEqual(manifests(resolved(), [podCount, deployment]).map(where), [
+      `Namespace  ${name}`,
+      `ServiceAccount ${name} ${name}`,
+      `ClusterRole  ${name}`,
+      `ClusterRoleBinding  ${name}`,
+      `Role ${name} ${name}-leader-election`,
+      `RoleBinding ${name} ${name}-leader-election`,
+      `Role kube-system ${name}-leader-election`,
+      `RoleBinding kube-system ${name}-leader-election`,
+      `Deployment ${name} ${name}`,
+      `PodDisruptionBudget ${name} ${name}`,
+      `NetworkPolicy ${name} ${name}`,
+      `Service ${name} ${name}-metrics`,
+      `ServiceMonitor ${name} ${name}`
+    ])
+  })
+
+  it("follow the settings: who leads under which lease, which ports there are, what the pods are started with", () => {
+    const own = manifests(resolved({ "install-namespace": "ops", "leader-elect-resource-name": "mine" }), [podCount])
+    const roles = own.filter(({ kind }) => kind === "Role") as ReadonlyArray<any>
+    assert.deepStrictEqual(
+      roles.map(({ metadata, rules }) => [metadata.namespace, rules]),
+      [
+        [
+          "ops",
+          [
+            { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+            {
+              apiGroups: ["coordination.k8s.io"],
+              resources: ["leases"],
+              resourceNames: ["mine"],
+              verbs: ["get", "watch", "update"]
+            }
+          ]
+        ]
+      ]
+    )
+    assert.deepStrictEqual(argsOf(own), [
+      "--cluster=in-cluster",
+      "--controllers=pod-count",
+      "--leader-elect=true",
+      "--leader-elect-resource-name=mine"
+    ])
+    const alone = manifests(resolved({ "leader-elect": "false", "metrics-bind-address": "0", kubeconfig: "/x" }), [
+      podCount
+    ])
+    assert.notIncludeMembers(
+      alone.map(({ kind }) => kind),
+      ["Role", "ServiceMonitor", "Service"]
+    )
+    assert.deepStrictEqual(argsOf(alone), [
+      "--cluster=in-cluster",
+      "--controllers=pod-count",
+      "--leader-elect=false",
+      "--metrics-bind-address=0"
+    ])
+  })
+
+  it.effect("are accepted by an API server, and grant what the controllers declare", () =>
+    Effect.gen(function* () {
+      const all = manifests(resolved(), [podCount, deployment])
+      for (const one of all) {
+        // The only kind that comes with an operator.
+        if (one.kind === "ServiceMonitor") continue
+        const place = places[one.kind]?.(one.metadata.namespace ?? "") ?? ""
+        const { body, status } = yield* askAs(master, "POST", `${place}?fieldValidation=Strict`, one)
+        assert.strictEqual(status, 201, `${where(one)}: ${body.message}`)
+      }
+      const name = "effect-controller-manager"
+      const account = { name: `system:serviceaccount:${name}:${name}`, groups: ["system:authenticated"] }
+      const status = (method: string, path: string, body?: object) =>
+        Effect.map(askAs(account, method, path, body), (reply) => reply.status)
+      const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+      assert.deepStrictEqual(
+        [
+          yield* status("GET", "/api/v1/pods"),
+          yield* status("DELETE", "/api/v1/namespaces/default/pods/x"),
+          yield* status("GET", `${leases}/kube-controller-manager`),
+          yield* status("GET", `${leases}/kube-scheduler`),
+          yield* status("GET", "/api/v1/secrets")
+        ],
+        [200, 403, 404, 403, 403]
+      )
+    }).pipe(Effect.provide(layer()))
+  )
+})
