@@ -230,7 +230,8 @@ const run = (host: Host, resolved: Resolved) =>
         controllers,
         groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
         warm: settings.warm,
-        onLost: settings.onLost
+        onLost: settings.onLost,
+        startInterval: settings.startInterval
       }).pipe(Effect.provideService(Leadership, own))
     ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(Effect.scoped)

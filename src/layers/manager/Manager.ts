@@ -5,9 +5,10 @@
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import type * as Resource from "../../kube/Resource.ts"
 import { Cache } from "../Cache.ts"
@@ -43,6 +44,11 @@ export interface Options<out R> {
   readonly patience?: Duration.Input | undefined
   /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
   readonly warm?: boolean | undefined
+  /**
+   * At least so long between the starts of two controllers of a group, at most twice that, so that they do not all list at once.
+   * Default none. Source: framework.md K16, kube-controller-manager's ControllerStartInterval with a jitter of one.
+   */
+  readonly startInterval?: Duration.Input | undefined
 }
 
 export const run = <R>(
@@ -51,6 +57,7 @@ export const run = <R>(
   Effect.gen(function* () {
     const patience = options.patience ?? "10 seconds"
     const supervisor = yield* Supervisor
+    const startInterval = Duration.fromInputUnsafe(options.startInterval ?? Duration.zero)
     yield* Preflight.reachable(patience)
     const groups = [{ leadership: yield* Leadership, controllers: options.controllers }, ...(options.groups ?? [])]
     const controllers = groups.flatMap((group) => group.controllers)
@@ -65,11 +72,12 @@ export const run = <R>(
     const work = Effect.gen(function* () {
       yield* build(
         controllers.filter((one) => !one.needsLeader),
-        yield* Effect.scope
+        yield* Effect.scope,
+        startInterval
       )
       return yield* Effect.raceAllFirst([
         Effect.never,
-        ...groups.map((group) => terms(group, options.onLost ?? "exit"))
+        ...groups.map((group) => terms(group, options.onLost ?? "exit", startInterval))
       ])
     })
     return yield* Effect.raceFirst(supervisor.failure, work)
@@ -82,13 +90,13 @@ export const run = <R>(
   )
 
 /** One term of leadership after another, or only one. */
-const terms = <R>({ controllers, leadership }: Group<R>, onLost: "exit" | "rejoin") =>
+const terms = <R>({ controllers, leadership }: Group<R>, onLost: "exit" | "rejoin", startInterval: Duration.Duration) =>
   Effect.gen(function* () {
     const leaders = controllers.filter((one) => one.needsLeader)
     // A lease that nobody works under is not contended for.
     if (leaders.length === 0) return yield* Effect.never
     while (true) {
-      const outcome = yield* Effect.provideService(Leadership.run(term(leaders)), Leadership, leadership)
+      const outcome = yield* Effect.provideService(Leadership.run(term(leaders, startInterval)), Leadership, leadership)
       // It never does: controllers run for as long as they may.
       if (outcome._tag === "Finished") return outcome.value
       const message = `leader election lost: ${outcome.reason.message}`
@@ -99,25 +107,31 @@ const terms = <R>({ controllers, leadership }: Group<R>, onLost: "exit" | "rejoi
 
 /** What is built here reads as it likes and writes only while the term can be proven. */
 const term =
-  <R>(leaders: ReadonlyArray<Descriptor<R>>) =>
+  <R>(leaders: ReadonlyArray<Descriptor<R>>, startInterval: Duration.Duration) =>
   (held: Term) =>
     Effect.gen(function* () {
       const client = Fence.client(yield* KubeClient, held)
-      yield* Effect.provideService(build(leaders, yield* Effect.scope), KubeClient, client)
+      yield* Effect.provideService(build(leaders, yield* Effect.scope, startInterval), KubeClient, client)
       return yield* Effect.never
     })
 
 /** One after another, so that they stop in the reverse order. */
-const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope) =>
+const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope, startInterval: Duration.Duration) =>
   Effect.forEach(
     controllers,
-    (controller) =>
-      Effect.andThen(
-        Effect.annotateLogs(Effect.logInfo("Starting Controller"), { controller: controller.name }),
-        Layer.buildWithScope(controller.layer, scope)
+    (controller, index) =>
+      (index === 0 ? Effect.void : gap(startInterval)).pipe(
+        Effect.andThen(Effect.annotateLogs(Effect.logInfo("Starting Controller"), { controller: controller.name })),
+        Effect.andThen(Layer.buildWithScope(controller.layer, scope))
       ),
     { discard: true }
   )
+
+/** From once to twice the interval. */
+const gap = (interval: Duration.Duration): Effect.Effect<void> =>
+  Duration.isZero(interval)
+    ? Effect.void
+    : Effect.flatMap(Random.next, (random) => Effect.sleep(Duration.times(interval, 1 + random)))
 
 const kindsOf = (controllers: ReadonlyArray<Descriptor<unknown>>): ReadonlyArray<Resource.Any> => [
   ...new Map(controllers.flatMap((one) => one.reads.map((resource) => [resource.id, resource] as const))).values()

@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
 import { TestClock } from "effect/testing"
 import * as Access from "../../../src/kube/Access.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
@@ -20,6 +24,7 @@ import * as Manager from "../../../src/layers/manager/Manager.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as Trigger from "../../../src/streams/trigger.ts"
 import * as Cluster from "../../support/cluster.ts"
+import { runs } from "../../support/runs.ts"
 
 const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
 
@@ -71,6 +76,39 @@ describe("Manager", () => {
       yield* Fiber.interrupt(fiber)
       assert.deepStrictEqual(trace.slice(3), ["-c stopped", "-b stopped", "-a stopped"])
     }).pipe(Effect.provide(alone))
+  )
+
+  it.effect.prop(
+    "leaves the start interval between two controllers, up to twice, and none before the first",
+    { millis: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100_000 })), seed: Schema.String },
+    ({ millis, seed }) =>
+      Effect.gen(function* () {
+        const started: Array<number> = []
+        const controller = (name: string): Controller.Descriptor => ({
+          ...tracing(name, []),
+          layer: Layer.effectDiscard(
+            Effect.map(Clock.currentTimeMillis, (now) => {
+              started.push(now)
+            })
+          )
+        })
+        const controllers = ["a", "b", "c", "d"].map(controller)
+        const begun = yield* Clock.currentTimeMillis
+        const fiber = yield* Effect.forkChild(
+          Random.withSeed(Manager.run({ controllers, startInterval: Duration.millis(millis) }), seed)
+        )
+        yield* Cluster.settle
+        assert.deepStrictEqual(started, [begun])
+        yield* TestClock.adjust(Duration.millis(millis * 6))
+        assert.strictEqual(started.length, 4)
+        for (const [index, at] of started.slice(1).entries()) {
+          const waited = at - (started[index] ?? 0)
+          assert.isAtLeast(waited, millis)
+          assert.isAtMost(waited, 2 * millis)
+        }
+        yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(Layer.fresh(alone))),
+    { arbitrary: { runs: runs(20) } }
   )
 
   it.effect(

@@ -28,6 +28,12 @@ export const settings = {
     description: "Features to switch, Name=true,Other=false; AllAlpha and AllBeta stand for all of a stage",
     default: ""
   }),
+  startInterval: Setting.make(Codecs.duration, {
+    name: "controller-start-interval",
+    group: "controllers",
+    description: "Time between the starts of two controllers at least, and at most twice that",
+    default: "0s"
+  }),
   podCountInterval: Setting.make(Codecs.interval, {
     name: "pod-count-interval",
     group: "tuning",
