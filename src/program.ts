@@ -239,7 +239,7 @@ const run = (host: Host, resolved: Resolved) =>
 /** Outside of everything that talks to the cluster: they answer before it and close after it. */
 const servers = Effect.fnUntraced(function* (
   { origins, values }: Resolved,
-  { embedded }: Clusters.Connected,
+  { embedded, transport }: Clusters.Connected,
   { chosen }: Roster.Selection<Discovery | KubeClient>
 ) {
   if (values.probeAddress === undefined && values.metricsAddress === undefined) return
@@ -249,6 +249,18 @@ const servers = Effect.fnUntraced(function* (
   yield* Servers.start({
     probes: place("probeAddress"),
     metrics: place("metricsAddress"),
+    secure: values.metricsSecure
+      ? {
+          transport,
+          files: Option.getOrUndefined(
+            Option.map(values.metricsCertPath, (directory) => ({
+              directory,
+              cert: values.metricsCertName,
+              key: values.metricsCertKey
+            }))
+          )
+        }
+      : undefined,
     controllers: chosen.map(({ controller }) => controller.name)
   })
 })

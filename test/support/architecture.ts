@@ -43,6 +43,8 @@ export const edgeFiles = [
   "layers/manager/configFile.ts",
   "layers/manager/standAlone.ts",
   "layers/manager/http/Listener.ts",
+  "layers/manager/http/certificateFiles.ts",
+  "layers/manager/http/selfSigned.ts",
   "layers/manager/metrics/process.ts",
   "layers/manager/servers.ts",
   "layers/apiserver/http/"

@@ -1,0 +1,83 @@
+/**
+ * A server's certificate from files that somebody else renews: read at the start, looked at again every ten seconds, exchanged
+ * when it has changed. A pair that cannot be read, or does not belong together because only half of it has been replaced yet,
+ * changes nothing; the one before stays. Content is compared, not times, so links that are swapped, as for mounted secrets, are seen.
+ * Platform edge. Source: framework.md 2.13.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { createSecureContext } from "node:tls"
+import type { Certificate } from "./Listener.ts"
+
+/** The certificate cannot be used; the message is one sentence that names the file. */
+export class CertificateError extends Data.TaggedError("CertificateError")<{ readonly message: string }> {}
+
+export interface Files {
+  readonly directory: string
+  /** Names of the files in it. */
+  readonly cert: string
+  readonly key: string
+}
+
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
+const reads = counter("certwatcher_read_certificate_total", "Times that a server's certificate was read from its files")
+const errors = counter("certwatcher_read_certificate_errors_total", "Times that it could not be, or was no pair")
+
+/** Shows the series before there is anything to count. */
+export const preset: Effect.Effect<void> = Effect.andThen(Metric.update(reads, 0), Metric.update(errors, 0))
+
+const interval = "10 seconds"
+
+/** Reads the pair and makes sure that it is one. */
+export const read = (files: Files): Effect.Effect<Certificate, CertificateError> =>
+  Effect.andThen(Metric.update(reads, 1), () =>
+    Effect.tryPromise({
+      try: async () => {
+        const [cert, key] = await Promise.all(
+          [files.cert, files.key].map((name) => readFile(join(files.directory, name), "utf8"))
+        )
+        createSecureContext({ cert, key })
+        return { cert: cert ?? "", key: Redacted.make(key ?? "") }
+      },
+      catch: (error) => new CertificateError({ message: explain(files, error) })
+    })
+  ).pipe(Effect.tapError(() => Metric.update(errors, 1)))
+
+const explain = ({ cert, directory, key }: Files, error: unknown): string => {
+  const why = error instanceof Error ? error.message : String(error)
+  return `cannot use ${cert} and ${key} in ${directory} as a server's certificate and key: ${why}`
+}
+
+/** Calls `replace` with each new pair, for as long as the scope is open. */
+export const follow = (
+  files: Files,
+  first: Certificate,
+  replace: (certificate: Certificate) => void
+): Effect.Effect<void, never, Scope.Scope> => {
+  let present = first
+  let last = ""
+  const look = Effect.gen(function* () {
+    const found = yield* Effect.result(read(files))
+    if (found._tag === "Failure") {
+      const { message } = found.failure
+      if (message !== last) yield* Effect.logWarning(`${message}; going on with the one before`)
+      last = message
+      return
+    }
+    last = ""
+    if (isSame(found.success, present)) return
+    present = found.success
+    replace(present)
+    yield* Effect.logInfo("The certificate has changed and is in use")
+  })
+  return Effect.asVoid(Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(interval), look))))
+}
+
+const isSame = (a: Certificate, b: Certificate): boolean =>
+  a.cert === b.cert && Redacted.value(a.key) === Redacted.value(b.key)
