@@ -14,7 +14,7 @@ const takes = <A>(
   for (const text of refused) it(`refuses "${text}"`, () => assert.isTrue(Option.isNone(codec.decode(text))))
 }
 
-describe("boolean", () =>
+describe("boolean", () => {
   takes(
     Codecs.boolean,
     [
@@ -22,9 +22,10 @@ describe("boolean", () =>
       ...["false", "False", "f", "0", "no", "off"].map((text) => [text, false] as const)
     ],
     ["", "maybe", "2", " true", "truefalse"]
-  ))
+  )
+})
 
-describe("integer", () =>
+describe("integer", () => {
   takes(
     Codecs.integer({ min: -1, max: 10, expected: "" }),
     [
@@ -33,9 +34,10 @@ describe("integer", () =>
       ["010", 10]
     ],
     ["", "11", "-2", "1.5", "1e1", "0x1", "+1", " 1", "9999999999"]
-  ))
+  )
+})
 
-describe("rate", () =>
+describe("rate", () => {
   takes(
     Codecs.rate,
     [
@@ -44,9 +46,10 @@ describe("rate", () =>
       ["0.5", 0.5]
     ],
     ["", "0", "0.0", "-2", "-0.5", ".5", "1e3", "Infinity", "NaN"]
-  ))
+  )
+})
 
-describe("port", () =>
+describe("port", () => {
   takes(
     Codecs.port,
     [
@@ -54,9 +57,10 @@ describe("port", () =>
       ["65535", 65_535]
     ],
     ["65536", "-1", "http", ""]
-  ))
+  )
+})
 
-describe("concurrency", () =>
+describe("concurrency", () => {
   takes(
     Codecs.concurrency,
     [
@@ -64,9 +68,10 @@ describe("concurrency", () =>
       ["999999", 999_999]
     ],
     ["0", "1000000", "-1"]
-  ))
+  )
+})
 
-describe("list", () =>
+describe("list", () => {
   takes(
     Codecs.list(),
     [
@@ -76,6 +81,9 @@ describe("list", () =>
       [" a ,-b,, *", ["a", "-b", "*"]]
     ],
     []
-  ))
+  )
+})
 
-describe("choice", () => takes(Codecs.choice(["a", "b"]), [["a", "a"]], ["", "c", "A", "a "]))
+describe("choice", () => {
+  takes(Codecs.choice(["a", "b"]), [["a", "a"]], ["", "c", "A", "a "])
+})
