@@ -26,9 +26,14 @@ const heading = ["| Flag, key | Variable | Default | Meaning |", "|---|---|---|-
 
 const row = (setting: Setting.Setting<unknown>): string => {
   const names = [setting.name, ...setting.aliases].map((name) => `\`--${name}\``).join(", ")
-  const usual = setting.default === undefined || setting.default === "" ? "" : `\`${setting.default}\``
+  const usual = Setting.defaultText(setting)
   const words = setting.codec.choices === undefined ? "" : ` (${setting.codec.choices.join(", ")})`
-  const cells = [names, setting.env === undefined ? "" : `\`${setting.env}\``, usual, setting.description + words]
+  const cells = [
+    names,
+    setting.env === undefined ? "" : `\`${setting.env}\``,
+    usual === undefined ? "" : `\`${usual}\``,
+    setting.description + words
+  ]
   return `| ${cells.map(escaped).join(" | ")} |`
 }
 

@@ -29,13 +29,13 @@ const flag = (setting: Setting.Setting<unknown>): Given => {
 
 /** The sentence with what else there is to know: other spellings, an unusual variable, the default. */
 export const describe = (setting: Setting.Setting<unknown>): string => {
-  const usual = setting.default
+  const usual = Setting.defaultText(setting)
   const facts = [
     ...setting.aliases.map((alias) => `also --${alias}`),
     ...(setting.env === undefined || setting.env === Setting.environmentName(setting.name)
       ? []
       : [`or ${setting.env}`]),
-    ...(usual === undefined || usual === "" ? [] : [`default ${usual}`])
+    ...(usual === undefined ? [] : [`default ${usual}`])
   ]
   return facts.length === 0 ? setting.description : `${setting.description} (${facts.join("; ")})`
 }
