@@ -40,6 +40,11 @@ export interface Options<out R> {
    * starts it anew. `rejoin`: the group's layers are closed, and built afresh when the group leads again; the caches stay warm.
    */
   readonly onLost?: "exit" | "rejoin" | undefined
+  /**
+   * Run when a term was lost and its work has not ended five seconds later: something in it cannot be interrupted, and neither policy
+   * can go on. The fence holds its writes back all the same. Nothing unless said otherwise; a program ends its process.
+   */
+  readonly onStuck?: ((message: string) => Effect.Effect<void>) | undefined
   /** How long to wait at the start for the server to answer, and for a refusal to be taken back. Default 10 s. */
   readonly patience?: Duration.Input | undefined
   /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
@@ -75,10 +80,7 @@ export const run = <R>(
         yield* Effect.scope,
         startInterval
       )
-      return yield* Effect.raceAllFirst([
-        Effect.never,
-        ...groups.map((group) => terms(group, options.onLost ?? "exit", startInterval))
-      ])
+      return yield* Effect.raceAllFirst([Effect.never, ...groups.map((group) => terms(group, options, startInterval))])
     })
     return yield* Effect.raceFirst(supervisor.failure, work)
   }).pipe(
@@ -90,20 +92,38 @@ export const run = <R>(
   )
 
 /** One term of leadership after another, or only one. */
-const terms = <R>({ controllers, leadership }: Group<R>, onLost: "exit" | "rejoin", startInterval: Duration.Duration) =>
+const terms = <R>(
+  { controllers, leadership }: Group<R>,
+  { onLost, onStuck }: Pick<Options<R>, "onLost" | "onStuck">,
+  startInterval: Duration.Duration
+) =>
   Effect.gen(function* () {
     const leaders = controllers.filter((one) => one.needsLeader)
     // A lease that nobody works under is not contended for.
     if (leaders.length === 0) return yield* Effect.never
     while (true) {
-      const outcome = yield* Effect.provideService(Leadership.run(term(leaders, startInterval)), Leadership, leadership)
+      const outcome = yield* Effect.scoped(
+        Effect.flatMap(Effect.scope, (around) =>
+          Leadership.run((held) =>
+            Effect.andThen(Effect.forkIn(stuck(held, onStuck), around), term(leaders, startInterval)(held))
+          )
+        )
+      ).pipe(Effect.provideService(Leadership, leadership))
       // It never does: controllers run for as long as they may.
       if (outcome._tag === "Finished") return outcome.value
       const message = `leader election lost: ${outcome.reason.message}`
-      if (onLost === "exit") return yield* new ManagerError({ message })
+      if (onLost !== "rejoin") return yield* new ManagerError({ message })
       yield* Effect.logWarning(`${message}; contending again`)
     }
   })
+
+/** Its scope is around the term's, so it is still there when the term's work does not end. */
+const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = () => Effect.void) =>
+  Effect.flatMap(held.lost, ({ message, reason }) =>
+    reason === "Released"
+      ? Effect.void
+      : Effect.delay(onStuck(`leader election lost: ${message}; its work does not end`), "5 seconds")
+  )
 
 /** What is built here reads as it likes and writes only while the term can be proven. */
 const term =

@@ -277,6 +277,33 @@ describe("Manager", () => {
     }).pipe(Effect.provide(Cluster.layer))
   )
 
+  it.effect("work that does not end after the lease was lost is reported, once, and only then", () =>
+    Effect.gen(function* () {
+      const said: Array<string> = []
+      const lost = Effect.fnUntraced(function* (closing: Effect.Effect<void>, onLost: "exit" | "rejoin") {
+        const leadership = yield* granted
+        const slow = {
+          ...tracing("slow", []),
+          layer: Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => closing))
+        }
+        const onStuck = (message: string) => Effect.sync(() => void said.push(message))
+        const manager = Manager.run({ controllers: [slow], onLost, onStuck })
+        yield* Effect.forkDetach(Effect.provide(manager, leadership.layer))
+        yield* leadership.lead
+        yield* Cluster.settle
+        yield* leadership.lose
+        yield* TestClock.adjust("4999 millis")
+        assert.deepStrictEqual(said, [])
+        yield* TestClock.adjust("1 minute")
+        return said.splice(0)
+      })
+      assert.deepStrictEqual(yield* lost(Effect.sleep("4 seconds"), "exit"), [])
+      const message = "leader election lost: another one leads; its work does not end"
+      assert.deepStrictEqual(yield* lost(Effect.never, "exit"), [message])
+      assert.deepStrictEqual(yield* lost(Effect.never, "rejoin"), [message])
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
   it.effect("what a leader writes is fenced by its term, what runs everywhere is not", () =>
     Effect.gen(function* () {
       let valid = true
