@@ -21,6 +21,7 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import * as KeyedQueue from "../streams/KeyedQueue.ts"
+import * as LoopMetrics from "../streams/loopMetrics.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as AbsentOwners from "./garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
@@ -62,13 +63,15 @@ const refreshInterval = "30 seconds"
 const layer = (options: Options) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
+      // Both queues and their workers count as one loop, the controller's.
+      const metrics = yield* LoopMetrics.of(name)
       const queues = {
-        toDelete: yield* queue("garbage_collector_attempt_to_delete"),
-        toOrphan: yield* queue("garbage_collector_attempt_to_orphan")
+        toDelete: yield* queue("garbage_collector_attempt_to_delete", metrics),
+        toOrphan: yield* queue("garbage_collector_attempt_to_orphan", metrics)
       }
       const books = yield* bookkeeping(queues)
       const monitors = yield* Monitors.make({ cache: yield* Cache, discovery: yield* Discovery, tell: books.tell })
-      const work = yield* workers(queues, books, options.concurrency ?? 20)
+      const work = yield* workers(queues, books, { concurrency: options.concurrency ?? 20, metrics })
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {
@@ -89,7 +92,8 @@ const layer = (options: Options) =>
     }).pipe(Effect.annotateLogs({ controller: name }))
   )
 
-const queue = (name: string) => KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 } })
+const queue = (name: string, metrics: LoopMetrics.LoopMetrics) =>
+  KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 }, metrics })
 
 interface Queues {
   readonly toDelete: KeyedQueue.KeyedQueue
@@ -149,7 +153,11 @@ class CollectError extends Data.TaggedError("CollectError")<{
 
 type Books = Effect.Success<ReturnType<typeof bookkeeping>>
 
-const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, concurrency: number) {
+const workers = Effect.fnUntraced(function* (
+  queues: Queues,
+  books: Books,
+  limits: { readonly concurrency: number; readonly metrics: LoopMetrics.LoopMetrics }
+) {
   const { absentOwners, graph } = books
   const objects = Objects.make(yield* KubeClient, yield* Discovery)
   const remove = AttemptToDelete.attempt({
@@ -167,7 +175,7 @@ const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, concu
     attempt: (node: Graph.Node) => Effect.Effect<void, CollectError["cause"]>
   ) =>
     Reconcile.run(from, {
-      concurrency,
+      ...limits,
       observe,
       reconcile: (uid) => {
         const node = graph.get(uid)
