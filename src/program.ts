@@ -231,10 +231,17 @@ const run = (host: Host, resolved: Resolved) =>
         groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
         warm: settings.warm,
         onLost: settings.onLost,
+        onStuck: (message) => Effect.sync(() => abandon(host, message)),
         startInterval: settings.startInterval
       }).pipe(Effect.provideService(Leadership, own))
     ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(Effect.scoped)
+
+/** There is nothing left to wait for. */
+const abandon = (host: Host, message: string): void => {
+  host.stderr.write(`effect-controller-manager: ${message}\n`)
+  host.exit(1)
+}
 
 /** Outside of everything that talks to the cluster: they answer before it and close after it. */
 const servers = Effect.fnUntraced(function* (
