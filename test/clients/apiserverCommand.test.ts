@@ -7,6 +7,8 @@ import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Namespace, Node, Pod } from "../../src/kube/resources.ts"
 import * as Cluster from "../scenario/cluster.ts"
 import * as Kubeconfigs from "../scenario/kubeconfigs.ts"
@@ -54,7 +56,26 @@ const nodesOf = (client: Cluster.Client) =>
     ])
   )
 
+const ClusterRole = Resource.make<KubeObject>()({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  scope: "Cluster"
+})
+
 describe.concurrent("apiserver", () => {
+  it.live("asks roles who may do what when it is told to", () =>
+    Effect.gen(function* () {
+      const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC"])
+      const [, path = ""] = yield* server.says(ready)
+      const client = yield* Cluster.client(yield* accessIn(path))
+      const { metadata } = yield* client.get(ClusterRole, { name: "cluster-admin" })
+      assert.strictEqual(metadata.labels?.["kubernetes.io/bootstrapping"], "rbac-defaults")
+      yield* stop(server, "SIGTERM")
+    }).pipe(Effect.scoped)
+  )
+
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     it.live(`serves a bare API until ${signal}`, () =>
       Effect.gen(function* () {

@@ -43,6 +43,13 @@ export const apiserverSettings = {
     description: "Where the file kubeconfig is written; a new temporary directory without it"
   }),
   nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets"),
+  authorization: Setting.make(Codecs.choice(["AlwaysAllow", "RBAC"]), {
+    name: "authorization-mode",
+    env: false,
+    group: "command",
+    description: "Who may do what: everybody everything, or what roles grant",
+    default: "AlwaysAllow"
+  }),
   ...Logs.settings
 }
 
@@ -60,7 +67,11 @@ export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<t
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,
-      EmbeddedCluster.layer({ port: settings.port, directory: Option.getOrUndefined(settings.directory) })
+      EmbeddedCluster.layer({
+        port: settings.port,
+        directory: Option.getOrUndefined(settings.directory),
+        authorization: settings.authorization
+      })
     )
   )
   const { endpoint, kubeconfig } = Context.get(services, EmbeddedCluster)
