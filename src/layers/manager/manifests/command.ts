@@ -6,7 +6,7 @@ import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Settings from "../settings.ts"
 import { needed } from "../permissions.ts"
-import type { Holder, LeaseName } from "../permissions.ts"
+import type { Holder, LeaseName, Permission } from "../permissions.ts"
 import * as Objects from "./objects.ts"
 
 export const settings = {
@@ -40,6 +40,20 @@ const local: ReadonlySet<string> = new Set([
   "install-namespace"
 ])
 
+/** To serve metrics to those alone who may read them, the API server is asked who they are and what they may. */
+const reviews: ReadonlyArray<Permission> = [
+  ["authentication.k8s.io", "tokenreviews"] as const,
+  ["authorization.k8s.io", "subjectaccessreviews"] as const
+].map(([group, resource]) => ({
+  verb: "create",
+  group,
+  resource,
+  subresource: "",
+  namespace: "",
+  name: "",
+  needed: ["metrics"]
+}))
+
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
 const grace = 15
 
@@ -52,6 +66,7 @@ export const manifests = (
   const namespace = values.installNamespace
   // Of two replicas one leads, unless somebody said that both may work at once.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
+  const isSecure = values.metricsSecure && values.metricsAddress !== undefined
   const led = (isCore: boolean): boolean => controllers.some((one) => one.isCore === isCore && one.needsLeader)
   const leases: ReadonlyArray<LeaseName> = [
     ...(led(true) ? [{ namespace: "kube-system", name: values.coreLeaseName }] : []),
@@ -73,6 +88,7 @@ export const manifests = (
     ],
     graceSeconds: Math.ceil(Duration.toSeconds(values.shutdownTimeout)) + grace,
     ports: { probes: values.probeAddress?.port, metrics: values.metricsAddress?.port },
-    permissions: needed({ controllers, leases: isElected ? leases : [] })
+    secureMetrics: isSecure,
+    permissions: [...needed({ controllers, leases: isElected ? leases : [] }), ...(isSecure ? reviews : [])]
   })
 }

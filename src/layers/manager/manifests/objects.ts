@@ -36,11 +36,12 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
     metadata: { name: options.name, namespace: options.namespace, labels: Workload.labels(options) }
   },
   ...roles(options),
+  ...(options.secureMetrics ? [metricsReader(options)] : []),
   ...Workload.all(options)
 ]
 
 /** A role and its binding for every namespace in which something is granted; first what is granted everywhere. */
-export const roles = (options: Options): ReadonlyArray<Manifest> =>
+const roles = (options: Options): ReadonlyArray<Manifest> =>
   [...rulesOf(options.permissions)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([namespace, rules]) => {
@@ -60,3 +61,11 @@ export const roles = (options: Options): ReadonlyArray<Manifest> =>
         }
       ]
     })
+
+/** For whatever collects the metrics, to be bound to its account: which one that is, nobody here knows. */
+const metricsReader = (options: Options): Manifest => ({
+  apiVersion: `${rbac}/v1`,
+  kind: "ClusterRole",
+  metadata: { name: `${options.name}-metrics-reader`, labels: Workload.labels(options) },
+  rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }]
+})

@@ -14,6 +14,8 @@ export interface Options {
   readonly args: ReadonlyArray<string>
   /** What a pod has to stop in order. */
   readonly graceSeconds: number
+  /** Metrics are for those alone who may read them, over HTTPS. */
+  readonly secureMetrics: boolean
   /** Undefined where they are not served. */
   readonly ports: { readonly probes: number | undefined; readonly metrics: number | undefined }
 }
@@ -124,9 +126,20 @@ const metricsService = (options: Options): Manifest => ({
   }
 })
 
+/** What collects secure metrics shows the token of its own account, which has to be bound to the reader's role. */
 const serviceMonitor = (options: Options): Manifest => ({
   apiVersion: "monitoring.coreos.com/v1",
   kind: "ServiceMonitor",
   metadata: metadata(options),
-  spec: { selector: { matchLabels: selector(options) }, endpoints: [{ port: "metrics", path: "/metrics" }] }
+  spec: {
+    selector: { matchLabels: selector(options) },
+    endpoints: [{ port: "metrics", path: "/metrics", ...(options.secureMetrics ? secured : {}) }]
+  }
 })
+
+const secured = {
+  scheme: "https",
+  bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+  // The program makes its own certificate, unless it is given one.
+  tlsConfig: { insecureSkipVerify: true }
+}

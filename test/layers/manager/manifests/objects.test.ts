@@ -97,6 +97,24 @@ describe("manifests", () => {
     ])
   })
 
+  it("with secure metrics there is a role to read them, and the right to ask who does", () => {
+    const all = manifests(resolved({ "metrics-secure": "true" }), [podCount]) as ReadonlyArray<any>
+    const named = (kind: string, name: string) => all.find((one) => one.kind === kind && one.metadata.name === name)
+    const name = "effect-controller-manager"
+    assert.deepStrictEqual(named("ClusterRole", `${name}-metrics-reader`).rules, [
+      { nonResourceURLs: ["/metrics"], verbs: ["get"] }
+    ])
+    assert.deepInclude(named("ClusterRole", name).rules, {
+      apiGroups: ["authentication.k8s.io"],
+      resources: ["tokenreviews"],
+      verbs: ["create"]
+    })
+    assert.strictEqual(named("ServiceMonitor", name).spec.endpoints[0].scheme, "https")
+    const plain = manifests(resolved(), [podCount]) as ReadonlyArray<any>
+    assert.notInclude(JSON.stringify(plain), "tokenreviews")
+    assert.notInclude(JSON.stringify(plain), "https")
+  })
+
   it.effect("are accepted by an API server, and grant what the controllers declare", () =>
     Effect.gen(function* () {
       const all = manifests(resolved(), [podCount, deployment])
