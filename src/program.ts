@@ -4,27 +4,20 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as CliConfig from "effect/cli/CliConfig"
-import * as CliError from "effect/cli/CliError"
-import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
-import type * as Runtime from "effect/Runtime"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import { roster } from "./controllers/roster.ts"
 import { Cache } from "./layers/Cache.ts"
+import { Defaults } from "./layers/controller/defaults.ts"
 import { Discovery } from "./layers/Discovery.ts"
 import { KubeClient } from "./layers/KubeClient.ts"
 import { Leadership } from "./layers/Leadership.ts"
@@ -43,9 +36,10 @@ import type * as Setting from "./layers/manager/setting.ts"
 import * as SettingFlags from "./layers/manager/setting/flags.ts"
 import * as SettingSources from "./layers/manager/setting/sources.ts"
 import * as Settings from "./layers/manager/settings.ts"
-import { gates } from "./layers/manager/settings/controllers.ts"
+import { gates, loops } from "./layers/manager/settings/controllers.ts"
 import * as Logs from "./layers/manager/settings/logs.ts"
 import * as StandAlone from "./layers/manager/standAlone.ts"
+import * as Terminal from "./layers/manager/Terminal.ts"
 import * as Throttle from "./layers/manager/throttle.ts"
 import { Recorder } from "./layers/Recorder.ts"
 import * as Schedules from "./layers/Schedules.ts"
@@ -61,60 +55,15 @@ export const main = (host: Host, entry?: URL): void => {
   // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
   const effect = cli(host)(CommandLine.normalize(host.argv.slice(2), everything)).pipe(
-    Effect.provide(Layer.mergeAll(NodeServices.layer, logs(host), presenter(host), globals)),
-    Effect.tapCause((cause) => Effect.sync(() => report(host, cause))),
+    Effect.provide(Layer.merge(NodeServices.layer, Terminal.layer(host, everything))),
+    Effect.tapCause((cause) => Effect.sync(() => Terminal.report(host, cause))),
     Effect.provideService(Renewer.Entry, entry)
   )
-  NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown: exitCode })
-}
-
-/** One line to standard error for whatever ended the program, and none for a signal. */
-const report = (host: Host, cause: Cause.Cause<unknown>): void => {
-  if (Cause.hasInterruptsOnly(cause)) return
-  const error = Cause.squash(cause)
-  if (CliError.isCliError(error)) return
-  const text = error instanceof Error && error.message !== "" ? error.message : String(error)
-  const more = error instanceof SettingSources.SettingError ? "; see --help" : ""
-  host.stderr.write(`effect-controller-manager: ${CommandLine.oneLine(text)}${more}\n`)
-}
-
-/** 0 for success and for a signal, 2 for a wrong command line, 1 for the rest. */
-const exitCode: Runtime.Teardown = (exit, onExit) => {
-  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
-  const error = Cause.squash(exit.cause)
-  if (CliError.isCliError(error)) return onExit(error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2)
-  return onExit(usageErrors.some((kind) => error instanceof kind) ? 2 : 1)
+  NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown: Terminal.exitCode(usageErrors) })
 }
 
 /** What the user can only mend by saying something else. */
 const usageErrors = [SettingSources.SettingError, ElectionConfigError, Roster.RosterError]
-
-/** Everything the program says about itself goes to standard error; standard output is for answers. */
-const logs = (host: Host) =>
-  Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void host.stderr.write(`${line}\n`))])
-
-const globals = Layer.succeed(
-  CliConfig.CliConfig,
-  CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
-)
-
-/** Help under headings; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
-const presenter = (host: Host) =>
-  CliOutput.layerPresenter({
-    present: (event) => {
-      switch (event._tag) {
-        case "Help":
-          return Effect.sync(() => void host.stdout.write(`${Help.render(event.helpDoc, everything)}\n`))
-        case "Version":
-          return Effect.sync(() => void host.stdout.write(`${event.version}\n`))
-        case "InvalidInvocation":
-          return Effect.sync(() => {
-            const text = event.errors.map(CommandLine.explain).join("; ")
-            host.stderr.write(`effect-controller-manager: ${text}; see --help\n`)
-          })
-      }
-    }
-  })
 
 /** The settings of all commands. */
 const everything: Setting.Settings = {
@@ -233,7 +182,7 @@ const run = (host: Host, resolved: Resolved) =>
         onLost: settings.onLost,
         onStuck: (message) => Effect.sync(() => abandon(host, message)),
         startInterval: settings.startInterval
-      }).pipe(Effect.provideService(Leadership, own))
+      }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
     ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(Effect.scoped)
 

@@ -3,7 +3,7 @@
  * has synced. Feeds are attached first, so nothing that happens between subscribing and the first run is missed; keys that
  * come from a first list wait at low priority.
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -25,6 +25,7 @@ import { KubeClient } from "../KubeClient.ts"
 import { LeaderLost } from "../Leadership.ts"
 import { Recorder } from "../Recorder.ts"
 import { Supervisor } from "../Supervisor.ts"
+import { Defaults } from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as OwnWrites from "./ownWrites.ts"
 import * as Tools from "./tools.ts"
@@ -82,9 +83,12 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const cache = yield* Cache
       const supervisor = yield* Supervisor
       const metrics = yield* LoopMetrics.of(options.name)
-      const { backoff, bucket, name } = options
+      const defaults = yield* Defaults
+      const timeout = options.timeout ?? defaults.timeout
+      const { bucket, name } = options
+      const backoff = { ...defaults.backoff, ...options.backoff }
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics })
-      yield* (yield* Health).register("readiness", workers(name, metrics))
+      yield* (yield* Health).register("readiness", workers(name, metrics, stalledAfter(timeout)))
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
       const events = (yield* Recorder).named(options.component ?? options.name)
@@ -98,9 +102,9 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
         Effect.andThen(
           Effect.tap(synced(cache, options.reads), () => Effect.sync(() => (hasWorkers = true))),
           Reconcile.run(queue, {
-            concurrency: options.concurrency ?? 1,
-            timeout: options.timeout,
-            retries: options.retries,
+            concurrency: options.concurrency ?? defaults.concurrency ?? 1,
+            timeout,
+            retries: options.retries ?? defaults.retries,
             park: writes.park,
             observe: yield* Log.observer,
             metrics,
@@ -117,14 +121,15 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
   )
 
 /** Milliseconds after which keys that nobody takes are a stall: more than any run may last that has a time limit. */
-const stalledAfter = 600_000
+const stalledAfter = (timeout: Options<never, never, never, never>["timeout"]): number =>
+  Math.max(600_000, timeout === undefined || timeout === "none" ? 0 : 2 * Duration.toMillis(timeout))
 
 /** A loop whose workers take nothing, although there is something to take, has come to a stop. */
-const workers = (controller: string, metrics: LoopMetrics.LoopMetrics): Check => ({
+const workers = (controller: string, metrics: LoopMetrics.LoopMetrics, limit: number): Check => ({
   name: `workers-${controller}`,
   run: Effect.sync(() => {
     const millis = metrics.stalled()
-    return millis <= stalledAfter
+    return millis <= limit
       ? undefined
       : `controller ${controller} has taken no key for ${Math.round(millis / 1000)} s, although keys are ready: all its workers are busy or gone`
   })

@@ -2,6 +2,7 @@
  * All settings of the program, each declared where it belongs; a room that has some adds its line here. What contradicts what
  * is decided here too, because only here both are known. Nothing is read and nothing started.
  */
+import * as Duration from "effect/Duration"
 import type * as Setting from "./setting.ts"
 import { rank, type Resolved, written } from "./setting/sources.ts"
 import * as Cache from "./settings/cache.ts"
@@ -17,15 +18,25 @@ export const settings = {
   ...Cache.settings,
   ...Controllers.settings,
   ...Leadership.settings,
+  ...Servers.settings,
   ...Logs.settings,
-  ...Process.settings,
-  ...Servers.settings
+  ...Process.settings
 }
 
 export type Settings = Setting.Values<typeof settings>
 
 /** The first two settings that cannot both be meant, in one sentence. */
-export const contradiction = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
+export const contradiction = (resolved: Resolved<typeof settings>): string | undefined =>
+  meaningless(resolved) ?? reversed(resolved)
+
+/** A delay that begins beyond its end. */
+const reversed = ({ origins, values }: Resolved<typeof settings>): string | undefined =>
+  Duration.isGreaterThan(values.backoffBase, values.backoffMax)
+    ? `${written(origins.backoffBase)} (${Duration.format(values.backoffBase)}) must not be longer than ${written(origins.backoffMax)} (${Duration.format(values.backoffMax)})`
+    : undefined
+
+/** A setting that the chosen cluster has no use for. */
+const meaningless = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
   // Whoever overrules a weaker source is not in conflict with what it said besides.
   const clash = (one: keyof typeof settings) =>
     origins[one]._tag !== "Default" && rank(origins[one]) <= rank(origins.cluster)

@@ -1,11 +1,13 @@
 /** What must be true of the settings of all rooms together. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Setting } from "../../../src/layers/manager/setting.ts"
 import { resolve } from "../../../src/layers/manager/setting/sources.ts"
 import { contradiction, settings } from "../../../src/layers/manager/settings.ts"
+import { loops } from "../../../src/layers/manager/settings/controllers.ts"
 import { levelOf } from "../../../src/layers/manager/settings/logs.ts"
 
 const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
@@ -53,6 +55,29 @@ describe("the settings", () => {
       contradiction(from({}, {}, { cluster: "kubeconfig", "embedded-port": "1" })),
       '"embedded-port" in m.yaml means nothing with "cluster" in m.yaml kubeconfig: leave one of them out'
     )
+  })
+
+  it("a delay after failures does not begin beyond its end", () => {
+    assert.strictEqual(
+      contradiction(from({ "reconcile-backoff-base": "2m" }, { CM_RECONCILE_BACKOFF_MAX: "1m" })),
+      "--reconcile-backoff-base (2m) must not be longer than CM_RECONCILE_BACKOFF_MAX (1m)"
+    )
+    assert.match(
+      contradiction(from({ "reconcile-backoff-base": "1h" })) ?? "",
+      /longer than reconcile-backoff-max \(16m 40s\)$/
+    )
+    assert.isUndefined(contradiction(from({ "reconcile-backoff-base": "1m", "reconcile-backoff-max": "1m" })))
+  })
+
+  it("of loops say none with a zero", () => {
+    assert.deepStrictEqual(loops(from({}).values), {
+      concurrency: 1,
+      timeout: Duration.minutes(5),
+      backoff: { base: Duration.millis(5), max: Duration.seconds(1000) },
+      retries: undefined
+    })
+    const { retries, timeout } = loops(from({ "reconciliation-timeout": "0", "max-retries": "3" }).values)
+    assert.deepStrictEqual([timeout, retries], ["none", 3])
   })
 
   it("may be overruled by a stronger source together with what belongs to them", () => {

@@ -1,4 +1,6 @@
 /** Which controllers run, and what each of them can be told. */
+import * as Duration from "effect/Duration"
+import type { Loops } from "../../controller/defaults.ts"
 import * as Gates from "../gates.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
@@ -33,6 +35,37 @@ export const settings = {
     group: "controllers",
     description: "Time between the starts of two controllers at least, and at most twice that",
     default: "0s"
+  }),
+  concurrency: Setting.make(Codecs.concurrency, {
+    name: "max-concurrent-reconciles",
+    group: "controllers",
+    description: "Objects of one controller worked on at once, where the controller has no flag of its own for it",
+    default: "1"
+  }),
+  reconcileTimeout: Setting.make(Codecs.duration, {
+    name: "reconciliation-timeout",
+    group: "controllers",
+    description: "A reconcile that takes longer is interrupted and tried again; 0s is no limit",
+    default: "5m"
+  }),
+  backoffBase: Setting.make(Codecs.interval, {
+    name: "reconcile-backoff-base",
+    group: "controllers",
+    description: "Delay after the first failure of an object; doubles with every further one",
+    default: "5ms"
+  }),
+  backoffMax: Setting.make(Codecs.interval, {
+    name: "reconcile-backoff-max",
+    group: "controllers",
+    description: "The longest delay after failures, where the controller has none of its own",
+    default: "1000s"
+  }),
+  maxRetries: Setting.make(Codecs.integer({ min: 0, max: 999_999, expected: "a number from 0" }), {
+    name: "max-retries",
+    group: "controllers",
+    description:
+      "Retries in a row after which an object is left alone until it changes, where the controller has no limit of its own; 0 is no limit",
+    default: "0"
   }),
   podCountInterval: Setting.make(Codecs.interval, {
     name: "pod-count-interval",
@@ -69,3 +102,11 @@ export const settings = {
     default: "12500"
   })
 }
+
+/** What loops do that do not say otherwise themselves; two of the numbers say "none" with a zero. */
+export const loops = (values: Setting.Values<typeof settings>): Loops => ({
+  concurrency: values.concurrency,
+  timeout: Duration.isZero(values.reconcileTimeout) ? "none" : values.reconcileTimeout,
+  backoff: { base: values.backoffBase, max: values.backoffMax },
+  retries: values.maxRetries === 0 ? undefined : values.maxRetries
+})

@@ -1,0 +1,69 @@
+/**
+ * What the program says and to whom: answers to standard output, everything else to standard error, one line for what is wrong,
+ * and the exit code that goes with it.
+ */
+import * as Cause from "effect/Cause"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type * as Runtime from "effect/Runtime"
+import * as CommandLine from "./commandLine.ts"
+import * as Help from "./help.ts"
+import type { Host } from "./Host.ts"
+import type { Settings } from "./setting.ts"
+import { SettingError } from "./setting/sources.ts"
+
+/** Logs, help and complaints, for commands with these settings. */
+export const layer = (host: Host, settings: Settings) => Layer.mergeAll(logs(host), presenter(host, settings), globals)
+
+/** One line to standard error for whatever ended the program, and none for a signal. */
+export const report = (host: Host, cause: Cause.Cause<unknown>): void => {
+  if (Cause.hasInterruptsOnly(cause)) return
+  const error = Cause.squash(cause)
+  if (CliError.isCliError(error)) return
+  const text = error instanceof Error && error.message !== "" ? error.message : String(error)
+  const more = error instanceof SettingError ? "; see --help" : ""
+  host.stderr.write(`effect-controller-manager: ${CommandLine.oneLine(text)}${more}\n`)
+}
+
+/** 0 for success and for a signal, 2 for a wrong command line and for errors of the kinds given, 1 for the rest. */
+export const exitCode =
+  (usageErrors: ReadonlyArray<abstract new (...args: never) => unknown>): Runtime.Teardown =>
+  (exit, onExit) => {
+    if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+    const error = Cause.squash(exit.cause)
+    if (CliError.isCliError(error)) return onExit(error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2)
+    return onExit(usageErrors.some((kind) => error instanceof kind) ? 2 : 1)
+  }
+
+/** Everything the program says about itself goes to standard error; standard output is for answers. */
+const logs = (host: Host) =>
+  Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void host.stderr.write(`${line}\n`))])
+
+const globals = Layer.succeed(
+  CliConfig.CliConfig,
+  CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+)
+
+/** Help under headings; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
+const presenter = (host: Host, settings: Settings) =>
+  CliOutput.layerPresenter({
+    present: (event) => {
+      switch (event._tag) {
+        case "Help":
+          return Effect.sync(() => void host.stdout.write(`${Help.render(event.helpDoc, settings)}\n`))
+        case "Version":
+          return Effect.sync(() => void host.stdout.write(`${event.version}\n`))
+        case "InvalidInvocation":
+          return Effect.sync(() => {
+            const text = event.errors.map(CommandLine.explain).join("; ")
+            host.stderr.write(`effect-controller-manager: ${text}; see --help\n`)
+          })
+      }
+    }
+  })

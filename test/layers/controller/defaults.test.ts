@@ -1,0 +1,100 @@
+/** What is set for all loops stands for each that does not say otherwise. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { TestClock } from "effect/testing"
+import { ConfigMap } from "../../../src/kube/resources.ts"
+import * as Controller from "../../../src/layers/Controller.ts"
+import { Defaults, type Loops } from "../../../src/layers/controller/defaults.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as Cluster from "../../support/cluster.ts"
+
+const create = (name: string) =>
+  Effect.flatMap(KubeClient, (client) => client.create(ConfigMap, { metadata: { name, namespace: "default" } }))
+
+type Own = Pick<Parameters<typeof Controller.make>[0], "concurrency" | "timeout" | "backoff">
+
+/** Starts the controller under the defaults, with its own options. */
+const start = (loops: Loops, own: Own, reconcile: () => Effect.Effect<void, unknown>) =>
+  Cluster.start(Controller.make({ name: "looping", for: ConfigMap, ...own, reconcile })).pipe(
+    Effect.provideService(Defaults, loops)
+  )
+
+describe("the defaults of loops", () => {
+  for (const [title, loops, own, expected] of [
+    ["one without them", {}, {}, 1],
+    ["as many as they say", { concurrency: 3 }, {}, 3],
+    ["as many as the controller says", { concurrency: 3 }, { concurrency: 2 }, 2]
+  ] as const) {
+    it.effect(`keys at once: ${title}`, () =>
+      Effect.gen(function* () {
+        for (const name of ["a", "b", "c", "d"]) yield* create(name)
+        let running = 0
+        const { stop } = yield* start(loops, own, () =>
+          Effect.andThen(
+            Effect.sync(() => void running++),
+            Effect.sleep("1 minute")
+          )
+        )
+        assert.strictEqual(running, expected)
+        yield* TestClock.adjust("10 minutes")
+        yield* stop()
+      }).pipe(Effect.provide(Cluster.layer))
+    )
+  }
+
+  for (const [title, loops, own, expected] of [
+    ["five minutes without them", {}, {}, 300],
+    ["as long as they say", { timeout: "20 seconds" }, {}, 20],
+    ["as long as the controller says", { timeout: "20 seconds" }, { timeout: "30 seconds" }, 30]
+  ] as const) {
+    it.effect(`time for a run: ${title}`, () =>
+      Effect.gen(function* () {
+        yield* create("a")
+        let interrupted = 0
+        const { stop } = yield* start(loops, own, () =>
+          Effect.onInterrupt(Effect.never, () => Effect.sync(() => void interrupted++))
+        )
+        yield* TestClock.adjust(`${expected - 1} seconds`)
+        assert.strictEqual(interrupted, 0)
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(interrupted, 1)
+        yield* Effect.forkChild(stop())
+        yield* TestClock.adjust("10 minutes")
+      }).pipe(Effect.provide(Cluster.layer))
+    )
+  }
+
+  it.effect("no time limit, if they say none", () =>
+    Effect.gen(function* () {
+      yield* create("a")
+      let interrupted = 0
+      const { stop } = yield* start({ timeout: "none" }, {}, () =>
+        Effect.onInterrupt(Effect.sleep("2 hours"), () => Effect.sync(() => void interrupted++))
+      )
+      yield* TestClock.adjust("3 hours")
+      assert.strictEqual(interrupted, 0)
+      yield* stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("delays: each half by itself, and an end of retries", () =>
+    Effect.gen(function* () {
+      yield* create("a")
+      let runs = 0
+      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail(new Error("no"))))
+      const { stop } = yield* start(
+        { backoff: { base: "10 seconds", max: "1 hour" }, retries: 3 },
+        { backoff: { max: "15 seconds" } },
+        failing
+      )
+      const seen: Array<number> = [runs]
+      for (const wait of [9, 1, 14, 1, 15, 3600]) {
+        yield* TestClock.adjust(`${wait} seconds`)
+        seen.push(runs)
+      }
+      // 10 s, then 15 s instead of 20 s, then 15 s, and then no more.
+      assert.deepStrictEqual(seen, [1, 1, 2, 2, 3, 4, 4])
+      yield* stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+})
