@@ -3,6 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
+import * as Schedule from "effect/Schedule"
 import { TestClock } from "effect/testing"
 import * as Access from "../../src/kube/Access.ts"
 import * as Patch from "../../src/kube/Patch.ts"
@@ -250,6 +251,39 @@ describe("Controller", () => {
       yield* Cluster.settle
       assert.isTrue(Cluster.isDone(closing))
       assert.deepStrictEqual(seen, ["default/a", "finished"])
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  it.effect("scheduled: closing the scope lets a run finish and begins no other; losing leadership interrupts it", () =>
+    Effect.gen(function* () {
+      const gate = Latch.makeUnsafe(false)
+      const seen: Array<string> = []
+      const controller = Controller.scheduled({
+        name: "scheduled",
+        access: [],
+        schedule: Schedule.spaced("1 second"),
+        run: () =>
+          Effect.sync(() => seen.push("begins")).pipe(
+            Effect.andThen(gate.await),
+            Effect.andThen(Effect.sync(() => seen.push("finishes"))),
+            Effect.onInterrupt(() => Effect.sync(() => seen.push("interrupted")))
+          )
+      })
+      const closing = yield* (yield* Cluster.start(controller)).stopping()
+      assert.isFalse(Cluster.isDone(closing))
+      yield* gate.open
+      yield* Cluster.settle
+      assert.isTrue(Cluster.isDone(closing))
+      assert.deepStrictEqual(seen.splice(0), ["begins", "finishes"])
+      const pausing = yield* Cluster.start(controller)
+      assert.deepStrictEqual(seen.splice(0), ["begins", "finishes"])
+      yield* pausing.stop()
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(seen, [])
+      yield* gate.close
+      const losing = yield* Cluster.start(controller)
+      yield* losing.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "another one leads" })))
+      assert.deepStrictEqual(seen, ["begins", "interrupted"])
     }).pipe(Effect.provide(Cluster.layer))
   )
 

@@ -1,10 +1,12 @@
 /**
  * The loop behind `Controller.scheduled`: waits for the controller's kinds, runs, and runs again when the schedule says so. A
- * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended.
+ * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended. When the
+ * layer's scope closes, a run under way is let finish; if leadership was lost, it is interrupted.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
 import type * as Resource from "../../kube/Resource.ts"
@@ -14,7 +16,7 @@ import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
 import type { Run } from "../Schedules.ts"
 import { Supervisor } from "../Supervisor.ts"
-import { synced } from "./loop.ts"
+import { isLost, synced } from "./loop.ts"
 import * as Tools from "./tools.ts"
 
 export interface Options<A, E, R> {
@@ -50,9 +52,26 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
           })
         )
       )
+      /** Open while no run is under way. */
+      const idle = Latch.makeUnsafe(true)
+      let stopping = false
+      const begun = Effect.suspend(() => {
+        if (stopping) return Effect.never
+        idle.closeUnsafe()
+        return Effect.ensuring(
+          run,
+          Effect.sync(() => idle.openUnsafe())
+        )
+      })
       yield* supervisor.fork(
         options.name,
-        Effect.andThen(synced(cache, options.reads), Effect.repeat(run, options.schedule))
+        Effect.andThen(synced(cache, options.reads), Effect.repeat(begun, options.schedule))
       )
+      // Registered last, so it runs first: the fiber is interrupted when nothing of its work is left half done.
+      yield* Effect.addFinalizer((exit) => {
+        if (isLost(exit)) return Effect.void
+        stopping = true
+        return idle.await
+      })
     }).pipe(Effect.annotateLogs({ controller: options.name }))
   )
