@@ -63,8 +63,14 @@ const make = Effect.fnUntraced(function* (options: Options) {
   return keeper
 })
 
+/**
+ * It holds a lease and a connection. Without a limit Node gives a thread as much room for young objects as a program, which it
+ * would fill before it cleans up. A thread that needs more ends, and the main thread goes on by itself.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 }
+
 const start = ({ endpoint, entry, userAgent }: Options, fork: (effect: Effect.Effect<void>) => void) => {
-  const worker = new Worker(entry, { workerData: Protocol.role, name: Protocol.role })
+  const worker = new Worker(entry, { workerData: Protocol.role, name: Protocol.role, resourceLimits })
   const thread: Thread = {
     endpoint,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin, only windows have

@@ -160,6 +160,29 @@ describe("a leader's process", () => {
   )
 
   it.live(
+    "without the thread that renews: it says so, renews by itself, and goes on",
+    () =>
+      Effect.gen(function* () {
+        const path = join(yield* Process.folder, "end.cjs")
+        const text = `if (!require("node:worker_threads").isMainThread) setTimeout(() => process.exit(3), 1500)\n`
+        yield* Effect.promise(() => writeFile(path, text))
+        const cluster = yield* Leaders.replicas(yield* Cluster.embedded, 1, {
+          env: { NODE_OPTIONS: `--require ${path}` }
+        })
+        const { client, written } = cluster
+        const { identity, leader } = yield* Leaders.nextLeader(cluster, "", 2)
+        yield* leader.says(/the thread that renews leases has ended: it ended with 3/)
+        yield* leader.says(/is renewed in the main thread from now on/)
+        const seen = written.filter(isRenewal(0)).length
+        while (written.filter(isRenewal(0)).length < seen + 10) yield* Effect.sleep(50)
+        assert.strictEqual(yield* holderOf(client), identity)
+        yield* leader.kill("SIGTERM")
+        assert.strictEqual((yield* leader.exit).code, 0)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
     "stuck: its lease runs out although a thread of it could renew it, another one leads, and it ends without a write",
     () =>
       Effect.gen(function* () {
