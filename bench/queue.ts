@@ -151,18 +151,17 @@ const counted = Effect.scoped(
     const measured = yield* noOp(yield* LoopMetrics.of("bench"))
     const micros = async (round: () => Promise<number>): Promise<number> => {
       const start = performance.now()
-      let cycles = 0
-      for (let i = 0; i < 10; i++) cycles += await round()
+      const cycles = await round()
       return ((performance.now() - start) * 1000) / cycles
     }
     return yield* Effect.promise(async () => {
       const pairs: Array<{ readonly plain: number; readonly measured: number }> = []
-      for (let i = 0; i < 220; i++) {
+      for (let i = 0; i < 3000; i++) {
         const first = i % 2 === 0 ? await micros(plain) : undefined
         const own = await micros(measured)
         pairs.push({ plain: first ?? (await micros(plain)), measured: own })
       }
-      const warm = pairs.slice(20)
+      const warm = pairs.slice(500)
       const without = undisturbed(warm.map((pair) => pair.plain))
       const own = undisturbed(warm.map((pair) => pair.measured))
       return { plain: without, measured: own, ratio: own / without }

@@ -17,6 +17,9 @@ export class Durations {
   private readonly limits: Float64Array
   /** One for each bound, and one for what is above them all. */
   private readonly counts: Float64Array
+  /** Told and not sorted in yet, the first `pending` of them: sorting in many at once costs each a fraction. */
+  private readonly recent = new Float64Array(512)
+  private pending = 0
 
   constructor(bounds: ReadonlyArray<number>) {
     this.bounds = bounds
@@ -24,21 +27,35 @@ export class Durations {
     this.counts = new Float64Array(bounds.length + 1)
   }
 
-  /** Looks from below: what is observed often is short. */
   observe(millis: number): void {
-    const { counts, limits } = this
-    let slot = 0
-    while (slot < limits.length && millis > (limits[slot] as number)) slot++
-    counts[slot] = (counts[slot] as number) + 1
-    this.sum += millis
+    this.recent[this.pending++] = millis
+    if (this.pending === this.recent.length) this.sortIn()
   }
 
   get count(): number {
+    this.sortIn()
     return this.counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Looks first where the one before belongs: neighbours are alike. */
+  private sortIn(): void {
+    const { counts, limits, recent } = this
+    let { sum } = this
+    let slot = 0
+    for (let i = 0; i < this.pending; i++) {
+      const millis = recent[i] as number
+      while (slot < limits.length && millis > (limits[slot] as number)) slot++
+      while (slot > 0 && millis <= (limits[slot - 1] as number)) slot--
+      counts[slot] = (counts[slot] as number) + 1
+      sum += millis
+    }
+    this.sum = sum
+    this.pending = 0
   }
 
   /** In coarser buckets if asked to: any of its own bounds. The shortest and the longest are known by their buckets only. */
   state(bounds: ReadonlyArray<number> = this.bounds): Metric.HistogramState {
+    this.sortIn()
     const buckets: Array<[number, number]> = []
     let below = 0
     this.bounds.forEach((bound, slot) => {
