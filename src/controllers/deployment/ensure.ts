@@ -26,14 +26,15 @@ export const existing = Effect.fnUntraced(function* (
   return { ...rollout, deployment: yield* writeStatus(ports, deployment, Outcome.found(deployment, current, now)) }
 })
 
-/** After `existing`: creates the set if there is none. */
+/** After `existing`: creates the set if there is none, as large as it may be or as given. */
 export const present = Effect.fnUntraced(function* (
   ports: Ports,
-  rollout: Rollout
+  rollout: Rollout,
+  replicas?: number
 ): Effect.fn.Return<Rollout, ApiError.ApiError> {
   const { deployment, now, sets } = rollout
   if (sets.current !== undefined) return rollout
-  const draft = NewReplicaSet.draft(deployment, sets.old)
+  const draft = NewReplicaSet.draft(deployment, sets.old, replicas)
   const revision = NewReplicaSet.nextRevision(sets.old)
   const made = yield* Effect.catch(
     Effect.map(ports.createSet(draft), (set) => ({ set, isNew: true })),

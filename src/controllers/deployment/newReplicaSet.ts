@@ -12,7 +12,11 @@ import * as ReplicaSets from "./replicaSets.ts"
 import * as Revisions from "./revisions.ts"
 
 /** The set to create: its name and labels carry the hash of the template and of the collisions so far. */
-export const draft = (deployment: Deployment, old: ReadonlyArray<ReplicaSet>): Draft<ReplicaSet> & Named => {
+export const draft = (
+  deployment: Deployment,
+  old: ReadonlyArray<ReplicaSet>,
+  size = Bounds.sizeOfNew(deployment, 0, old)
+): Draft<ReplicaSet> & Named => {
   const template = deployment.spec?.template ?? {}
   const hash = Hash.template(template, deployment.status?.collisionCount)
   const labels = { ...template.metadata?.labels, [ReplicaSets.hashLabel]: hash }
@@ -33,7 +37,7 @@ export const draft = (deployment: Deployment, old: ReadonlyArray<ReplicaSet>): D
       ownerReferences: [Owner.reference(Deployment, deployment)]
     },
     spec: {
-      replicas: Bounds.sizeOfNew(deployment, 0, old),
+      replicas: size,
       ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, [ReplicaSets.hashLabel]: hash } },
       template: { ...template, metadata: { ...template.metadata, labels } }

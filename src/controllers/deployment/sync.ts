@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
+import * as Bounds from "./bounds.ts"
 import * as Cleanup from "./cleanup.ts"
 import * as Ensure from "./ensure.ts"
 import * as Plan from "./plan.ts"
@@ -89,13 +90,17 @@ const scale = Effect.fnUntraced(function* (ports: Ports, before: Rollout): Effec
   return yield* report(ports, rollout)
 })
 
-/** Ends with the write: the next round rolls out what came back. */
+/**
+ * Ends with the write: the next round rolls out what came back. The new set has to be there, because its revision counts; where old pods
+ * must be gone before there are new ones, it is made empty.
+ */
 const rollBack = Effect.fnUntraced(function* (
   ports: Ports,
   before: Rollout,
   revision: bigint
 ): Effect.fn.Return<Progress.Recheck, Failure> {
-  const { deployment, sets } = yield* Ensure.present(ports, before)
+  const size = Bounds.isRolling(before.deployment) ? undefined : 0
+  const { deployment, sets } = yield* Ensure.present(ports, before, size)
   const { deployment: next, event } = Rollback.decide(deployment, sets, revision)
   if (event.type === "Warning") yield* ports.events.event(deployment, event.type, event.reason, event.message)
   yield* ports.update(next)

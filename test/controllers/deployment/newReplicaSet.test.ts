@@ -217,7 +217,11 @@ prove<typeof NewReplicaSet>({
       find: "Hash.template(template, deployment.status?.collisionCount)",
       replace: "Hash.template(template)"
     },
-    { title: "it starts at its full size", find: "Bounds.sizeOfNew(deployment, 0, old)", replace: "replicas" },
+    {
+      title: "it starts at its full size",
+      find: "Bounds.sizeOfNew(deployment, 0, old)",
+      replace: "Bounds.of(deployment).replicas"
+    },
     { title: "the surge is not noted", find: "String(maxTotal)", replace: "String(replicas)" }
   ]
 })

@@ -33,6 +33,23 @@ describe("Recreate", () => {
   )
 
   scenario(
+    "makes no new pods for the sake of a rollback: the set it looks at is empty until the old pods are gone",
+    Effect.gen(function* () {
+      yield* Stand.running({ replicas: 2, ...recreate })
+      yield* podOf(yield* Stand.setOf("web:1"), "one")
+      yield* Stand.patch(Stand.Deployment, "web", {
+        metadata: { annotations: { "deprecated.deployment.rollback.to": "9" } },
+        spec: { template: { spec: Stand.podSpec("web:2") } }
+      })
+      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/2", "web:2 0/0"])
+      yield* Stand.obey("web:1")
+      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 0/0"])
+      yield* Stand.remove(Pod, "one")
+      assert.deepStrictEqual(yield* Stand.shape, ["web:1 0/0", "web:2 2/0"])
+    })
+  )
+
+  scenario(
     "takes all old pods, waits until the last is gone, and makes all new ones",
     Effect.gen(function* () {
       yield* Stand.running({ replicas: 2, ...recreate })
