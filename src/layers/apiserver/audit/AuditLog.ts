@@ -3,7 +3,6 @@
  * Bounded: the oldest entries make room. An entry is made in the request's own synchronous section, so the order of entries is the
  * order of revisions.
  */
-import type { Attributes } from "../authorization/rule.ts"
 
 export interface Entry {
   /** When it was answered, in milliseconds since the epoch. */
@@ -65,14 +64,3 @@ export const make = ({ capacity = 1000, onEntry }: Options = {}): AuditLog => {
     entries: () => [...ring.slice(start), ...ring.slice(0, start)]
   }
 }
-
-/** What an entry says of the request itself. */
-export const aboutOf = ({ group, name, namespace, path, resource, subresource, verb }: Attributes) => ({
-  verb,
-  path,
-  group,
-  resource,
-  subresource,
-  namespace,
-  name
-})
