@@ -1,7 +1,7 @@
 /**
  * The loop behind `Controller.scheduled`: waits for the controller's kinds, runs, and runs again when the schedule says so. A
  * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended. When the
- * layer's scope closes, a run under way is let finish; if leadership was lost, it is interrupted.
+ * layer's scope closes, a run under way is let finish if that does not take long; if leadership was lost, it is interrupted.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -26,6 +26,9 @@ export interface Options<A, E, R> {
   readonly component?: string | undefined
   readonly run: (tools: Tools.Tools<A>) => Effect.Effect<void, E, R>
 }
+
+/** How long a stop waits for a run: one that hangs on a server that does not answer must not hold up the process. */
+const patience = "2 seconds"
 
 export const layer = <A, E, R>(options: Options<A, E, R>) =>
   Layer.effectDiscard(
@@ -71,7 +74,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       yield* Effect.addFinalizer((exit) => {
         if (isLost(exit)) return Effect.void
         stopping = true
-        return idle.await
+        return Effect.asVoid(Effect.timeoutOption(idle.await, patience))
       })
     }).pipe(Effect.annotateLogs({ controller: options.name }))
   )
