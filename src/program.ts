@@ -332,8 +332,10 @@ const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, clu
         )
       : Leadership.layerAlways
   const { core, own } = leasesOf(settings, cluster)
+  const leader = Context.get(yield* Layer.build(layerOf(own)), Leadership)
   return {
-    own: Context.get(yield* Layer.build(layerOf(own)), Leadership),
+    // What runs on a schedule would otherwise find the embedded cluster empty, and not look again for a while.
+    own: Leadership.of({ ...leader, acquire: Effect.andThen(cluster.populated, leader.acquire) }),
     core: Context.get(yield* Layer.build(layerOf(core)), Leadership)
   }
 })

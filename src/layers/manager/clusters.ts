@@ -4,6 +4,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -28,6 +29,8 @@ export interface Connected {
   readonly namespace: string
   /** A command to try, for the user to copy. */
   readonly hint: string | undefined
+  /** Waits until everything is there that the cluster begins with; its own loops have to run for that. */
+  readonly populated: Effect.Effect<void>
 }
 
 /** In a lease it tells replicas apart even when one restarts on the same host. */
@@ -65,7 +68,8 @@ export const connect = Effect.fnUntraced(function* (
     embedded: false,
     server: endpoint.server,
     namespace: source === "in-cluster" ? (found.namespace ?? "default") : "kube-system",
-    hint: undefined
+    hint: undefined,
+    populated: Effect.void
   } satisfies Connected
 })
 
@@ -94,7 +98,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
   yield* apart(Layer.build(simulation))
   // In the background, because pods may have to wait for controllers, which start only when this is done.
-  yield* Demo.seed.pipe(
+  const seeding = yield* Demo.seed.pipe(
     Effect.catch((error) => Effect.logWarning(`The sample objects could not all be made: ${error.message}`)),
     Effect.provideContext(client),
     Effect.forkScoped
@@ -107,6 +111,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     embedded: true,
     server: cluster.endpoint.server,
     namespace: "kube-system",
-    hint
+    hint,
+    populated: Effect.asVoid(Fiber.await(seeding))
   } satisfies Connected
 })
