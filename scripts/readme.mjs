@@ -35,6 +35,8 @@ const commandsOf = (body) =>
 const normal = (text) =>
   text
     .replace(/^npm warn .*\n/gm, "")
+    // Which of the two ports somebody else has is a matter of the machine.
+    .replace(/^timestamp=.*message="(Serving|cannot serve) (probes|metrics)\b.*\n?/gm, "")
     .trim()
     .replace(/timestamp=\S+/g, "timestamp=TIME")
     .replace(/fiber=#\d+/g, "fiber=#N")

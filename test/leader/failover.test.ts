@@ -90,8 +90,7 @@ const check = (module: Module, count: number) =>
         Effect.map((millis) => millis >= 15_000 && millis <= 15_000 + 2.2 * 2_000),
         Random.withSeed(seed),
         Effect.scoped,
-        Effect.provide(Layer.fresh(cluster)),
-        Effect.provide(TestClock.layer())
+        Effect.provide(Layer.provideMerge(Layer.fresh(cluster), TestClock.layer()))
       ),
     { runs: count, seed: 5, maxShrinks: 10 }
   )

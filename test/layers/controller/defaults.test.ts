@@ -81,7 +81,7 @@ describe("the defaults of loops", () => {
     Effect.gen(function* () {
       yield* create("a")
       let runs = 0
-      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail(new Error("no"))))
+      const failing = () => Effect.suspend(() => ((runs += 1), Effect.fail("no")))
       const { stop } = yield* start(
         { backoff: { base: "10 seconds", max: "1 hour" }, retries: 3 },
         { backoff: { max: "15 seconds" } },

@@ -258,7 +258,7 @@ describe("Manager", () => {
       yield* Cluster.settle
       assert.isFalse(Cluster.isDone(fiber))
       assert.strictEqual(written.length, between, "nobody works between two terms")
-      yield* lead
+      yield* Effect.asVoid(lead)
       assert.sameMembers([...new Set(written)], ["1 a", "2 a", "2 b"])
       assert.strictEqual(lists, 0)
       yield* Fiber.interrupt(fiber)
