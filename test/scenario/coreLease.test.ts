@@ -42,7 +42,7 @@ describe.concurrent("core loops on a real cluster", () => {
       yield* client.create(Lease, {
         metadata: { namespace: "kube-system", name: "kube-controller-manager" },
         spec: { holderIdentity: "the-other-one", leaseDurationSeconds: 3, acquireTime: now, renewTime: now }
-      } as never)
+      })
       const program = yield* start("--controllers=*,deployment,replicaset-controller")
       yield* program.says(/waiting for lease kube-system\/kube-controller-manager as /)
       yield* program.says(/lease kube-system\/kube-controller-manager is held by the-other-one/)

@@ -131,11 +131,6 @@ const recorded = Effect.gen(function* () {
   return (yield* client.list(Event, { fieldSelector: "involvedObject.kind=Deployment" })).items
 })
 
-/** Who recorded each event, and about whom. */
-export const sources = Effect.map(recorded, (items) =>
-  items.map(({ involvedObject: { kind, uid }, source }) => `${source?.component} on ${kind} ${uid}`)
-)
-
 /** Events about the Deployment in the order of their names, `Normal ScalingReplicaSet Scaled up …`. */
 export const events = Effect.map(recorded, (items) =>
   items.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
