@@ -9,6 +9,7 @@ import * as Deployment from "../../src/controllers/Deployment.ts"
 import * as GarbageCollector from "../../src/controllers/GarbageCollector.ts"
 import * as PodGC from "../../src/controllers/PodGC.ts"
 import * as ReplicaSet from "../../src/controllers/ReplicaSet.ts"
+import { seed } from "../support/runs.ts"
 import * as Invariants from "./invariants.ts"
 import type { Entry } from "./log.ts"
 import { type Loops, play } from "./play.ts"
@@ -55,5 +56,5 @@ export const check = <A extends Steps.History>(
         Effect.provide(TestClock.layer()),
         Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
       ),
-    { size, maxShrinks: 200, ...options }
+    { size, maxShrinks: 200, seed, ...options }
   )
