@@ -160,7 +160,8 @@ const floor = async ({ ca, token, url }: Server) => {
   const [began, cpu] = [performance.now(), process.cpuUsage()]
   let next = 0
   const worker = async () => {
-    while (next++ < pods) await post("/api/v1/namespaces/floor/pods", { ...template, metadata: { generateName: "p-" } })
+    // Names of their own: of two thousand that the server makes up, two may be the same.
+    while (next++ < pods) await post("/api/v1/namespaces/floor/pods", { ...template, metadata: { name: `p-${next}` } })
   }
   await Promise.all(Array.from({ length: connections }, worker))
   const used = process.cpuUsage(cpu)
