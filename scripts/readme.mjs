@@ -219,7 +219,9 @@ const consoles = async (text, blocks, env) => {
 const configured = async (path, env) => {
   mkdirSync(join(env.HOME, ".kube"), { recursive: true })
   copyFileSync(path, join(env.HOME, ".kube", "config"))
-  const program = start(onCluster, env)
+  // `npm start` runs beside it and has the ports.
+  const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
+  const program = start(onCluster, { ...env, ...silent })
   await program.until("its controller started", (output) => output.includes("Starting Controller"))
   await program.interrupt()
 }
