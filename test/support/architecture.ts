@@ -54,8 +54,9 @@ export const edgeFiles = [
 const closedRooms = ["layers/apiserver/", "layers/nodes/"]
 
 /** Where the platform comes in on purpose. */
-const edgeUsers = ["main.ts", "program.ts", "node.ts", "renewer/thread.ts"]
+const edgeUsers = ["main.ts", "program.ts", "commands/", "node.ts", "renewer/thread.ts"]
 
+const everyRoom = ["kube/", "streams/", "layers/", "leader/", "controllers/", "renewer/", "version.ts"]
 const layersMay = ["kube/", "streams/", "layers/"]
 const cluster = ["layers/apiserver/", "layers/nodes/"]
 
@@ -131,11 +132,8 @@ export const rooms: ReadonlyArray<Room> = [
   },
   { path: "renewer/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
   { path: "main.ts", rooms: ["program.ts", "version.ts", "renewer/"], packages: edge },
-  {
-    path: "program.ts",
-    rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "renewer/", "version.ts"],
-    packages: edge
-  },
+  { path: "commands/", rooms: everyRoom, packages: edge },
+  { path: "program.ts", rooms: [...everyRoom, "commands/"], packages: edge },
   { path: "version.ts", rooms: [], packages: [] },
   { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: pureEffect },
   { path: "testing.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },
@@ -203,7 +201,7 @@ const checkRelative = (file: string, room: Room, target: string, typeOnly: boole
   if (!inside && !room.rooms.some((prefix) => target.startsWith(prefix))) return ladder
   // An edge file is a room of its own inside `layers`; the pure ones may name its types, not load it.
   const edge = edgeFiles.some((path) => within(path, target)) && !edgeFiles.some((path) => within(path, file))
-  return edge && !typeOnly && !edgeUsers.includes(file) ? ladder : undefined
+  return edge && !typeOnly && !edgeUsers.some((path) => within(path, file)) ? ladder : undefined
 }
 
 const ladder = "the ladder: lower rooms never import higher ones"

@@ -1,0 +1,39 @@
+/** The program without a command: it runs the chosen controllers until a signal. */
+import * as Effect from "effect/Effect"
+import { Defaults } from "../layers/controller/defaults.ts"
+import { Leadership } from "../layers/Leadership.ts"
+import { type Host, watchSignals } from "../layers/manager/Host.ts"
+import * as Manager from "../layers/manager/Manager.ts"
+import { loops } from "../layers/manager/settings/controllers.ts"
+import * as Leases from "./leases.ts"
+import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
+import { servers } from "./servers.ts"
+import { services } from "./services.ts"
+
+export const run = (host: Host, resolved: Resolved) =>
+  Effect.gen(function* () {
+    const settings = resolved.values
+    const table = yield* tableOf(resolved)
+    yield* watchSignals(host, settings)
+    const { cluster, selection } = yield* connect(host, resolved, table)
+    if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
+    yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
+    yield* servers(resolved, cluster, selection)
+    const controllers = ledBy(selection, undefined)
+    return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>
+      Manager.run({
+        controllers,
+        groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
+        warm: settings.warm,
+        onLost: settings.onLost,
+        onStuck: (message) => Effect.sync(() => abandon(host, message)),
+        startInterval: settings.startInterval
+      }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
+    ).pipe(Effect.provide(services(settings, cluster)))
+  }).pipe(Effect.scoped)
+
+/** There is nothing left to wait for. */
+const abandon = (host: Host, message: string): void => {
+  host.stderr.write(`effect-controller-manager: ${message}\n`)
+  host.exit(1)
+}

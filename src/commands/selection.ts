@@ -1,0 +1,55 @@
+/**
+ * Which controllers are to run on which cluster. Whatever can be wrong with the settings is found before a cluster is started or
+ * spoken to.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import { roster } from "../controllers/roster.ts"
+import type { Discovery } from "../layers/Discovery.ts"
+import type { KubeClient } from "../layers/KubeClient.ts"
+import * as Clusters from "../layers/manager/clusters.ts"
+import type { Host } from "../layers/manager/Host.ts"
+import * as Roster from "../layers/manager/roster.ts"
+import * as SettingSources from "../layers/manager/setting/sources.ts"
+import * as Settings from "../layers/manager/settings.ts"
+import * as Schedules from "../layers/Schedules.ts"
+import * as Election from "../leader/Election.ts"
+import * as Leases from "./leases.ts"
+
+export type Resolved = SettingSources.Resolved<typeof Settings.settings>
+
+export type Table = ReturnType<typeof roster>
+export type Selection = Roster.Selection<Discovery | KubeClient>
+
+/** All controllers there are, set as the settings say; fails when they cannot be meant. */
+export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
+  const settings = resolved.values
+  const contradiction = Settings.contradiction(resolved)
+  if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
+  const table = roster({ ...settings, podCount: podCount(settings) })
+  yield* Effect.fromResult(Roster.check(table, settings.controllers))
+  if (Leases.mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(Leases.election(settings, "checked")))
+  return table
+})
+
+/** The cluster, and the controllers that are to run on it. */
+export const connect = Effect.fnUntraced(function* (host: Host, resolved: Resolved, table: Table) {
+  const { controllers } = resolved.values
+  const embedded = yield* Effect.fromResult(Roster.select(table, controllers, { embedded: true }))
+  const cluster = yield* Clusters.connect(resolved, host.env, {
+    serviceAccounts: embedded.chosen.some((entry) => entry.controller.name === "serviceaccount")
+  })
+  return { cluster, selection: yield* Effect.fromResult(Roster.select(table, controllers, cluster)) }
+})
+
+export const ledBy = (selection: Selection, group: Roster.Entry["group"]) =>
+  selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
+
+const podCount = (settings: Settings.Settings) => ({
+  schedule:
+    settings.podCountSchedule === "spaced"
+      ? Schedule.spaced(settings.podCountInterval)
+      : Schedules.nonSliding(settings.podCountInterval),
+  nodeSelector: Option.getOrUndefined(settings.podCountNodes)
+})

@@ -1,0 +1,37 @@
+/** What every controller lives on: the client, the cache, the recorder. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { hostname } from "node:os"
+import { Cache } from "../layers/Cache.ts"
+import { Discovery } from "../layers/Discovery.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import type * as Clusters from "../layers/manager/clusters.ts"
+import * as DryRun from "../layers/manager/dryRun.ts"
+import type * as Settings from "../layers/manager/settings.ts"
+import * as Throttle from "../layers/manager/throttle.ts"
+import { Recorder } from "../layers/Recorder.ts"
+import { Supervisor } from "../layers/Supervisor.ts"
+import { Transport } from "../layers/Transport.ts"
+
+/** From the outside in; closed from the inside out. */
+export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
+  Recorder.layerWith({ instance: hostname() }).pipe(
+    Layer.provideMerge(Layer.merge(Cache.layer({ streamingList: settings.watchList }), Discovery.layer)),
+    Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings))),
+    Layer.provideMerge(cluster.transport),
+    Layer.provideMerge(Supervisor.layer)
+  )
+
+/** What stands between the controllers and the server, because somebody asked for it. */
+const door = ({ burst, dryRun, qps }: Settings.Settings) =>
+  Layer.effect(
+    Transport,
+    Effect.gen(function* () {
+      const transport = yield* Transport
+      const paced =
+        qps < 0
+          ? transport
+          : yield* Throttle.through(transport, { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst })
+      return dryRun ? DryRun.through(paced) : paced
+    })
+  )
