@@ -3,6 +3,7 @@
  * is decided here too, because only here both are known. Nothing is read and nothing started.
  */
 import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 import type * as Setting from "./setting.ts"
 import { rank, type Resolved, written } from "./setting/sources.ts"
 import * as Cache from "./settings/cache.ts"
@@ -27,13 +28,24 @@ export type Settings = Setting.Values<typeof settings>
 
 /** The first two settings that cannot both be meant, in one sentence. */
 export const contradiction = (resolved: Resolved<typeof settings>): string | undefined =>
-  meaningless(resolved) ?? reversed(resolved)
+  meaningless(resolved) ?? reversed(resolved) ?? twofold(resolved)
 
 /** A delay that begins beyond its end. */
 const reversed = ({ origins, values }: Resolved<typeof settings>): string | undefined =>
   Duration.isGreaterThan(values.backoffBase, values.backoffMax)
     ? `${written(origins.backoffBase)} (${Duration.format(values.backoffBase)}) must not be longer than ${written(origins.backoffMax)} (${Duration.format(values.backoffMax)})`
     : undefined
+
+/** Two ways to say one thing. Which of them was meant nobody can guess, whichever sources they came from. */
+const twofold = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
+  if (values.watchNamespaces.length > 0 && Option.isSome(values.watchNamespaceSelector)) {
+    return `${written(origins.watchNamespaces)} and ${written(origins.watchNamespaceSelector)} cannot both say which namespaces are meant: leave one of them out`
+  }
+  if (origins.syncPeriod._tag !== "Default" && Option.isSome(values.minResyncPeriod)) {
+    return `${written(origins.syncPeriod)} and ${written(origins.minResyncPeriod)} cannot both say when to look again: leave one of them out`
+  }
+  return undefined
+}
 
 /** A setting that the chosen cluster has no use for. */
 const meaningless = ({ origins, values }: Resolved<typeof settings>): string | undefined => {

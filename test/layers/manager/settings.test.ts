@@ -69,6 +69,20 @@ describe("the settings", () => {
     assert.isUndefined(contradiction(from({ "reconcile-backoff-base": "1m", "reconcile-backoff-max": "1m" })))
   })
 
+  it("say only once which namespaces are meant, and when to look again", () => {
+    assert.strictEqual(
+      contradiction(from({ "watch-namespaces": "a" }, { WATCH_NAMESPACE_SELECTOR: "x=y" })),
+      "--watch-namespaces and WATCH_NAMESPACE_SELECTOR cannot both say which namespaces are meant: leave one of them out"
+    )
+    assert.isUndefined(contradiction(from({ "watch-namespaces": "" }, { WATCH_NAMESPACE_SELECTOR: "x=y" })))
+    assert.isUndefined(contradiction(from({ "watch-namespace-selector": "" }, { WATCH_NAMESPACE: "a" })))
+    assert.strictEqual(
+      contradiction(from({ "min-resync-period": "12h" }, {}, { "sync-period": "1h" })),
+      '"sync-period" in m.yaml and --min-resync-period cannot both say when to look again: leave one of them out'
+    )
+    assert.isUndefined(contradiction(from({ "min-resync-period": "12h" })))
+  })
+
   it("of loops say none with a zero", () => {
     assert.deepStrictEqual(loops(from({}).values), {
       concurrency: 1,

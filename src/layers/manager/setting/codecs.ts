@@ -102,6 +102,28 @@ export const list = (metavar = "list"): Codec<ReadonlyArray<string>> => ({
     )
 })
 
+const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+const separated = (value: string): ReadonlyArray<string> => [
+  ...new Set(
+    value
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== "")
+  )
+]
+
+/** Names of namespaces between commas, each once. Source: a namespace's name is an RFC 1123 label. */
+export const namespaces: Codec<ReadonlyArray<string>> = {
+  metavar: "namespaces",
+  expected: "names of namespaces like a,b",
+  decode: (value) => Option.liftPredicate(separated(value), (names) => names.every((name) => namespaceName.test(name))),
+  explain: (value) => {
+    const wrong = separated(value).find((name) => !namespaceName.test(name))
+    return `"${wrong}" cannot be the name of a namespace: those are of lower case letters, digits and dashes, at most 63`
+  }
+}
+
 export const labels: Codec<Selector.LabelSelector> = {
   metavar: "selector",
   expected: "a label selector like app=web,tier!=cache",

@@ -87,3 +87,19 @@ describe("list", () => {
 describe("choice", () => {
   takes(Codecs.choice(["a", "b"]), [["a", "a"]], ["", "c", "A", "a "])
 })
+
+describe("namespaces", () => {
+  takes(
+    Codecs.namespaces,
+    [
+      ["", []],
+      ["a", ["a"]],
+      [" b , a,,b ", ["b", "a"]],
+      ["x".repeat(63), ["x".repeat(63)]],
+      ["9-a", ["9-a"]]
+    ],
+    ["A", "a b", "a.b", "-a", "a-", "a,B", "a/b", "*", "x".repeat(64)]
+  )
+
+  it("say which of them is wrong", () => assert.match(Codecs.namespaces.explain?.("a,B_c,d") ?? "", /^"B_c" cannot be/))
+})
