@@ -19,6 +19,7 @@ import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as ConfigFile from "./layers/manager/configFile.ts"
 import * as Help from "./layers/manager/help.ts"
 import { type Host, watchSignals } from "./layers/manager/Host.ts"
+import * as Level from "./layers/manager/logs/level.ts"
 import * as Manifests from "./layers/manager/manifests/command.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import type * as Setting from "./layers/manager/setting.ts"
@@ -105,8 +106,12 @@ const command = <S extends Setting.Settings & typeof Logs.settings, E>(
       const config = "config" in settings ? Settings.settings.config : undefined
       const sources = yield* ConfigFile.load(config, { flags: SettingFlags.given(parsed), env: host.env })
       const resolved = yield* Effect.fromResult(SettingSources.resolve(settings, sources))
-      const level = Logs.levelOf(resolved.values)
-      return yield* Effect.provideService(handle(resolved), References.MinimumLogLevel, level)
+      const level = new Level.MinimumLevel(Logs.levelOf(resolved.values))
+      return yield* handle(resolved).pipe(
+        Effect.provideService(Level.Current, level),
+        // The loggers decide, because the level may change while the program runs.
+        Effect.provideService(References.MinimumLogLevel, "All")
+      )
     })
   ).pipe(Command.withDescription(summary))
 

@@ -15,6 +15,7 @@ import type * as Runtime from "effect/Runtime"
 import * as CommandLine from "./commandLine.ts"
 import * as Help from "./help.ts"
 import type { Host } from "./Host.ts"
+import * as Level from "./logs/level.ts"
 import type { Settings } from "./setting.ts"
 import { SettingError } from "./setting/sources.ts"
 
@@ -43,7 +44,12 @@ export const exitCode =
 
 /** Everything the program says about itself goes to standard error; standard output is for answers. */
 const logs = (host: Host) =>
-  Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void host.stderr.write(`${line}\n`))])
+  Logger.layer([
+    Logger.make((line) => {
+      if (!line.fiber.getRef(Level.Current).admits(line.logLevel)) return
+      host.stderr.write(`${Logger.formatLogFmt.log(line)}\n`)
+    })
+  ])
 
 const globals = Layer.succeed(
   CliConfig.CliConfig,
