@@ -49,6 +49,11 @@ export class Leadership extends Context.Service<
     readonly acquire: Effect.Effect<Term, never, Scope.Scope>
     /** Who leads as far as we have seen; undefined when nobody does or nothing was seen yet. Standbys know it too. */
     readonly leader: Effect.Effect<string | undefined>
+    /**
+     * Milliseconds for which we can still prove that we lead, by the monotonic clock; infinite without election, undefined while
+     * we do not lead.
+     */
+    readonly provenFor: Effect.Effect<number | undefined>
     /** The present leader, then every change of it. */
     readonly leaderChanges: Stream.Stream<string | undefined>
   }
@@ -61,6 +66,7 @@ export class Leadership extends Context.Service<
       lease: undefined,
       acquire: Effect.succeed({ lost: Effect.never, isValidUnsafe: () => true }),
       leader: Effect.succeed(""),
+      provenFor: Effect.succeed(Infinity),
       leaderChanges: Stream.succeed("")
     })
   )

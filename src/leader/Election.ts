@@ -101,6 +101,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     lease: { namespace, name },
     acquire: acquire(election, oneAtATime),
     leader: SubscriptionRef.get(leader),
+    provenFor: Effect.sync(() => (election.tenure === undefined ? undefined : Tenure.provenFor(election.tenure))),
     leaderChanges: SubscriptionRef.changes(leader)
   })
 })

@@ -69,6 +69,10 @@ const makeUnsafe = (
   }
 }
 
+/** Milliseconds for which the term is proven; undefined when it is over. */
+export const provenFor = ({ remainingUnsafe, term }: Tenure): number | undefined =>
+  term.isValidUnsafe() ? remainingUnsafe() : undefined
+
 /** Ends the term the moment it can no longer be proven; ends itself when the term was ended by somebody else. */
 export const watchdog = (tenure: Tenure): Effect.Effect<void> => Effect.raceFirst(deadline(tenure), tenure.term.lost)
 

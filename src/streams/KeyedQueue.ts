@@ -134,7 +134,7 @@ export const make = <K extends string = string>(
       timer.stop()
       state.shutdown(false)
     })
-    const detach = options.metrics?.attachQueue(state)
+    const detach = options.metrics?.attachQueue(state, options.name ?? "queue")
     return Effect.as(
       Effect.addFinalizer(() => Effect.andThen(shutdown, () => Effect.sync(() => detach?.()))),
       wrap<K>(options.name ?? "queue", state, { waiters, quiet, timer, shutdown })

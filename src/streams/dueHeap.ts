@@ -30,6 +30,19 @@ export class DueHeap<I extends Item> {
     return this.items[0]
   }
 
+  /** Those due first in their order, at most so many; they stay inside. Its work grows with `limit`, not with the size. */
+  first(limit: number): ReadonlyArray<I> {
+    const found: Array<I> = []
+    /** Items of which every parent has been found: the next one is among them. */
+    const border = this.items.slice(0, 1)
+    while (found.length < limit && border.length > 0) {
+      const next = border.reduce((best, item) => (before(item, best) ? item : best))
+      border.splice(border.indexOf(next), 1, ...this.items.slice(2 * next.slot + 1, 2 * next.slot + 3))
+      found.push(next)
+    }
+    return found
+  }
+
   /** Puts the item in, or moves it if it is already inside, for time `due`. */
   insert(item: I, due: number): void {
     item.due = due

@@ -4,9 +4,12 @@
  * were; made before the controller is, so that a standby shows the series too. Gauges are read from whatever queue and loop are
  * attached at that moment. Source: framework.md 2.10.
  */
-import type * as Context from "effect/Context"
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import * as LoopLook from "./loopLook.ts"
 import { Durations, type Registrar, registrar } from "./tally.ts"
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
@@ -58,9 +61,11 @@ const oldestReady = gauge("workqueue_oldest_ready_seconds", "How long the next k
 const mostPriorities = 25
 const shared = "exceeded_cardinality_limit"
 
-/** A queue, as the series see it. */
+/** A queue, as the series and whoever looks at it see it. */
 export interface QueueView {
-  readonly stats: () => { readonly adds: number; readonly retries: number; readonly ready: number }
+  readonly stats: () => LoopLook.QueueStats
+  /** The keys that come next, at most so many of each sort. */
+  readonly head: (limit: number) => LoopLook.QueueHead
   /** Ready keys by priority. */
   readonly levels: () => ReadonlyMap<number, number>
   /** Milliseconds for which the key that comes next has been ready; 0 when there is none. */
@@ -73,8 +78,8 @@ export interface QueueView {
 export interface LoopView {
   readonly concurrency: number
   readonly active: () => number
-  /** How long each run that has not ended has been going on, in milliseconds. */
-  readonly running: () => Iterable<number>
+  /** The runs that have not ended, and how long each has been going on, in milliseconds. */
+  readonly running: () => Iterable<LoopLook.Running>
 }
 
 /** Every bound of both histograms that show how long runs took: counted once, shown twice. */
@@ -87,16 +92,20 @@ export class LoopMetrics {
   private readonly elapsed = new Durations(elapsedBounds)
   private readonly requeued = { now: 0, later: 0 }
   private readonly failed = { error: 0, terminal: 0, panics: 0, timeouts: 0 }
-  private readonly queues = new Set<QueueView>()
+  /** With the names that they have been given. */
+  private readonly queues = new Map<QueueView, string>()
   private readonly loops = new Set<LoopView>()
   /** What queues that are gone have counted. */
   private readonly past = { adds: 0, retries: 0 }
   /** Priorities with a series of their own, at most as many as allowed. */
   private readonly priorities = new Set<number>()
+  private failure: LoopLook.Failure | undefined
+  private readonly clock: Clock.Clock
   private readonly labels: { readonly name: string; readonly controller: string }
   private readonly register: Registrar
 
-  constructor(name: string, register: Registrar) {
+  constructor(name: string, register: Registrar, clock: Clock.Clock) {
+    this.clock = clock
     this.labels = { name, controller: name }
     this.register = register
     this.registerRuns(register, { controller: name })
@@ -113,14 +122,28 @@ export class LoopMetrics {
     this.requeued[when]++
   }
 
-  /** The run that has just ended did not end well. */
-  fails(why: "error" | "terminal" | "panics" | "timeouts"): void {
+  /** The run that has just ended did not end well. Only the last failure is kept. */
+  fails(why: LoopLook.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
     this.failed[why]++
+    this.failure = { why, key, cause, at: this.clock.currentTimeMillisUnsafe() }
+  }
+
+  /** What its queues and workers are busy with at this moment, at most so many keys of each sort. */
+  look(limit: number): LoopLook.LoopLook {
+    const runs = Array.from(this.loops, (loop) => [...loop.running()]).flat()
+    return {
+      isRunning: this.loops.size > 0,
+      workers: this.over(this.loops, (loop) => loop.concurrency),
+      active: this.over(this.loops, (loop) => loop.active()),
+      running: LoopLook.longest(runs, limit),
+      failure: this.failure,
+      queues: Array.from(this.queues, ([queue, name]) => ({ name, ...queue.stats(), ...queue.head(limit) }))
+    }
   }
 
   /** Until the function it answers with is called. */
-  attachQueue(view: QueueView): () => void {
-    this.queues.add(view)
+  attachQueue(view: QueueView, name: string): () => void {
+    this.queues.set(view, name)
     return () => {
       if (!this.queues.delete(view)) return
       const stats = view.stats()
@@ -140,12 +163,14 @@ export class LoopMetrics {
     if (this.priorities.size === mostPriorities) return this.shareTheRest()
     this.priorities.add(priority)
     const labels = { ...this.labels, priority: String(priority) }
-    this.register.gauge(depth, labels, () => this.over(this.queues, (queue) => queue.levels().get(priority) ?? 0))
+    this.register.gauge(depth, labels, () =>
+      this.over(this.queues.keys(), (queue) => queue.levels().get(priority) ?? 0)
+    )
   }
 
   /** Milliseconds for which keys have been ready and none has been taken. */
   stalled(): number {
-    return Math.max(0, ...Array.from(this.queues, (queue) => queue.stalled()))
+    return Math.max(0, ...Array.from(this.queues.keys(), (queue) => queue.stalled()))
   }
 
   private shareTheRest(): void {
@@ -157,7 +182,7 @@ export class LoopMetrics {
       for (const [priority, count] of queue.levels()) if (!own.has(priority)) keys += count
       return keys
     }
-    this.register.gauge(depth, { ...this.labels, priority: shared }, () => this.over(this.queues, rest))
+    this.register.gauge(depth, { ...this.labels, priority: shared }, () => this.over(this.queues.keys(), rest))
   }
 
   private over<A>(all: Iterable<A>, of: (one: A) => number): number {
@@ -187,8 +212,8 @@ export class LoopMetrics {
   private registerQueue(register: Registrar): void {
     const { labels } = this
     const total = (which: "adds" | "retries") => () =>
-      this.past[which] + this.over(this.queues, (queue) => queue.stats()[which])
-    const ages = () => Array.from(this.loops, (loop) => [...loop.running()]).flat()
+      this.past[which] + this.over(this.queues.keys(), (queue) => queue.stats()[which])
+    const ages = () => Array.from(this.loops, (loop) => Array.from(loop.running(), (run) => run.millis)).flat()
     for (const priority of [0, -100]) this.sawPriority(priority)
     register.counter(adds, labels, total("adds"))
     register.counter(retries, labels, total("retries"))
@@ -196,7 +221,11 @@ export class LoopMetrics {
     register.histogram(workTime, labels, () => this.elapsed.state(queueBounds))
     register.gauge(unfinished, labels, () => this.over(ages(), (age) => age / 1000))
     register.gauge(longest, labels, () => Math.max(0, ...ages()) / 1000)
-    register.gauge(oldestReady, labels, () => Math.max(0, ...Array.from(this.queues, (one) => one.waited())) / 1000)
+    register.gauge(
+      oldestReady,
+      labels,
+      () => Math.max(0, ...Array.from(this.queues.keys(), (one) => one.waited())) / 1000
+    )
   }
 }
 
@@ -209,7 +238,7 @@ export const of = (name: string): Effect.Effect<LoopMetrics> =>
     Effect.map(Metric.MetricRegistry, (registry) => {
       const known = made.get(registry) ?? new Map<string, LoopMetrics>()
       made.set(registry, known)
-      const found = known.get(name) ?? new LoopMetrics(name, registrar(context))
+      const found = known.get(name) ?? new LoopMetrics(name, registrar(context), Context.get(context, Clock.Clock))
       known.set(name, found)
       return found
     })

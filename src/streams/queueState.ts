@@ -8,6 +8,7 @@
  * Source of the rules: framework.md 2.6; controller-runtime's priority queue and client-go's workqueue.
  */
 import { DueHeap } from "./dueHeap.ts"
+import type { QueueHead } from "./loopLook.ts"
 import type { LoopMetrics } from "./loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 
@@ -225,6 +226,23 @@ export class QueueState<K> {
       failing: this.failed.size,
       adds: this.adds,
       retries: this.retries
+    }
+  }
+
+  /** The keys that come next, and those that are due next; at most so many of each. */
+  head(limit: number): QueueHead {
+    const now = this.options.now()
+    return {
+      next: this.ready.first(limit).map((entry) => ({
+        key: String(entry.key),
+        priority: entry.priority,
+        readyFor: this.waits === undefined ? 0 : now - entry.readyAt
+      })),
+      delayed: this.delayed.first(limit).map((entry) => ({
+        key: String(entry.key),
+        dueIn: entry.due - now,
+        failures: this.failures(entry.key)
+      }))
     }
   }
 

@@ -94,6 +94,15 @@ export class ReadyList<I extends Item<I>> {
     return [this.normal, ...this.others].flatMap(({ head }) => (head === undefined ? [] : [head]))
   }
 
+  /** The first of them by priority and arrival, at most so many; what age has gained them does not count. */
+  first(limit: number): ReadonlyArray<I> {
+    const found: Array<I> = []
+    for (const level of [...this.others, this.normal].sort((a, b) => b.priority - a.priority)) {
+      for (let item = level.head; item !== undefined && found.length < limit; item = item.next) found.push(item)
+    }
+    return found
+  }
+
   clear(): void {
     this.normal.head = undefined
     this.normal.tail = undefined

@@ -103,7 +103,7 @@ const settler = <K extends string, E>({
     const isTerminal = !expired && Result.isSuccess(error) && Predicate.isTagged(error.success, "TerminalError")
     const isPanic = !expired && !isTerminal && Cause.hasDies(cause)
     metrics?.ended(elapsed)
-    metrics?.fails(isTerminal ? "terminal" : expired ? "timeouts" : isPanic ? "panics" : "error")
+    metrics?.fails(isTerminal ? "terminal" : expired ? "timeouts" : isPanic ? "panics" : "error", key, cause)
     if (isTerminal) {
       queue.forgetUnsafe(key)
       queue.doneUnsafe(key)
@@ -162,7 +162,7 @@ const make = <K extends string, E, R>(
     concurrency,
     active: () => active,
     *running() {
-      for (const run of running) yield now() - run.since
+      for (const run of running) yield { key: run.key, millis: now() - run.since }
     }
   })
 

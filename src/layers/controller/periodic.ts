@@ -43,7 +43,7 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       const metrics = yield* LoopMetrics.of(options.name)
       const guarded = options.run(tools).pipe(
         Effect.catchCause((cause) => {
-          metrics.fails(Cause.hasDies(cause) ? "panics" : "error")
+          metrics.fails(Cause.hasDies(cause) ? "panics" : "error", undefined, cause)
           return Effect.logWarning("Scheduled run failed", cause)
         })
       )

@@ -16,6 +16,7 @@ import * as Fence from "../fence.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { Descriptor, Services } from "../Controller.ts"
 import { Health } from "../Health.ts"
+import { Inspection } from "../Inspection.ts"
 import { Leadership, type Term } from "../Leadership.ts"
 import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
 import * as Preflight from "./preflight.ts"
@@ -71,6 +72,8 @@ export const run = <R>(
     if (options.warm !== false) for (const resource of kinds) yield* cache.subscribe(resource)
     const health = yield* Health
     for (const { check, probe } of Informers.checks(cache)) yield* health.register(probe, check)
+    yield* (yield* Inspection).informers.show(cache.status)
+    yield* Effect.forEach(groups, showGroup, { discard: true })
     if (options.warm !== false) {
       yield* Preflight.permitted(kinds, patience)
     }
@@ -89,6 +92,11 @@ export const run = <R>(
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logDebug("The manager has ended", cause)
     ),
     Effect.scoped
+  )
+
+const showGroup = ({ controllers, leadership }: Group<unknown>) =>
+  Effect.flatMap(Inspection, ({ groups }) =>
+    groups.show({ leadership, controllers: controllers.filter((one) => one.needsLeader).map((one) => one.name) })
   )
 
 /** One term of leadership after another, or only one. */

@@ -39,6 +39,7 @@ const granted = Effect.map(Effect.all([Deferred.make<Term>(), Deferred.make<Lead
       lease: { namespace: "kube-system", name: "test" },
       acquire: Deferred.await(grant),
       leader: Effect.succeed(undefined),
+      provenFor: Effect.succeed(undefined),
       leaderChanges: undefined as never
     })
   )
@@ -144,6 +145,7 @@ describe("Manager", () => {
         lease: undefined,
         acquire: Effect.die("contended"),
         leader: Effect.succeed(undefined),
+        provenFor: Effect.succeed(undefined),
         leaderChanges: undefined as never
       })
       const everywhere = [tracing("everywhere", [], false)]
@@ -207,6 +209,7 @@ describe("Manager", () => {
         lease: { namespace: "kube-system", name: "test" },
         acquire: Queue.take(grants),
         leader: Effect.succeed(undefined),
+        provenFor: Effect.succeed(undefined),
         leaderChanges: undefined as never
       })
       const lead = Effect.gen(function* () {
@@ -313,6 +316,7 @@ describe("Manager", () => {
         lease: undefined,
         acquire: Effect.succeed(term),
         leader: Effect.succeed(undefined),
+        provenFor: Effect.succeed(undefined),
         leaderChanges: undefined as never
       })
       const outcomes: Array<string> = []
