@@ -93,6 +93,9 @@ export interface Options {
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
 
+/** A request with all its attempts, as somebody wants it done. */
+type Around = (request: Request, call: Call<Response>) => Call<Response>
+
 /** The calls. Every failure is an `ApiError`. */
 export interface Client {
   readonly get: <A extends KubeObject>(resource: Resource.Resource<A>, target: Target, options?: GetOptions) => Call<A>
@@ -127,8 +130,11 @@ export interface Client {
   readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
   /** Any request, under the default deadline; only a GET is repeated. */
   readonly raw: (request: Request) => Call<Response>
-  /** The same client with something between it and its transport, which then sees every attempt of every call. */
-  readonly through: (between: (transport: Transport["Service"]) => Transport["Service"]) => Client
+  /**
+   * The same client with something between it and its transport, which then sees every attempt of every call, and something
+   * around each request, which sees its attempts and the waits between them as one.
+   */
+  readonly through: (between: (transport: Transport["Service"]) => Transport["Service"], around?: Around) => Client
 }
 
 export class KubeClient extends Context.Service<KubeClient, Client>()("effect-controller-manager/KubeClient") {
@@ -144,16 +150,23 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
 /** Page size of `list`. Source: client-go pager. */
 const pageSize = 500
 
-const make = (transport: Transport["Service"], settings: Options): KubeClient["Service"] => {
+const make = (
+  transport: Transport["Service"],
+  settings: Options,
+  around: Around = (_, call) => call
+): KubeClient["Service"] => {
   const policy = settings.policy ?? CallPolicy.standard
   const limit = Duration.fromInputUnsafe(settings.timeout ?? "30 seconds")
   const fieldManager = settings.fieldManager ?? "effect-controller-manager"
   const call = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined): Call<Response> =>
-    CallPolicy.run(transport.send, request, {
-      repeat,
-      policy,
-      limit: options?.timeout === undefined ? limit : Duration.fromInputUnsafe(options.timeout)
-    })
+    around(
+      request,
+      CallPolicy.run(transport.send, request, {
+        repeat,
+        policy,
+        limit: options?.timeout === undefined ? limit : Duration.fromInputUnsafe(options.timeout)
+      })
+    )
   const listPage = listPageWith(call)
   return {
     get: Effect.fnUntraced(function* (resource, target, options) {
@@ -166,7 +179,8 @@ const make = (transport: Transport["Service"], settings: Options): KubeClient["S
     list: (resource, options = {}) => allPages(listPage, resource, options),
     watch: (resource, options) => watchWith(transport, resource, options),
     raw: (request) => call(request, request.method === "GET" ? "repeatable" : "once", undefined),
-    through: (between) => make(between(transport), settings),
+    through: (between, outer = (_, call) => call) =>
+      make(between(transport), settings, (request, call) => outer(request, around(request, call))),
     ...writes(call, fieldManager),
     ...deletes(call)
   }

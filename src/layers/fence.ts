@@ -1,6 +1,6 @@
 /**
  * The fence: the client of a leader refuses every write that would start when this process can no longer prove that it leads,
- * and gives up on those that are on their way when the term ends. Proof is the monotonic clock against the last renewal, not a
+ * and gives up on those that are on their way, or wait for another attempt, when the term ends. Proof is the monotonic clock against the last renewal, not a
  * message that may be late, so it holds for a process that was stopped, swapped out or busy. What it cannot hold back is
  * bytes that were on the wire already. Reads pass: they change nothing.
  */
@@ -18,31 +18,41 @@ export const fencedWrites = Metric.counter("leader_fenced_writes_total", {
 })
 
 /** The same client for what may be done only under this term. */
-export const client = (unfenced: Client, term: Term): Client => unfenced.through((transport) => fenced(transport, term))
+export const client = (unfenced: Client, term: Term): Client =>
+  unfenced.through((transport) => fenced(transport, term), limited(term))
 
 /**
- * The transport as the leader of `term` may use it. A write is checked when it is called, for transports that know no guard,
+ * The transport as the leader of `term` may use it. An attempt is checked when it is made, for transports that know no guard,
  * and again by the transport when its first byte is about to leave, because it may have waited in between.
  */
-export const fenced = (transport: Transport["Service"], term: Term): Transport["Service"] => ({
+const fenced = (transport: Transport["Service"], term: Term): Transport["Service"] => ({
   watch: transport.watch,
-  send: (request) => (request.method === "GET" ? transport.send(request) : write(transport, term, request))
+  send: (request) =>
+    isRead(request)
+      ? transport.send(request)
+      : Effect.suspend(() =>
+          term.isValidUnsafe()
+            ? transport.send({ ...request, mayStartUnsafe: term.isValidUnsafe })
+            : Effect.fail(ApiError.leaderFenced(request.context))
+        )
 })
 
-const write = (
-  transport: Transport["Service"],
-  term: Term,
-  request: Request
-): Effect.Effect<Response, ApiError.ApiError> =>
-  Effect.suspend(() => {
-    if (!term.isValidUnsafe()) return Effect.fail(ApiError.leaderFenced(request.context))
-    const givenUp = Effect.flatMap(term.lost, () => Effect.fail(abandoned(request.context)))
-    return Effect.raceFirst(transport.send({ ...request, mayStartUnsafe: term.isValidUnsafe }), givenUp)
-  }).pipe(
-    Effect.tapError((error) =>
-      ApiError.hasReason(error, "LeaderFenced") ? Metric.update(fencedWrites, 1) : Effect.void
-    )
-  )
+/** A whole write, its attempts and the waits between them: over at the latest when the term is. */
+const limited =
+  (term: Term) =>
+  (request: Request, write: Effect.Effect<Response, ApiError.ApiError>): Effect.Effect<Response, ApiError.ApiError> =>
+    isRead(request)
+      ? write
+      : Effect.raceFirst(
+          write,
+          Effect.flatMap(term.lost, () => Effect.fail(abandoned(request.context)))
+        ).pipe(
+          Effect.tapError((error) =>
+            ApiError.hasReason(error, "LeaderFenced") ? Metric.update(fencedWrites, 1) : Effect.void
+          )
+        )
+
+const isRead = (request: Request): boolean => request.method === "GET"
 
 const abandoned = (context: ApiError.Context): ApiError.ApiError =>
   new ApiError.ApiError({

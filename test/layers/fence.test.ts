@@ -32,7 +32,7 @@ const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetw
 const Attempt = Schema.Struct({
   /** Milliseconds before the first byte leaves. */
   queued: int(0, 6_000),
-  outcome: Schema.Literals([200, 200, 404, 409, 429, 503, "reset"]),
+  outcome: Schema.Literals([200, 200, 404, 409, 429, 429, 429, 503, "reset"]),
   /** Milliseconds from the first byte to the answer. */
   takes: int(0, 6_000)
 })
@@ -45,7 +45,7 @@ const Situation = Schema.Struct({
     /** The term is taken away at this time, if it lasts so long. */
     stolen: Schema.NullOr(int(0, 20_000)),
     /** By how much the word of the end comes later than the end. */
-    late: int(0, 10_000)
+    late: Schema.Union([Schema.Literal(0), int(0, 10_000)])
   }),
   /** A transport that asks no guard, and has no queue. */
   careless: Schema.Boolean,
@@ -181,6 +181,7 @@ const law = (module: typeof Fence, situation: Situation) =>
       if (isFenced) fenced++
       const over = at - zero
       if (call.at >= end) assert.isTrue(isFenced && over === call.at, "a write without proof is refused at once")
+      assert.isAtMost(over, Math.max(call.at, told), "a write is over when the word of the end has come")
       const [first] = call.attempts
       const wait = situation.careless ? 0 : (first?.queued ?? 0)
       const whole = call.at + wait + (first?.takes ?? 0)
@@ -258,19 +259,25 @@ describe("the law of the fence catches", () => {
     },
     {
       title: "left to the transport alone",
-      find: "if (!term.isValidUnsafe()) return",
-      replace: "if (request.mayStartUnsafe?.() === false) return"
+      find: "          term.isValidUnsafe()\n",
+      replace: "          request.mayStartUnsafe?.() !== false\n"
     },
     {
       title: "fenced by the word of the end alone",
-      find: "fenced(transport, term))",
+      find: "fenced(transport, term), limited(term))",
       replace:
-        "{ let over = false; return fenced(transport, { lost: Effect.tap(term.lost, () => Effect.sync(() => { over = true })), isValidUnsafe: () => !over }) })"
+        "{ let over = false; Effect.runFork(Effect.map(term.lost, () => { over = true })); return fenced(transport, { ...term, isValidUnsafe: () => !over }) }, limited(term))"
     },
     {
       title: "writes on their way are waited for",
       find: "Effect.flatMap(term.lost, () => Effect.fail(abandoned(request.context)))",
       replace: "Effect.never"
+    },
+    {
+      title: "writes that wait for another attempt are left waiting",
+      find: "fenced(transport, term), limited(term))",
+      replace:
+        "{ const inner = fenced(transport, term); const each = limited(term); return { ...inner, send: (request) => each(request, inner.send(request)) } })"
     },
     { title: "deletions pass", find: `request.method === "GET"`, replace: `/GET|DELETE/.test(request.method)` },
     {
