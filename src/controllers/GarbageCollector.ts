@@ -16,7 +16,9 @@ import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import * as Log from "../layers/controller/log.ts"
 import { isLost } from "../layers/controller/loop.ts"
+import * as Stall from "../layers/controller/stall.ts"
 import { Discovery } from "../layers/Discovery.ts"
+import { Inspection } from "../layers/Inspection.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
@@ -26,6 +28,7 @@ import * as Reconcile from "../streams/Reconcile.ts"
 import * as AbsentOwners from "./garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
 import * as AttemptToOrphan from "./garbagecollector/attemptToOrphan.ts"
+import * as Dot from "./garbagecollector/dot.ts"
 import * as Graph from "./garbagecollector/graph.ts"
 import * as Identity from "./garbagecollector/Identity.ts"
 import * as Monitors from "./garbagecollector/monitors.ts"
@@ -51,6 +54,7 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
   // Known only when discovery has been asked; its informers start with the controller.
   reads: [],
   needsLeader: true,
+  debug: { graph: "who owns whom, in the DOT language; ?uid= for what is connected with an object" },
   layer: layer(options)
 })
 
@@ -69,7 +73,14 @@ const layer = (options: Options) =>
         toDelete: yield* queue("garbage_collector_attempt_to_delete", metrics),
         toOrphan: yield* queue("garbage_collector_attempt_to_orphan", metrics)
       }
+      yield* Stall.register(name, metrics, undefined)
       const books = yield* bookkeeping(queues)
+      yield* (yield* Inspection).pages.show({
+        controller: name,
+        name: "graph",
+        contentType: "text/vnd.graphviz; charset=utf-8",
+        read: (query) => Effect.sync(() => Dot.render(books.graph, query.getAll("uid")))
+      })
       const monitors = yield* Monitors.make({ cache: yield* Cache, discovery: yield* Discovery, tell: books.tell })
       const work = yield* workers(queues, books, { concurrency: options.concurrency ?? 20, metrics })
       yield* (yield* Supervisor).fork(

@@ -42,6 +42,8 @@ export interface Descriptor<out R = never> {
   readonly reads: ReadonlyArray<Resource.Any>
   /** False: it runs on every replica, leader or not. */
   readonly needsLeader: boolean
+  /** Names of pages that it shows by `Inspection` while it runs, and what each of them says. None unless there are any. */
+  readonly debug?: Readonly<Record<string, string>> | undefined
   /** Runs the controller for as long as its scope is open. */
   readonly layer: Layer.Layer<never, never, Services | R>
 }

@@ -22,17 +22,8 @@ export interface Page {
   /** One that the controller's descriptor names under `debug`. */
   readonly name: string
   readonly contentType: string
-  /** Bounded in size by whoever makes it. */
-  readonly read: Effect.Effect<string>
-}
-
-/** Why a controller that was chosen does not run. */
-export interface Absence {
-  readonly controller: string
-  /** `skipped`: the cluster lacks something it needs, and it is not waited for. */
-  readonly state: "skipped" | "waiting" | "failed"
-  /** One sentence. */
-  readonly reason: string
+  /** Bounded in size by whoever makes it; the query is the asker's. */
+  readonly read: (query: URLSearchParams) => Effect.Effect<string>
 }
 
 /** Things of one kind that can be looked at, in the order in which they were shown. */
@@ -46,7 +37,6 @@ export interface Inspection {
   readonly informers: Shown<Effect.Effect<ReadonlyArray<InformerStatus>>>
   readonly groups: Shown<Group>
   readonly pages: Shown<Page>
-  readonly absences: Shown<Absence>
 }
 
 const shown = <A>(): Shown<A> => {
@@ -71,8 +61,7 @@ const shown = <A>(): Shown<A> => {
 export const makeUnsafe = (): Inspection => ({
   informers: shown(),
   groups: shown(),
-  pages: shown(),
-  absences: shown()
+  pages: shown()
 })
 
 /** The process's; tests and programs that run two managers provide their own. */

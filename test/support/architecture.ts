@@ -112,6 +112,7 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Recorder.ts",
       "layers/Discovery.ts",
       "layers/Supervisor.ts",
+      "layers/Inspection.ts",
       "layers/controller/"
     ],
     packages: pureEffect,

@@ -67,6 +67,8 @@ export interface Graph {
    */
   readonly blocking: (uid: Uid) => ReadonlyArray<Node>
   readonly size: () => number
+  /** All of them, in no order. */
+  readonly nodes: () => Iterable<Node>
 }
 
 interface Entry extends Node {
@@ -268,7 +270,8 @@ export const make = (): Graph => {
     get: (uid) => nodes.get(uid),
     dependents: dependentsOf,
     blocking: (uid) => blockersOf(uid).filter((dependent) => !waitsInTurn(dependent, uid)),
-    size: () => nodes.size
+    size: () => nodes.size,
+    nodes: () => nodes.values()
   }
 }
 

@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
 import type * as Resource from "../../kube/Resource.ts"
 import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import * as Monotonic from "../../streams/monotonic.ts"
 import { Cache } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
@@ -47,6 +48,14 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
           return Effect.logWarning("Scheduled run failed", cause)
         })
       )
+      const now = Monotonic.millis(yield* Clock.Clock)
+      /** When the run under way began; undefined between two runs. */
+      let since: number | undefined
+      const view = {
+        concurrency: 1,
+        active: () => (since === undefined ? 0 : 1),
+        running: () => (since === undefined ? [] : [{ key: "", millis: now() - since }])
+      }
       const run = Effect.flatMap(Clock.monotonicTimeNanos, (startedAt) =>
         Effect.flatMap(guarded, () =>
           Effect.map(Clock.monotonicTimeNanos, (endedAt) => {
@@ -61,14 +70,25 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       const begun = Effect.suspend(() => {
         if (stopping) return Effect.never
         idle.closeUnsafe()
+        since = now()
         return Effect.ensuring(
           run,
-          Effect.sync(() => idle.openUnsafe())
+          Effect.sync(() => {
+            since = undefined
+            idle.openUnsafe()
+          })
         )
       })
       yield* supervisor.fork(
         options.name,
-        Effect.andThen(synced(cache, options.reads), Effect.repeat(begun, options.schedule))
+        Effect.andThen(
+          synced(cache, options.reads),
+          Effect.acquireUseRelease(
+            Effect.sync(() => metrics.attachLoop(view)),
+            () => Effect.repeat(begun, options.schedule),
+            (detach) => Effect.sync(detach)
+          )
+        )
       )
       // Registered last, so it runs first: the fiber is interrupted when nothing of its work is left half done.
       yield* Effect.addFinalizer((exit) => {

@@ -1,0 +1,70 @@
+/**
+ * The graph of owners and dependents as a picture can be made of it, in the DOT language. Pure, and bounded: of a big cluster it
+ * shows what deletions wait for first. Source: the garbage collector's debug handler of kube-controller-manager; Graphviz, DOT.
+ */
+import type { Graph, Node } from "./graph.ts"
+import type { Uid } from "./Identity.ts"
+
+/** So many objects at most. */
+export const limit = 2000
+
+/** All of the graph, or what is connected with these objects, through however many others. */
+export const render = (graph: Graph, uids: ReadonlyArray<Uid> = []): string => {
+  const all = uids.length === 0 ? Array.from(graph.nodes()) : connected(graph, uids)
+  const shown = [...all].sort((a, b) => urgency(b) - urgency(a)).slice(0, limit)
+  const present = new Set(shown.map(({ identity }) => identity.uid))
+  const edges = shown.flatMap(({ identity, owners }) =>
+    owners
+      .filter(({ uid }) => present.has(uid))
+      .map(
+        (owner) =>
+          `  ${quoted(identity.uid)} -> ${quoted(owner.uid)}${owner.blockOwnerDeletion === true ? " [style=bold]" : ""};`
+      )
+  )
+  const left = all.length - shown.length
+  return [
+    "strict digraph owners {",
+    ...(left === 0 ? [] : [`  // ${left} more objects are not shown`]),
+    ...shown.map(definition),
+    ...edges,
+    "}",
+    ""
+  ].join("\n")
+}
+
+/** What somebody who looks for a deletion that does not end wants to see. */
+const urgency = ({ beingDeleted, observed, waitsFor }: Node): number =>
+  (waitsFor === undefined ? 0 : 4) + (observed ? 0 : 2) + (beingDeleted ? 1 : 0)
+
+const connected = (graph: Graph, uids: ReadonlyArray<Uid>): ReadonlyArray<Node> => {
+  const found = new Map<Uid, Node>()
+  const next = [...uids]
+  for (let uid = next.pop(); uid !== undefined && found.size <= limit; uid = next.pop()) {
+    const node = graph.get(uid)
+    if (node === undefined || found.has(uid)) continue
+    found.set(uid, node)
+    for (const owner of node.owners) next.push(owner.uid)
+    for (const dependent of graph.dependents(uid)) next.push(dependent.identity.uid)
+  }
+  return Array.from(found.values())
+}
+
+const definition = ({ beingDeleted, identity, observed, waitsFor }: Node): string => {
+  const { apiVersion, kind, name, namespace, uid } = identity
+  const facts = [
+    ...(observed ? [] : ["not seen"]),
+    ...(beingDeleted ? ["being deleted"] : []),
+    ...(waitsFor === undefined
+      ? []
+      : [waitsFor === "dependents" ? "waits for its dependents" : "lets its dependents go"])
+  ]
+  const label = [`${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`, apiVersion, ...facts].join("\n")
+  return `  ${quoted(uid)} [label=${quoted(label)}${observed ? "" : " style=dashed"}];`
+}
+
+/** A quoted text of the language; what servers and users have written stays inside. */
+const quoted = (text: string): string =>
+  `"${text
+    .replaceAll("\\", String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll("\n", String.raw`\n`)}"`

@@ -1,0 +1,70 @@
+/** The picture of the graph: complete where it is small, bounded where it is not, and never broken out of by a name. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Dot from "../../../src/controllers/garbagecollector/dot.ts"
+import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
+
+const observed = (uid: string, owners: ReadonlyArray<string> = [], deleting = false, name = uid): Graph.Event => ({
+  _tag: "Observed",
+  identity: { uid, apiVersion: "v1", kind: "Thing", namespace: "red", name },
+  metadata: {
+    name,
+    uid,
+    ownerReferences: owners.map((owner) => ({ apiVersion: "v1", kind: "Thing", name: owner, uid: owner })),
+    ...(deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["foregroundDeletion"] } : {})
+  }
+})
+
+const graphOf = (...events: ReadonlyArray<Graph.Event>) => {
+  const graph = Graph.make()
+  graph.apply(events)
+  return graph
+}
+
+describe("the graph as a picture", () => {
+  it("has every object with what holds of it, and every reference", () => {
+    const graph = graphOf(observed("a", [], true), observed("b", ["a", "gone"]))
+    assert.strictEqual(
+      Dot.render(graph),
+      [
+        "strict digraph owners {",
+        String.raw`  "a" [label="Thing red/a\nv1\nbeing deleted\nwaits for its dependents"];`,
+        String.raw`  "gone" [label="Thing red/gone\nv1\nnot seen" style=dashed];`,
+        String.raw`  "b" [label="Thing red/b\nv1"];`,
+        '  "b" -> "a";',
+        '  "b" -> "gone";',
+        "}",
+        ""
+      ].join("\n")
+    )
+  })
+
+  it("has of a named object what is connected with it, in both directions", () => {
+    const graph = graphOf(
+      observed("a"),
+      observed("b", ["a"]),
+      observed("c", ["b"]),
+      observed("x"),
+      observed("y", ["x"])
+    )
+    assert.deepStrictEqual(Array.from(Dot.render(graph, ["b"]).matchAll(/^ {2}"(\w)" \[/gm), ([, uid]) => uid).sort(), [
+      "a",
+      "b",
+      "c"
+    ])
+    assert.strictEqual(Dot.render(graph, ["nobody"]), "strict digraph owners {\n}\n")
+  })
+
+  it("leaves out what is too much, never what a deletion waits for", () => {
+    const many = Array.from({ length: Dot.limit + 10 }, (_, n) => observed(`n${n}`))
+    const picture = Dot.render(graphOf(...many, observed("late", [], true)))
+    assert.include(picture, "  // 11 more objects are not shown\n")
+    assert.include(picture, '"late" [')
+    assert.strictEqual(picture.split("[label=").length - 1, Dot.limit)
+  })
+
+  it("keeps what was written inside its quotes", () => {
+    const picture = Dot.render(graphOf(observed("a", [], false, 'x"];\n\\"')))
+    assert.include(picture, String.raw`Thing red/x\"];\n\\\"\nv1"`)
+    assert.strictEqual(picture.split("\n").length, 4)
+  })
+})
