@@ -6,8 +6,8 @@ import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Key from "../src/kube/Key.ts"
+import { CurrentRun } from "../src/layers/controller/currentRun.ts"
 import * as Log from "../src/layers/controller/log.ts"
-import * as OwnWrites from "../src/layers/controller/ownWrites.ts"
 import * as KeyedQueue from "../src/streams/KeyedQueue.ts"
 import * as LoopMetrics from "../src/streams/loopMetrics.ts"
 import * as Reconcile from "../src/streams/Reconcile.ts"
@@ -130,11 +130,12 @@ const noOp = (metrics: LoopMetrics.LoopMetrics | undefined) =>
   Effect.gen(function* () {
     const queue = yield* KeyedQueue.make({ metrics })
     const reconcile = ({ name }: { readonly name: string }) => (name === "" ? Effect.never : Effect.void)
+    const { begin, observe } = yield* Log.make(undefined)
     const loop = Reconcile.run(queue, {
       concurrency: 8,
       metrics,
-      observe: yield* Log.observer,
-      reconcile: (key) => Effect.provideService(reconcile(Key.parse(key)), OwnWrites.CurrentKey, key)
+      observe,
+      reconcile: (key) => Effect.provideService(reconcile(Key.parse(key)), CurrentRun, begin(key))
     })
     yield* Effect.forkScoped(loop)
     return reconcileRound(queue)

@@ -1,28 +1,55 @@
 /**
- * What a controller's loop says: one line for each run that did not end well. A conflict is no news - another writer was faster
- * and the retry settles it - so the first three in a row are whispered. Source: framework.md 2.7.
+ * What a controller's loop says: that it starts and stops, and one line for each run that did not end well. Messages are constant;
+ * what varies is in the values. A conflict is no news - another writer was faster and the retry settles it - so the first
+ * three in a row are whispered. Source: framework.md 2.7, M32.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { RunEvent } from "../../streams/Reconcile.ts"
+import * as CurrentRun from "./currentRun.ts"
+
+export interface Log {
+  /** The run of a key that is about to begin; what it logs, and what is logged of its end, is under one id. */
+  readonly begin: (key: string) => CurrentRun.Run
+  readonly observe: <E>(event: RunEvent<string, E>) => void
+}
 
 /** Turns the loop's synchronous reports into log lines with the annotations and loggers of the caller. */
-export const observer: Effect.Effect<<E>(event: RunEvent<string, E>) => void> = Effect.map(
-  Effect.context(),
-  (context: Context.Context<never>) => {
-    const say = Effect.runForkWith(context)
-    return (event) => {
-      const line = lineOf(event)
-      if (line !== undefined) say(line)
-    }
-  }
-)
+export const make = (kind: CurrentRun.Kind | undefined): Effect.Effect<Log> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    Effect.map(Random.Random, (random) => {
+      const say = Effect.runForkWith(context)
+      /** Exactly the runs under way: no more than there are workers. */
+      const runs = new Map<string, CurrentRun.Run>()
+      return {
+        begin: (key) => {
+          const run = new CurrentRun.Run(key, kind, random)
+          runs.set(key, run)
+          return run
+        },
+        observe: (event) => {
+          if (event._tag === "Started") return
+          const line = lineOf(event)
+          // A key can fail without a run: then there is only the key to speak of.
+          const run =
+            line === undefined ? undefined : (runs.get(event.key) ?? new CurrentRun.Run(event.key, kind, random))
+          runs.delete(event.key)
+          if (line !== undefined) say(Effect.provideService(line, CurrentRun.CurrentRun, run))
+        }
+      }
+    })
+  )
 
-const lineOf = <E>(event: RunEvent<string, E>): Effect.Effect<void> | undefined => {
+/** For a loop that has no object of a kind behind its keys. */
+export const observer: Effect.Effect<Log["observe"]> = Effect.map(make(undefined), ({ observe }) => observe)
+
+type Ended<E> = Exclude<RunEvent<string, E>, { readonly _tag: "Started" }>
+
+const lineOf = <E>(event: Ended<E>): Effect.Effect<void> | undefined => {
   switch (event._tag) {
-    case "Started":
     case "Done":
     case "After":
     case "Stopped":
@@ -31,29 +58,26 @@ const lineOf = <E>(event: RunEvent<string, E>): Effect.Effect<void> | undefined 
       const quiet =
         ApiError.isApiError(event.error) && ApiError.hasReason(event.error, "Conflict") && event.attempt <= 3
       const log = quiet ? Effect.logDebug : Effect.logWarning
-      return log(`Reconciler error: ${text(event.error)}`).pipe(Effect.annotateLogs(retryOf(event)))
+      return log("Reconciler error").pipe(Effect.annotateLogs({ error: text(event.error), ...retryOf(event) }))
     }
     case "Terminal":
-      return Effect.logError(`Reconciler error, not retried: ${text(event.error)}`).pipe(
-        Effect.annotateLogs({ key: event.key })
-      )
+      return Effect.logError("Reconciler error, not retried").pipe(Effect.annotateLogs({ error: text(event.error) }))
     case "Defect":
       return Effect.logError("Reconciler died", Cause.die(event.defect)).pipe(Effect.annotateLogs(retryOf(event)))
     case "Timeout":
-      return Effect.logWarning(`Reconciler took longer than ${event.limit} ms and was interrupted`).pipe(
-        Effect.annotateLogs(retryOf(event))
+      return Effect.logWarning("Reconciler took too long and was interrupted").pipe(
+        Effect.annotateLogs({ limitInMillis: event.limit, ...retryOf(event) })
       )
     case "GaveUp":
       return Effect.logError("Reconciler gave up; the key waits for the next change of its object", event.cause).pipe(
-        Effect.annotateLogs({ key: event.key, attempt: event.attempt })
+        Effect.annotateLogs({ attempt: event.attempt })
       )
     case "Interrupted":
       return Effect.logWarning("Reconciler was interrupted").pipe(Effect.annotateLogs(retryOf(event)))
   }
 }
 
-const retryOf = (event: { readonly key: string; readonly attempt: number; readonly delay: number | undefined }) => ({
-  key: event.key,
+const retryOf = (event: { readonly attempt: number; readonly delay: number | undefined }) => ({
   attempt: event.attempt,
   ...(event.delay === undefined ? {} : { retryInMillis: Math.round(event.delay) })
 })

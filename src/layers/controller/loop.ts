@@ -25,6 +25,7 @@ import { KubeClient } from "../KubeClient.ts"
 import { LeaderLost } from "../Leadership.ts"
 import { Recorder } from "../Recorder.ts"
 import { Supervisor } from "../Supervisor.ts"
+import { CurrentRun } from "./currentRun.ts"
 import { Defaults } from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as OwnWrites from "./ownWrites.ts"
@@ -67,6 +68,8 @@ export interface Body<E, R> {
 export interface Options<A, E, R, R2> {
   readonly name: string
   readonly component?: string | undefined
+  /** The kind whose objects the keys name, where they name any. */
+  readonly for?: Resource.Any | undefined
   readonly reads: ReadonlyArray<Resource.Any>
   readonly concurrency?: number | undefined
   readonly timeout?: Duration.Input | "none" | undefined
@@ -94,30 +97,48 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const events = (yield* Recorder).named(options.component ?? options.name)
       const tools = Tools.make<A>({ cache, client: yield* KubeClient, events }, writes.note)
       const { feeds, reconcile } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
-      yield* Effect.forEach(feeds, (source) => source.attach(cache, queue), { discard: true })
+      for (const source of feeds) yield* begin(source, cache, queue)
+      const log = yield* Log.make(options.for)
+      const concurrency = options.concurrency ?? defaults.concurrency ?? 1
       /** Before that nobody takes keys, and a drain would never end. */
       let hasWorkers = false
       yield* supervisor.fork(
         options.name,
         Effect.andThen(
-          Effect.tap(synced(cache, options.reads), () => Effect.sync(() => (hasWorkers = true))),
+          Effect.tap(synced(cache, options.reads), () => {
+            hasWorkers = true
+            return Effect.annotateLogs(Effect.logDebug("Starting workers"), { "worker count": concurrency })
+          }),
           Reconcile.run(queue, {
-            concurrency: options.concurrency ?? defaults.concurrency ?? 1,
+            concurrency,
             timeout,
             retries: options.retries ?? defaults.retries,
             park: writes.park,
-            observe: yield* Log.observer,
+            observe: log.observe,
             metrics,
-            reconcile: (key) => Effect.provideService(reconcile(requestOf(key)), OwnWrites.CurrentKey, key)
+            reconcile: (key) => Effect.provideService(reconcile(requestOf(key)), CurrentRun, log.begin(key))
           })
         )
       )
       // Registered last, so it runs first: workers finish their keys before their fiber is interrupted.
       yield* Effect.addFinalizer((exit) => {
         if (isLost(exit)) return Effect.void
-        return hasWorkers ? queue.shutdownWithDrain : queue.shutdown
+        if (!hasWorkers) return queue.shutdown
+        return Effect.andThen(Effect.logDebug("Stopping workers"), queue.shutdownWithDrain)
       })
-    }).pipe(Effect.annotateLogs({ controller: options.name }))
+    }).pipe(Effect.annotateLogs(labels(options)))
+  )
+
+/** Of every line that the controller logs. Source: controller-runtime's LogConstructor. */
+const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Resource.Any | undefined }) => ({
+  controller: name,
+  ...(kind === undefined ? {} : { controllerGroup: kind.group, controllerKind: kind.kind })
+})
+
+const begin = (source: Feed, cache: Cache["Service"], queue: KeyedQueue.KeyedQueue) =>
+  Effect.logDebug("Starting EventSource").pipe(
+    Effect.annotateLogs({ source: `kind source: ${source.resource.kind}` }),
+    Effect.andThen(source.attach(cache, queue))
   )
 
 /** Milliseconds after which keys that nobody takes are a stall: more than any run may last that has a time limit. */

@@ -3,18 +3,13 @@
  * writes under its own key; before the key's next run the loop asks `park`, and the key is held, without a worker, until the
  * informer has passed every version or the limit is over. A write to a kind the controller does not read is not waited for.
  */
-import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { Cache } from "../Cache.ts"
-
-/** The key whose reconcile the current fiber runs. Children of a run inherit it. */
-export const CurrentKey = Context.Reference<Key.Key | undefined>("effect-controller-manager/CurrentKey", {
-  defaultValue: () => undefined
-})
+import { CurrentRun } from "./currentRun.ts"
 
 export interface OwnWrites {
   readonly note: (resource: Resource.Any, object: KubeObject) => Effect.Effect<void>
@@ -50,8 +45,9 @@ export const make = (options: {
       const read = reads.get(resource.id) ?? reads.get(`metadata:${resource.id}`)
       const version = object.metadata.resourceVersion
       if (read === undefined || version === undefined) return Effect.void
-      return Effect.flatMap(CurrentKey, (key) => {
-        if (key === undefined) return Effect.void
+      return Effect.flatMap(CurrentRun, (run) => {
+        if (run === undefined) return Effect.void
+        const { key } = run
         const entry = pending.get(key)
         if (entry === undefined) pending.set(key, { count: 1, resume: undefined })
         else entry.count++
