@@ -7,7 +7,7 @@ import * as Watch from "../../src/streams/watch.ts"
 import { operations, plan } from "../streams/arbitraries.ts"
 import * as StoreModel from "../streams/storeModel.ts"
 import * as WatchModel from "../streams/watchModel.ts"
-import { load, loadThrough, type Mutation } from "../support/mutant.ts"
+import { loadThrough, type Mutation } from "../support/mutant.ts"
 
 const storeHolds = (module: typeof Store) =>
   Arbitrary.checkEffect(operations, (value) => StoreModel.check(module, value) === undefined, {
@@ -27,7 +27,7 @@ const watchHolds = (watch: typeof Watch.watch) =>
 
 const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "a relist forgets deletions",
       find: `      indexes.delete(key)
@@ -36,7 +36,7 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "a relist leaves the index of what is gone",
       find: `      indexes.delete(key)
@@ -45,15 +45,15 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "the swap is not atomic",
       find: `collect(next, "ADDED", object)`,
-      replace: `collect(objects, "ADDED", object), collect(next, "ADDED", object)`
+      replace: `table.applyEvent({ type: "ADDED", object }, []), collect(next, "ADDED", object)`
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "an unfinished list is not dropped",
       find: `        next = new Map()
@@ -63,7 +63,7 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "duplicates are told again",
       find: `} else if (isNews(object, previous)) {
@@ -73,7 +73,7 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "a recreated object is an update",
       find: `previous.metadata.uid === object.metadata.uid) {`,
@@ -81,7 +81,7 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "the index is not updated when labels change",
       find: `    objects.set(key, freeze ? deepFreeze(object) : object)
@@ -91,7 +91,7 @@ const storeMutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> =
     }
   ],
   [
-    "streams/Store.ts",
+    "streams/objectTable.ts",
     {
       title: "deletions during a streaming list are lost",
       find: `if (previous !== undefined && !isOlder(object, previous)) into.delete(key)`,
@@ -176,7 +176,7 @@ describe("mutants of the store", () => {
   for (const [path, mutation] of storeMutants) {
     it.effect(mutation.title, () =>
       Effect.gen(function* () {
-        const mutant = yield* Effect.promise(() => load<typeof Store>(path, mutation))
+        const mutant = yield* Effect.promise(() => loadThrough<typeof Store>("streams/Store.ts", path, mutation))
         assert.strictEqual((yield* storeHolds(mutant))._tag, "Falsified")
       })
     )
