@@ -54,14 +54,17 @@ export const make = (options: Options = {}) =>
 
 const access = [
   Access.read(Deployment),
+  Access.get(Deployment),
   Access.update(Deployment),
   Access.update(Deployment, "status"),
   Access.read(ReplicaSet),
+  Access.get(ReplicaSet),
   Access.create(ReplicaSet),
   Access.update(ReplicaSet),
   Access.patch(ReplicaSet),
   Access.remove(ReplicaSet),
-  Access.read(Pod)
+  Access.read(Pod),
+  Access.record
 ]
 
 type Tools = Controller.BodyTools<(typeof access)[number]>

@@ -11,7 +11,6 @@ import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Resource from "../kube/Resource.ts"
-import { Event } from "../kube/resources.ts"
 import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import * as Log from "../layers/controller/log.ts"
@@ -46,10 +45,10 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
   name,
   access: [
     Access.read(Resource.anything),
+    Access.get(Resource.anything),
     Access.patch(Resource.anything),
     Access.remove(Resource.anything),
-    Access.create(Event),
-    Access.patch(Event)
+    Access.record
   ],
   // Known only when discovery has been asked; its informers start with the controller.
   reads: [],

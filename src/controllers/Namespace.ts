@@ -39,10 +39,10 @@ export class ContentError extends Data.TaggedError("ContentError")<{
 
 const access = [
   Access.read(Namespace),
-  Access.live(Namespace),
+  Access.get(Namespace),
   Access.update(Namespace, "status"),
   Access.update(Namespace, "finalize"),
-  Access.live(Resource.anything),
+  Access.list(Resource.anything),
   Access.remove(Resource.anything),
   Access.removeCollection(Resource.anything)
 ] as const

@@ -30,7 +30,7 @@ export const make = (options: Options) =>
   Controller.scheduled({
     name: "pod-count",
     component: "pod_controller",
-    access: [Access.read(Pods), Access.read(Nodes), Access.patch(Node)],
+    access: [Access.read(Pods), Access.read(Nodes), Access.patch(Node), Access.record],
     schedule: options.schedule,
     run: ({ cache, client, events }) =>
       Effect.gen(function* () {

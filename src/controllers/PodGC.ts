@@ -24,7 +24,7 @@ export interface Options {
 const access = [
   Access.read(Pod),
   Access.read(Node),
-  Access.live(Node),
+  Access.get(Node),
   Access.patch(Pod, "status"),
   Access.remove(Pod)
 ] as const

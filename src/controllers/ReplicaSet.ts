@@ -26,11 +26,13 @@ export const make = (options: Options = {}) =>
     component: "replicaset-controller",
     access: [
       Access.read(ReplicaSet),
+      Access.get(ReplicaSet),
       Access.update(ReplicaSet, "status"),
       Access.read(Pod),
       Access.create(Pod),
       Access.patch(Pod),
-      Access.remove(Pod)
+      Access.remove(Pod),
+      Access.record
     ],
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.

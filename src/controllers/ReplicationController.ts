@@ -26,11 +26,13 @@ export const make = (options: Options = {}) =>
     component: "replication-controller",
     access: [
       Access.read(ReplicationController),
+      Access.get(ReplicationController),
       Access.update(ReplicationController, "status"),
       Access.read(Pod),
       Access.create(Pod),
       Access.patch(Pod),
-      Access.remove(Pod)
+      Access.remove(Pod),
+      Access.record
     ],
     concurrency: options.concurrency ?? 5,
     body: ({ client, events, queue, store }) =>

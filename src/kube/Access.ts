@@ -5,12 +5,13 @@
  */
 import type { KubeObject } from "./Meta.ts"
 import type * as Resource from "./Resource.ts"
+import { Event } from "./resources.ts"
 
 /**
- * `read`: cached reads, and `get` and `list` on the server; every other tag is the one call of that name.
- * Verbs behind them: read = get, list, watch; live = get, list.
+ * `read`: cached reads, and lists on the server; `record`: events; every other tag is the one call of that name.
+ * Verbs behind them: read = list, watch; record = create, patch. Each verb is granted for itself, so that a role has none to spare.
  */
-export type Grant = "read" | "live" | "create" | "update" | "patch" | "delete" | "deletecollection"
+export type Grant = "read" | "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection" | "record"
 
 /** `S` is the empty text for the main endpoint. */
 export interface Access<out G extends Grant, out R, out S extends string = ""> {
@@ -39,12 +40,22 @@ export const read = <A extends KubeObject, Id extends string>(resource: Res<A, I
   subresource: ""
 })
 
-/** Reads that go to the server each time, without an informer. */
-export const live = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"live", Res<A, Id>> => ({
-  grant: "live",
+/** Single objects as the server has them now: it is asked each time, without an informer. */
+export const get = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"get", Res<A, Id>> => ({
+  grant: "get",
   resource,
   subresource: ""
 })
+
+/** Lists as the server has them now, without an informer. */
+export const list = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"list", Res<A, Id>> => ({
+  grant: "list",
+  resource,
+  subresource: ""
+})
+
+/** Events about what the controller does: without it there is no `events` among its tools. */
+export const record: Access<"record", typeof Event> = { grant: "record", resource: Event, subresource: "" }
 
 const write =
   <G extends "create" | "update" | "patch">(grant: G) =>
@@ -85,11 +96,14 @@ export const reads = (access: ReadonlyArray<Any>): ReadonlyArray<Resource.Any> =
 
 /** RBAC verbs behind a grant. Source: kube-apiserver's request info; apply is a patch. */
 export const verbs: Readonly<Record<Grant, ReadonlyArray<string>>> = {
-  read: ["get", "list", "watch"],
-  live: ["get", "list"],
+  read: ["list", "watch"],
+  get: ["get"],
+  list: ["list"],
   create: ["create"],
   update: ["update"],
   patch: ["patch"],
   delete: ["delete"],
-  deletecollection: ["deletecollection"]
+  deletecollection: ["deletecollection"],
+  // An event that happens again is counted in the one there is.
+  record: ["create", "patch"]
 }

@@ -29,7 +29,7 @@ export const declared = Controller.make({
       Trigger.map((secret) => [secret.metadata.name])
     )
   ],
-  access: [Access.patch(ConfigMap), Access.update(Pod, "status"), Access.live(Node)],
+  access: [Access.patch(ConfigMap), Access.update(Pod, "status"), Access.get(Node)],
   reconcile: (request, { cache, client }) =>
     Effect.gen(function* () {
       // Sources may be read, and have the type of their kind.

@@ -118,7 +118,7 @@ describe.concurrent("bad luck", () => {
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
       yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
         code: 1,
-        line: /^(list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant get, list and watch on pods, or leave the controller out with --controllers$/
+        line: /^(list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers$/
       })
       onlyRead(server)
     }).pipe(Effect.scoped)

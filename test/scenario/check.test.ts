@@ -19,7 +19,7 @@ describe.concurrent("check", () => {
       const { code, stderr, stdout } = yield* Process.run(["check", "--cluster=embedded", "--leader-elect"])
       assert.strictEqual(code, 0, stderr)
       assert.match(stdout, /^CHECK +RESULT +SUBJECT +DETAIL\n/)
-      assert.match(stdout, /^permissions +ok +everything +get list .*delete deletecollection .*patch$/m)
+      assert.match(stdout, /^permissions +ok +everything +list delete deletecollection watch get patch$/m)
       assert.match(stdout, /^permissions +ok +leases.coordination.k8s.io in kube-system +get watch update create$/m)
       assert.deepStrictEqual(failures(stdout), [])
     }).pipe(Effect.scoped)

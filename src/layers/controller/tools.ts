@@ -24,12 +24,12 @@ type MainTarget = Omit<KubeClient.Target, "subresource">
 
 /** The server, restricted to the grants in `A`. Every failure is an `ApiError`. */
 export interface Client<A> {
-  readonly get: <R extends Access.Granted<A, "read" | "live">>(
+  readonly get: <R extends Access.Granted<A, "get">>(
     resource: R,
     target: MainTarget,
     options?: KubeClient.GetOptions
   ) => Call<Resource.Object<R>>
-  readonly list: <R extends Access.Granted<A, "read" | "live">>(
+  readonly list: <R extends Access.Granted<A, "read" | "list">>(
     resource: R,
     options?: KubeClient.ListOptions
   ) => Call<KubeList<Resource.Object<R>>>
@@ -107,8 +107,11 @@ export interface Reader<A> {
 export interface Tools<A> {
   readonly client: Client<A>
   readonly cache: Reader<A>
-  readonly events: EventSink
+  readonly events: Events<A>
 }
+
+/** Nothing that can be called, unless `Access.record` is declared. */
+export type Events<A> = [Access.Granted<A, "record">] extends [never] ? undefined : EventSink
 
 /** What a controller with state is made from: its tools, and what its triggers need, which run where nothing can be awaited. */
 export interface BodyTools<A> extends Tools<A> {
@@ -135,7 +138,7 @@ export const make = <A>(
 ): Tools<A> => ({
   client: clientOf(services.client, onWrite) as unknown as Client<A>,
   cache: readerOf(services.cache) as unknown as Reader<A>,
-  events: services.events
+  events: services.events as Events<A>
 })
 
 /** The stores of these informers by their kind. The id determines the type of the objects, hence the assertion. */

@@ -34,48 +34,76 @@ export interface LeaseName {
   readonly name: string
 }
 
-/** What everybody who records events writes: the core form is patched when it is seen again. */
-const events: Holder = { who: "events", access: [Access.create(Event), Access.patch(Event)] }
-
-/** A lease is read, followed and renewed under its name; it cannot be created under one. */
-const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> =>
-  ["get", "watch", "update", "create"].map((verb) => ({
-    verb,
-    group: Lease.group,
-    resource: Lease.plural,
-    subresource: "",
-    namespace,
-    name: verb === "create" ? "" : name,
-    needed: ["leader election"]
-  }))
-
-/** In the order of the holders and of what they declare; the same permission for several of them is one that names them all. */
-export const needed = (options: {
+export interface Wanted {
   readonly controllers: ReadonlyArray<Holder>
   readonly leases: ReadonlyArray<LeaseName>
-}): ReadonlyArray<Permission> => {
-  const holders = options.controllers.length === 0 ? [] : [...options.controllers, events]
-  const all = [...holders.flatMap(of), ...options.leases.flatMap(ofLease)]
-  const merged = new Map<string, Permission>()
-  for (const one of all) {
-    const key = [one.verb, one.group, one.resource, one.subresource, one.namespace, one.name].join("\n")
-    const before = merged.get(key)?.needed ?? []
-    merged.set(key, { ...one, needed: [...new Set([...before, ...one.needed])] })
-  }
-  return [...merged.values()]
+  /** Where namespaced kinds are worked on; all namespaces where there is none in it. */
+  readonly namespaces?: ReadonlyArray<string> | undefined
 }
 
-const of = ({ access, who }: Holder): ReadonlyArray<Permission> =>
+/** Who needs what a lease takes. */
+export const election = "leader election"
+
+type Endpoint = Pick<Permission, "group" | "resource" | "subresource">
+
+const endpointOf = ({ group, plural }: Resource.Any, subresource = ""): Endpoint => ({
+  group,
+  resource: plural,
+  subresource
+})
+
+/** All of these verbs on one endpoint. */
+const verbsOn = (endpoint: Endpoint, verbs: ReadonlyArray<string>, of: Omit<Permission, "verb" | keyof Endpoint>) =>
+  verbs.map((verb): Permission => Object.assign({ verb }, endpoint, of))
+
+/** A lease is read, followed and renewed under its name; it cannot be created under one. What happens to it is told by events. */
+const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
+  const any = { namespace, name: "", needed: [election] }
+  return [
+    ...verbsOn(endpointOf(Lease), ["get", "watch", "update"], { ...any, name }),
+    ...verbsOn(endpointOf(Lease), ["create"], any),
+    ...verbsOn(endpointOf(Event), Access.verbs.record, any)
+  ]
+}
+
+/** In the order of the holders and of what they declare; the same permission for several of them is one that names them all. */
+export const needed = ({ controllers, leases, namespaces = [] }: Wanted): ReadonlyArray<Permission> =>
+  merged([...controllers.flatMap((one) => of(one, namespaces)), ...leases.flatMap(ofLease)])
+
+const merged = (all: ReadonlyArray<Permission>): ReadonlyArray<Permission> => {
+  const found = new Map<string, Permission>()
+  for (const one of all) {
+    const key = [one.verb, one.group, one.resource, one.subresource, one.namespace, one.name].join("\n")
+    const before = found.get(key)?.needed ?? []
+    found.set(key, { ...one, needed: [...new Set([...before, ...one.needed])] })
+  }
+  return [...found.values()]
+}
+
+const of = ({ access, who }: Holder, namespaces: ReadonlyArray<string>): ReadonlyArray<Permission> =>
   access.flatMap(({ grant, resource, subresource }) =>
-    Access.verbs[grant].map((verb) => ({
-      verb,
-      group: resource.group,
-      resource: resource.plural,
-      subresource,
-      namespace: "",
-      name: "",
-      needed: [who]
-    }))
+    placesOf(resource, namespaces).flatMap((namespace) =>
+      verbsOn(endpointOf(resource, subresource), Access.verbs[grant], { namespace, name: "", needed: [who] })
+    )
+  )
+
+/** What stands for all kinds is cluster-scoped too. */
+const placesOf = (resource: Resource.Any, namespaces: ReadonlyArray<string>): ReadonlyArray<string> =>
+  namespaces.length === 0 || resource.scope === "Cluster" || resource.id === Resource.anything.id ? [""] : namespaces
+
+/** Whether whoever may do `held` may do `wanted` too. Source: the wildcards and names of RBAC's rules. */
+export const covers = (held: Permission, wanted: Permission): boolean =>
+  held.verb === wanted.verb &&
+  (held.namespace === "" || held.namespace === wanted.namespace) &&
+  (held.name === "" || held.name === wanted.name) &&
+  (held.group === "*" || held.group === wanted.group) &&
+  (held.resource === "*" || held.resource === wanted.resource) &&
+  ((held.resource === "*" && held.subresource === "") || held.subresource === wanted.subresource)
+
+/** The same without what is covered by something else in it: each of these is missed when it is taken away. */
+export const minimal = (permissions: ReadonlyArray<Permission>): ReadonlyArray<Permission> =>
+  permissions.filter((one, index) =>
+    permissions.every((other, place) => place === index || !covers(other, one) || (covers(one, other) && index < place))
   )
 
 /** The kinds that must be served, each once, with who needs it; `anything` is not one of them. */

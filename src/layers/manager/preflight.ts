@@ -80,7 +80,7 @@ export const permitted = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resou
   const refused = (yield* cache.status).find(isRefused)
   if (refused?.lastError !== undefined) {
     return yield* new PreflightError({
-      message: `${refused.lastError.message}; grant get, list and watch on ${refused.resource}, or leave the controller out with --controllers`
+      message: `${refused.lastError.message}; grant list and watch on ${refused.resource}, or leave the controller out with --controllers`
     })
   }
 })

@@ -422,7 +422,7 @@ describe("Manager", () => {
       yield* TestClock.adjust("10 seconds")
       assert.match(
         yield* messageOf(fiber),
-        /(list|watch) pods: User "x" cannot list resource "pods"; grant get, list and watch on pods/
+        /(list|watch) pods: User "x" cannot list resource "pods"; grant list and watch on pods/
       )
       assert.deepStrictEqual(trace, [])
     }).pipe(Effect.provide(alone))

@@ -3,7 +3,7 @@
  * exactly the rights of the chosen controllers, two replicas of which one leads, and what watches over them. Pure.
  */
 import type { Permission } from "../permissions.ts"
-import { rulesOf } from "./rules.ts"
+import { rolesOf } from "./roles.ts"
 import * as Workload from "./workload.ts"
 
 /** An object of any kind: plain data, to be printed. */
@@ -35,32 +35,10 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
     kind: "ServiceAccount",
     metadata: { name: options.name, namespace: options.namespace, labels: Workload.labels(options) }
   },
-  ...roles(options),
+  ...rolesOf(options.name, options, Workload.labels(options)),
   ...(options.secureMetrics ? [metricsReader(options)] : []),
   ...Workload.all(options)
 ]
-
-/** A role and its binding for every namespace in which something is granted; first what is granted everywhere. */
-const roles = (options: Options): ReadonlyArray<Manifest> =>
-  [...rulesOf(options.permissions)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([namespace, rules]) => {
-      const [kind, binding] =
-        namespace === "" ? (["ClusterRole", "ClusterRoleBinding"] as const) : (["Role", "RoleBinding"] as const)
-      const place = namespace === "" ? {} : { namespace }
-      const name = namespace === "" ? options.name : `${options.name}-leader-election`
-      const metadata = { name, ...place, labels: Workload.labels(options) }
-      return [
-        { apiVersion: `${rbac}/v1`, kind, metadata, rules },
-        {
-          apiVersion: `${rbac}/v1`,
-          kind: binding,
-          metadata,
-          roleRef: { apiGroup: rbac, kind, name },
-          subjects: [{ kind: "ServiceAccount", name: options.name, namespace: options.namespace }]
-        }
-      ]
-    })
 
 /** For whatever collects the metrics, to be bound to its account: which one that is, nobody here knows. */
 const metricsReader = (options: Options): Manifest => ({

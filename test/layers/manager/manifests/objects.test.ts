@@ -65,6 +65,7 @@ describe("manifests", () => {
         [
           "ops",
           [
+            { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
             { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
             {
               apiGroups: ["coordination.k8s.io"],
