@@ -8,7 +8,6 @@ import * as Command from "effect/cli/Command"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as References from "effect/References"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { check } from "./commands/check.ts"
@@ -19,7 +18,7 @@ import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as ConfigFile from "./layers/manager/configFile.ts"
 import * as Help from "./layers/manager/help.ts"
 import { type Host, watchSignals } from "./layers/manager/Host.ts"
-import * as Level from "./layers/manager/logs/level.ts"
+import * as Logs from "./layers/manager/logs/Logs.ts"
 import * as Manifests from "./layers/manager/manifests/command.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import type * as Setting from "./layers/manager/setting.ts"
@@ -27,7 +26,7 @@ import * as SettingFlags from "./layers/manager/setting/flags.ts"
 import * as SettingSources from "./layers/manager/setting/sources.ts"
 import * as Settings from "./layers/manager/settings.ts"
 import { gates } from "./layers/manager/settings/controllers.ts"
-import * as Logs from "./layers/manager/settings/logs.ts"
+import * as LogSettings from "./layers/manager/settings/logs.ts"
 import * as StandAlone from "./layers/manager/standAlone.ts"
 import * as Terminal from "./layers/manager/Terminal.ts"
 import { ElectionConfigError } from "./leader/lease.ts"
@@ -93,8 +92,8 @@ const cli = (host: Host) =>
     { version }
   )
 
-/** A command with its settings, from wherever they were said; what it logs is at their level. */
-const command = <S extends Setting.Settings & typeof Logs.settings, E>(
+/** A command with its settings, from wherever they were said; what it logs is as they say. */
+const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
   host: Host,
   name: string,
   summary: string,
@@ -106,12 +105,7 @@ const command = <S extends Setting.Settings & typeof Logs.settings, E>(
       const config = "config" in settings ? Settings.settings.config : undefined
       const sources = yield* ConfigFile.load(config, { flags: SettingFlags.given(parsed), env: host.env })
       const resolved = yield* Effect.fromResult(SettingSources.resolve(settings, sources))
-      const level = new Level.MinimumLevel(Logs.levelOf(resolved.values))
-      return yield* handle(resolved).pipe(
-        Effect.provideService(Level.Current, level),
-        // The loggers decide, because the level may change while the program runs.
-        Effect.provideService(References.MinimumLogLevel, "All")
-      )
+      return yield* Effect.provide(handle(resolved), Logs.layer(host, LogSettings.optionsOf(resolved)))
     })
   ).pipe(Command.withDescription(summary))
 

@@ -41,7 +41,11 @@ const promised = [
   "graceful-shutdown-timeout",
   "embedded-port",
   "config",
-  "log-level",
+  "zap-log-level",
+  "zap-devel",
+  "zap-encoder",
+  "zap-stacktrace-level",
+  "zap-time-encoding",
   "v"
 ]
 

@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 /** A standard stream. */
 export interface Output {
   readonly write: (text: string) => unknown
+  /** What it has taken and not passed on yet. */
+  readonly writableLength?: number | undefined
   readonly on: (event: "error", listener: () => void) => unknown
 }
 

@@ -10,17 +10,17 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import type * as Runtime from "effect/Runtime"
 import * as CommandLine from "./commandLine.ts"
 import * as Help from "./help.ts"
 import type { Host } from "./Host.ts"
-import * as Level from "./logs/level.ts"
+import * as Logs from "./logs/Logs.ts"
 import type { Settings } from "./setting.ts"
 import { SettingError } from "./setting/sources.ts"
 
 /** Logs, help and complaints, for commands with these settings. */
-export const layer = (host: Host, settings: Settings) => Layer.mergeAll(logs(host), presenter(host, settings), globals)
+export const layer = (host: Host, settings: Settings) =>
+  Layer.mergeAll(Logs.layer(host, Logs.initial), presenter(host, settings), globals)
 
 /** One line to standard error for whatever ended the program, and none for a signal. */
 export const report = (host: Host, cause: Cause.Cause<unknown>): void => {
@@ -41,15 +41,6 @@ export const exitCode =
     if (CliError.isCliError(error)) return onExit(error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2)
     return onExit(usageErrors.some((kind) => error instanceof kind) ? 2 : 1)
   }
-
-/** Everything the program says about itself goes to standard error; standard output is for answers. */
-const logs = (host: Host) =>
-  Logger.layer([
-    Logger.make((line) => {
-      if (!line.fiber.getRef(Level.Current).admits(line.logLevel)) return
-      host.stderr.write(`${Logger.formatLogFmt.log(line)}\n`)
-    })
-  ])
 
 const globals = Layer.succeed(
   CliConfig.CliConfig,

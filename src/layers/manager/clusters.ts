@@ -14,6 +14,7 @@ import { Endpoint } from "../Endpoint.ts"
 import * as HttpTransport from "../HttpTransport.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { Transport } from "../Transport.ts"
+import * as LogForm from "./logs/form.ts"
 import type { Resolved } from "./setting/sources.ts"
 import type * as Settings from "./settings.ts"
 import { pathOf } from "./settings/cluster.ts"
@@ -61,6 +62,7 @@ export const connect = Effect.fnUntraced(function* (
     return yield* embedded(settings, expected)
   }
   const { endpoint, origin, source } = found
+  yield* Effect.map(LogForm.Current, (form) => form.onRealCluster())
   yield* Effect.annotateLogs(Effect.logInfo("Connecting"), { server: endpoint.server, source, origin })
   return {
     transport: over(endpoint),

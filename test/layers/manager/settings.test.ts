@@ -8,7 +8,7 @@ import type { Setting } from "../../../src/layers/manager/setting.ts"
 import { resolve } from "../../../src/layers/manager/setting/sources.ts"
 import { contradiction, settings } from "../../../src/layers/manager/settings.ts"
 import { loops } from "../../../src/layers/manager/settings/controllers.ts"
-import { levelOf } from "../../../src/layers/manager/settings/logs.ts"
+import { optionsOf } from "../../../src/layers/manager/settings/logs.ts"
 
 const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
 
@@ -100,14 +100,38 @@ describe("the settings", () => {
     assert.isUndefined(contradiction(from({ kubeconfig: "x", "embedded-port": "1" })))
   })
 
-  it("of the log are one level", () => {
-    const level = (flags: Record<string, string>) => levelOf(from(flags).values)
+  it("of verbosity are words, or numbers that stand for them", () => {
+    const level = (flags: Record<string, string>) => optionsOf(from(flags)).level
     assert.strictEqual(level({}), "Info")
     assert.strictEqual(level({ v: "4" }), "Debug")
-    assert.strictEqual(level({ v: "6", "log-level": "error" }), "Trace")
-    assert.strictEqual(level({ "log-level": "panic" }), "Fatal")
-    assert.strictEqual(level({ "log-level": "3" }), "Debug")
+    assert.strictEqual(level({ v: "6", "zap-log-level": "error" }), "Trace")
+    assert.strictEqual(level({ "zap-log-level": "panic" }), "Fatal")
+    assert.strictEqual(level({ "zap-log-level": "3" }), "Debug")
+    assert.strictEqual(level({ "zap-devel": "true", "zap-log-level": "info" }), "Info")
     assert.isTrue(Option.isNone(settings.logLevel.read("toString")))
     assert.isTrue(Option.isNone(settings.logLevel.read("0")))
+  })
+
+  it("of logs follow the cluster and development, unless they were given", () => {
+    const options = (flags: Record<string, string>) => optionsOf(from(flags))
+    assert.deepStrictEqual(options({}), {
+      level: "Info",
+      form: undefined,
+      isSampled: true,
+      stacktraceLevel: "Error",
+      time: undefined
+    })
+    assert.deepStrictEqual(options({ "zap-devel": "true" }), {
+      level: "Debug",
+      form: "console",
+      isSampled: false,
+      stacktraceLevel: "Warn",
+      time: undefined
+    })
+    const given = { "zap-encoder": "json", "zap-stacktrace-level": "panic", "zap-time-encoding": "epoch" }
+    for (const devel of ["false", "true"]) {
+      const { form, stacktraceLevel, time } = options({ "zap-devel": devel, ...given })
+      assert.deepStrictEqual([form, stacktraceLevel, time], ["json", "Fatal", "epoch"])
+    }
   })
 })

@@ -1,9 +1,12 @@
-/** How much the program says. */
+/** How much the program says, and in which form. The names are those of zap's flags. */
 import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Level from "../logs/level.ts"
+import type { Options } from "../logs/Logs.ts"
+import * as Time from "../logs/time.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
+import type { Resolved } from "../setting/sources.ts"
 
 /** A word, or a number as zap has it: more than zero, and the greater the more. */
 const level: Setting.Codec<LogLevel.LogLevel> = {
@@ -12,13 +15,41 @@ const level: Setting.Codec<LogLevel.LogLevel> = {
   decode: (text) => (/^0+$/.test(text) ? Option.none() : Level.parse(text))
 }
 
+const stacktraceLevels = { info: "Info", warn: "Warn", error: "Error", panic: "Fatal" } as const
+
 export const settings = {
-  logLevel: Setting.make(level, {
-    name: "log-level",
-    aliases: ["zap-log-level"],
+  devel: Setting.make(Codecs.boolean, {
+    name: "zap-devel",
     group: "logs",
-    description: "The least level that is logged: all, trace, debug, info, warn, error, fatal or none",
+    description:
+      "Logs for development: the defaults become console, debug, stacks from warn on, and no message is thinned out",
+    default: "false"
+  }),
+  encoder: Setting.make(Codecs.choice(["json", "console"]), {
+    name: "zap-encoder",
+    group: "logs",
+    description: "Form of the lines; on the embedded cluster, and with --zap-devel, the default is console",
+    default: "json"
+  }),
+  logLevel: Setting.make(level, {
+    name: "zap-log-level",
+    aliases: ["log-level"],
+    group: "logs",
+    description:
+      "The least level that is logged: all, trace, debug, info, warn, error, fatal (or panic) or none; or a number, from 1 debug, from 6 trace",
     default: "info"
+  }),
+  stacktraceLevel: Setting.make(Codecs.choice(["info", "warn", "error", "panic"]), {
+    name: "zap-stacktrace-level",
+    group: "logs",
+    description: "The least level at which the stack of an error is logged with it",
+    default: "error"
+  }),
+  timeEncoding: Setting.make(Codecs.choice(Time.encodings), {
+    name: "zap-time-encoding",
+    group: "logs",
+    description: "How the moment of a line is written; console lines have milliseconds unless this is given",
+    default: "rfc3339"
   }),
   verbosity: Setting.make(Codecs.integer({ min: 0, max: 999, expected: "a number from 0 to 999" }), {
     name: "v",
@@ -28,6 +59,18 @@ export const settings = {
   })
 }
 
-/** A verbosity above zero is a wish of its own, and stands. */
-export const levelOf = (values: Setting.Values<typeof settings>): LogLevel.LogLevel =>
-  values.verbosity > 0 ? Level.ofVerbosity(values.verbosity) : values.logLevel
+/** What was given stands; a verbosity above zero is a wish of its own, and goes before the level. */
+export const optionsOf = ({ origins, values }: Resolved<typeof settings>): Options => {
+  const given = (name: keyof typeof settings) => origins[name]._tag !== "Default"
+  const { devel } = values
+  return {
+    level: levelOf(values, given("logLevel")),
+    form: given("encoder") ? values.encoder : devel ? "console" : undefined,
+    isSampled: !devel,
+    stacktraceLevel: devel && !given("stacktraceLevel") ? "Warn" : stacktraceLevels[values.stacktraceLevel],
+    time: given("timeEncoding") ? values.timeEncoding : undefined
+  }
+}
+
+const levelOf = (values: Setting.Values<typeof settings>, isGiven: boolean): LogLevel.LogLevel =>
+  values.verbosity > 0 ? Level.ofVerbosity(values.verbosity) : values.devel && !isGiven ? "Debug" : values.logLevel
