@@ -321,7 +321,8 @@ const releasing = Effect.fnUntraced(function* (election: Election) {
     const released = yield* Effect.result(candidate.release)
     if (Result.isSuccess(released)) {
       yield* election.publish(candidate.holderUnsafe())
-      return yield* Effect.logInfo(`released lease ${election.label}`)
+      if (released.success) yield* Effect.logInfo(`released lease ${election.label}`)
+      return
     }
     // A renewal that was still on its way got there first: look again, at once the first time. Anything else may pass.
     const conflict = ApiError.hasReason(released.failure, "Conflict")

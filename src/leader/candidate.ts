@@ -38,8 +38,8 @@ export interface Kept {
 export interface Candidate {
   /** One try to get or keep the lease. */
   readonly attempt: Effect.Effect<Attempt, ApiError.ApiError>
-  /** Writes the lease free if we hold it; `Conflict` means: look again. */
-  readonly release: Effect.Effect<void, ApiError.ApiError>
+  /** Writes the lease free if we hold it, and answers whether we did; `Conflict` means: look again. */
+  readonly release: Effect.Effect<boolean, ApiError.ApiError>
   /** A record that somebody saw appear just now, perhaps later than it was written. It only tells since when others are waited for. */
   readonly noticed: (lease: Lease) => Effect.Effect<void>
   /** What was stored when we last knew; to be asked after a success. */
@@ -186,13 +186,14 @@ const release = Effect.fnUntraced(function* (state: State) {
   const lease = state.lease !== undefined && holds(state) ? state.lease : yield* read(state)
   if (lease === undefined || !holds(state)) {
     state.mayHold = false
-    return
+    return false
   }
   const spec = LeasePolicy.released(lease.spec ?? {}, yield* nextStamp(state))
   // Whatever becomes of this write, the next try has to look first.
   state.lease = undefined
   const sent = client.update(Lease, { ...lease, spec }, { timeout: callTimeout(settings) })
   saw(state, yield* bounded(sent, state), yield* monotonicMillis)
+  return true
 })
 
 const nameOf = ({ name, namespace }: Options) => ({ namespace, name })

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -243,6 +244,33 @@ describe("Election", () => {
       assert.deepInclude(outcome._tag === "Lost" ? outcome.reason : {}, { reason: "Stolen" })
       assert.strictEqual(spec(server).holderIdentity, "thief")
       assert.strictEqual(yield* a.leader, "thief")
+    })
+  )
+
+  it.effect("who lost the lease to another says nothing of having released it", () =>
+    Effect.gen(function* () {
+      const server = Harness.server()
+      let hang = false
+      const a = yield* elector(server, "a", () => (hang ? { _tag: "Hang" } : Harness.fine))
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void said.push(message))
+      const fiber = yield* Effect.forkChild(
+        Effect.provide(
+          run(a, () => Effect.never),
+          Logger.layer([logger])
+        )
+      )
+      yield* TestClock.adjust("1 seconds")
+      hang = true
+      server.edit(leasePath, (lease) => (lease.spec.holderIdentity = "thief"))
+      // The renewals of these seconds hang for longer than the term; the look before the release does not.
+      yield* TestClock.adjust("7 seconds")
+      hang = false
+      yield* TestClock.adjust("5 seconds")
+      const outcome = yield* Fiber.join(fiber)
+      assert.strictEqual(outcome._tag === "Lost" ? outcome.reason.reason : undefined, "NotRenewed")
+      assert.strictEqual(spec(server).holderIdentity, "thief")
+      assert.notInclude(said.join("\n"), "released")
     })
   )
 
