@@ -80,7 +80,7 @@ export const create = (
       ApiError.isNamespaceTerminating(error)
         ? Effect.succeed("NamespaceTerminating" as const)
         : Effect.andThen(
-            calls.events.warning(owner, "FailedCreate", `Error creating: ${error.detail}`),
+            unlessFenced(error, calls.events.warning(owner, "FailedCreate", `Error creating: ${error.detail}`)),
             new PodControlError({ message: error.detail, cause: error })
           )
   })
@@ -102,7 +102,11 @@ export const remove = (
       error.reason._tag === "NotFound"
         ? Effect.succeed("NotFound" as const)
         : Effect.andThen(
-            calls.events.warning(owner, "FailedDelete", `Error deleting: ${error.detail}`),
+            unlessFenced(error, calls.events.warning(owner, "FailedDelete", `Error deleting: ${error.detail}`)),
             new PodControlError({ message: `unable to delete pods: ${error.detail}`, cause: error })
           )
   })
+
+/** That this process no longer leads is nothing that the owner's user could mend: the next leader does the work. */
+const unlessFenced = (error: ApiError.ApiError, told: Effect.Effect<void>): Effect.Effect<void> =>
+  ApiError.hasReason(error, "LeaderFenced") ? Effect.void : told

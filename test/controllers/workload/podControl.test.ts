@@ -108,6 +108,15 @@ describe("podControl", () => {
     })
   )
 
+  it.effect("tells the owner nothing of what was not sent because this process no longer leads", () =>
+    Effect.gen(function* () {
+      const { calls, told } = stand(Effect.fail(ApiError.leaderFenced({ verb: "create", path: "/" })))
+      yield* Effect.flip(PodControl.create(calls, owner, body))
+      yield* Effect.flip(PodControl.remove(calls, owner, pod))
+      assert.deepStrictEqual(told, [])
+    })
+  )
+
   it.effect("asks the server for no pod without labels, which nobody could find again", () =>
     Effect.gen(function* () {
       const { calls, told } = stand(Effect.die("asked"))
