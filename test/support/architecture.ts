@@ -44,6 +44,7 @@ export const edgeFiles = [
   "layers/manager/standAlone.ts",
   "layers/manager/http/Listener.ts",
   "layers/manager/http/certificateFiles.ts",
+  "layers/manager/http/door.ts",
   "layers/manager/http/selfSigned.ts",
   "layers/manager/metrics/process.ts",
   "layers/manager/servers.ts",

@@ -1,7 +1,7 @@
 /**
- * A small HTTP or HTTPS server for probes and metrics: it listens for as long as its scope is open and lets each answer that is
- * under way finish within a bound. Only GET and HEAD, no bodies. Node is driven directly, as the embedded API server's front
- * does: one dependency less to load in a process that should idle small. Platform edge.
+ * A small HTTP or HTTPS server for what operators ask: it listens for as long as its scope is open and lets each answer that is
+ * under way finish within a bound. GET and HEAD unless said otherwise, bodies of a few bytes. Node is driven directly, as the
+ * embedded API server's front does: one dependency less to load in a process that should idle small. Platform edge.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -9,10 +9,11 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
 import * as Redacted from "effect/Redacted"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { createServer as createSecureServer, type Server as SecureServer } from "node:https"
+import * as Stream from "effect/Stream"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Address, format } from "./address.ts"
-import { type Answer, type Asked, type Handler, text } from "./exchange.ts"
+import * as Door from "./door.ts"
+import { type Answer, type Asked, type Handler, notAllowed, text } from "./exchange.ts"
 
 /** The server cannot listen; the message is one sentence for the user. */
 export class ListenError extends Data.TaggedError("ListenError")<{
@@ -35,6 +36,10 @@ export interface Options {
   readonly address: Address
   /** Present: HTTPS. */
   readonly certificate?: Certificate | undefined
+  /** With HTTPS, HTTP/2 as well for those who ask for it. Default false. */
+  readonly http2?: boolean | undefined
+  /** Further ones than GET and HEAD. */
+  readonly methods?: ReadonlyArray<string> | undefined
   readonly handle: Handler
 }
 
@@ -47,30 +52,30 @@ export interface Listening {
 /** How long closing waits for answers under way. */
 const drainLimit = "2 seconds"
 
+/** Bytes of a body; nobody has to say more than a word. */
+const bodyLimit = 1024
+
 export const listen = Effect.fnUntraced(function* (options: Options) {
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
-  const secure = options.certificate === undefined ? undefined : createSecureServer(tlsOf(options.certificate))
-  const server: Server | SecureServer = secure ?? createServer()
-  server.headersTimeout = 10_000
-  server.requestTimeout = 20_000
-  server.keepAliveTimeout = 90_000
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  const tls = options.certificate === undefined ? undefined : tlsOf(options.certificate)
+  const door = yield* Effect.promise(() => Door.make(tls, options.http2 === true))
+  door.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const fiber = fork(reply(options, request, response))
     response.once("close", () => fiber.interruptUnsafe())
   })
-  yield* Effect.addFinalizer(() => shutdown(server, fibers))
-  const port = yield* bind(server, options)
+  yield* Effect.addFinalizer(() => shutdown(door, fibers))
+  const port = yield* bind(door.server, options)
   const listening: Listening = {
     port,
-    replaceUnsafe: (certificate) => secure?.setSecureContext(tlsOf(certificate))
+    replaceUnsafe: (certificate) => door.renew(tlsOf(certificate))
   }
   return listening
 })
 
-const tlsOf = ({ cert, key }: Certificate) => ({ cert, key: Redacted.value(key), minVersion: "TLSv1.2" as const })
+const tlsOf = ({ cert, key }: Certificate): Door.Tls => ({ cert, key: Redacted.value(key), minVersion: "TLSv1.2" })
 
-const bind = (server: Server | SecureServer, options: Options): Effect.Effect<number, ListenError> =>
+const bind = (server: Door.Door["server"], options: Options): Effect.Effect<number, ListenError> =>
   Effect.callback<number, ListenError>((resume) => {
     const { host, port } = options.address
     const onError = (error: NodeJS.ErrnoException): void => resume(Effect.fail(listenError(options, error)))
@@ -96,18 +101,17 @@ const listenError = ({ address, name, setting }: Options, error: NodeJS.ErrnoExc
 /** Never fails: what goes wrong is an answer, or a closed connection. */
 const reply = (options: Options, request: IncomingMessage, response: ServerResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const asked = read(request)
+    const asked = read(request, options.methods ?? [])
     return "status" in asked ? Effect.succeed(asked) : options.handle(asked)
   }).pipe(
-    Effect.flatMap((answer) => Effect.sync(() => write(response, answer))),
+    Effect.flatMap((answer) => write(request, response, answer)),
     Effect.catchCause((cause) => mishap(options, response, cause))
   )
 
-const read = (request: IncomingMessage): Asked | Answer => {
+const read = (request: IncomingMessage, further: ReadonlyArray<string>): Asked | Answer => {
   const method = request.method ?? "GET"
-  if (method !== "GET" && method !== "HEAD") {
-    return { ...text(405, "Method Not Allowed\n"), headers: { allow: "GET, HEAD" } }
-  }
+  const methods = ["GET", "HEAD", ...further]
+  if (!methods.includes(method)) return notAllowed(methods.join(", "))
   const [raw = "/", query = ""] = (request.url ?? "/").split(/\?([^]*)/, 2)
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1]
   try {
@@ -115,42 +119,78 @@ const read = (request: IncomingMessage): Asked | Answer => {
       method,
       path: decodeURIComponent(raw),
       query: new URLSearchParams(query),
-      bearer: bearer === undefined ? undefined : Redacted.make(bearer, { label: "token" })
+      bearer: bearer === undefined ? undefined : Redacted.make(bearer, { label: "token" }),
+      body: bodyOf(request)
     }
   } catch {
     return text(400, "Bad Request\n")
   }
 }
 
-const write = (response: ServerResponse, { body, contentType, headers, status }: Answer): void => {
-  response.writeHead(status, {
-    "content-type": contentType ?? "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-cache, private",
-    "content-length": Buffer.byteLength(body),
-    ...headers
+const bodyOf = (request: IncomingMessage): Effect.Effect<string | undefined> =>
+  Effect.callback((resume) => {
+    let size = 0
+    const chunks: Array<Buffer> = []
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      // What is too long is read to its end all the same, but not kept: the asker hears the answer.
+      if (size <= bodyLimit) chunks.push(chunk)
+    }
+    const onEnd = (): void =>
+      resume(Effect.succeed(size > bodyLimit ? undefined : Buffer.concat(chunks).toString("utf8")))
+    request.on("data", onData).once("end", onEnd)
+    return Effect.sync(() => void request.off("data", onData).off("end", onEnd))
   })
-  response.end(body)
-}
 
-const mishap = ({ name }: Options, response: ServerResponse, cause: Cause.Cause<never>): Effect.Effect<void> => {
+const write = (request: IncomingMessage, response: ServerResponse, answer: Answer): Effect.Effect<void, unknown> =>
+  Effect.suspend(() => {
+    const { body, contentType, headers, status } = answer
+    response.writeHead(status, {
+      "content-type": contentType ?? "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-cache, private",
+      ...(typeof body === "string" ? { "content-length": Buffer.byteLength(body) } : {}),
+      ...headers
+    })
+    if (typeof body === "string" || request.method === "HEAD") {
+      response.end(typeof body === "string" && request.method !== "HEAD" ? body : undefined)
+      return Effect.void
+    }
+    return Effect.andThen(
+      Stream.runForEach(body, (chunk) => send(response, chunk)),
+      Effect.sync(() => void response.end())
+    )
+  })
+
+/** Waits for as long as the asker is behind. */
+const send = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    if (response.write(chunk)) return resume(Effect.void)
+    const onDrain = (): void => resume(Effect.void)
+    response.once("drain", onDrain)
+    return Effect.sync(() => void response.off("drain", onDrain))
+  })
+
+const mishap = ({ name }: Options, response: ServerResponse, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.sync(() => void response.destroy())
   return Effect.andThen(
     Effect.logError(`a request to the ${name} server failed`, cause),
-    Effect.sync(() =>
-      response.headersSent ? void response.destroy() : write(response, text(500, "Internal Server Error\n"))
-    )
+    Effect.sync(() => {
+      if (response.headersSent) return void response.destroy()
+      const { body, status } = text(500, "Internal Server Error\n")
+      response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(body)
+    })
   )
 }
 
 /** In this order: no new connections, answers under way finish within the limit, connections close. */
-const shutdown = Effect.fnUntraced(function* (server: Server | SecureServer, fibers: FiberSet.FiberSet<void>) {
-  const closed = Latch.makeUnsafe(!server.listening)
-  if (server.listening) server.close(() => closed.openUnsafe())
+const shutdown = Effect.fnUntraced(function* (door: Door.Door, fibers: FiberSet.FiberSet<void>) {
+  const closed = Latch.makeUnsafe(!door.server.listening)
+  if (door.server.listening) door.server.close(() => closed.openUnsafe())
   yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), drainLimit)
-  server.closeIdleConnections()
+  door.closeIdle()
   yield* Effect.timeoutOption(closed.await, "500 millis")
-  server.closeAllConnections()
+  door.closeAll()
   yield* FiberSet.clear(fibers)
   yield* closed.await
 })

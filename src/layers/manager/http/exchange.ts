@@ -1,23 +1,27 @@
 /**
- * What the manager's small servers speak of: a request without a body, an answer that is one text. Pure; `Listener.ts` turns it
- * into HTTP.
+ * What the manager's small servers speak of: a request, nearly always without a body, and an answer that is one text or, where it
+ * may be long, a stream. Pure; `Listener.ts` turns it into HTTP.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
+import type * as Stream from "effect/Stream"
 
 export interface Asked {
-  /** GET or HEAD: everything else was refused before. */
+  /** One that the server takes at all: everything else was refused before. */
   readonly method: string
   /** Decoded, without query. */
   readonly path: string
   readonly query: URLSearchParams
   /** Of the Authorization header, if it is of that kind. */
   readonly bearer: Redacted.Redacted | undefined
+  /** Read when it is asked for, once; undefined when it is longer than anything that is meant. */
+  readonly body: Effect.Effect<string | undefined>
 }
 
 export interface Answer {
   readonly status: number
-  readonly body: string
+  /** Of a stream no length is told; it is pulled as fast as the asker reads. */
+  readonly body: string | Stream.Stream<Uint8Array, unknown>
   /** `text/plain; charset=utf-8` unless said otherwise. */
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -26,5 +30,18 @@ export interface Answer {
 export type Handler = (asked: Asked) => Effect.Effect<Answer>
 
 export const text = (status: number, body: string): Answer => ({ status, body })
+
+/** Indented: people read it. */
+export const json = (value: unknown): Answer => ({
+  status: 200,
+  body: `${JSON.stringify(value, undefined, 2)}\n`,
+  contentType: "application/json"
+})
+
+/** The path is there, for these methods. */
+export const notAllowed = (allow: string): Answer => ({ ...text(405, "Method Not Allowed\n"), headers: { allow } })
+
+/** Of requests that are made, not received. */
+export const noBody: Asked["body"] = Effect.succeed("")
 
 export const notFound: Answer = text(404, "404 page not found\n")

@@ -5,6 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { type Asked, type Handler, text } from "../../../../src/layers/manager/http/exchange.ts"
 import * as Listener from "../../../../src/layers/manager/http/Listener.ts"
 
@@ -51,6 +52,39 @@ describe("the listener", () => {
       assert.strictEqual((yield* get(port, "/%zz")).status, 400)
       const broken = yield* get(port)
       assert.deepStrictEqual([broken.status, broken.body], [500, "Internal Server Error\n"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes a method that it was told of, with a short body", () =>
+    Effect.gen(function* () {
+      const handle: Handler = ({ body, method }) =>
+        Effect.map(body, (said) => (said === undefined ? text(413, "") : text(200, `${method} ${said}`)))
+      const { port } = yield* Listener.listen({ ...options(handle), methods: ["PUT"] })
+      const put = (body: string) => get(port, "/", { method: "PUT", body })
+      assert.strictEqual((yield* put("5")).body, "PUT 5")
+      assert.strictEqual((yield* put("x".repeat(1024))).status, 200)
+      assert.strictEqual((yield* put("x".repeat(1025))).status, 413)
+      assert.strictEqual((yield* put("x".repeat(1_000_000))).status, 413)
+      const post = yield* get(port, "/", { method: "POST", body: "x" })
+      assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, PUT"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends a stream as fast as it is read, and stops making it when nobody reads any more", () =>
+    Effect.gen(function* () {
+      let made = 0
+      const gone = yield* Deferred.make<void>()
+      const chunk = new Uint8Array(65_536)
+      const endless = Stream.fromEffectRepeat(Effect.sync(() => (made++, chunk)))
+      const body = Stream.ensuring(endless, Deferred.succeed(gone, undefined))
+      const { port } = yield* Listener.listen(options(() => Effect.succeed({ status: 200, body })))
+      const abort = new AbortController()
+      const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/`, { signal: abort.signal }))
+      assert.isNull(response.headers.get("content-length"))
+      for (let turn = 0; turn < 30; turn++) yield* get(port, "/", { method: "HEAD" })
+      assert.isBelow(made, 500, "it does not run ahead of the reader")
+      abort.abort()
+      yield* Deferred.await(gone)
     }).pipe(Effect.scoped)
   )
 

@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
-import { text } from "../../../../src/layers/manager/http/exchange.ts"
+import { noBody, text } from "../../../../src/layers/manager/http/exchange.ts"
 import * as Guard from "../../../../src/layers/manager/metrics/guard.ts"
 import { type Request, Transport } from "../../../../src/layers/Transport.ts"
 
@@ -43,7 +43,8 @@ const asking = Effect.map(Guard.make, (guard) => {
         method: "GET",
         path,
         query: new URLSearchParams(),
-        bearer: name === undefined ? undefined : Redacted.make(`token-of-${name}`)
+        bearer: name === undefined ? undefined : Redacted.make(`token-of-${name}`),
+        body: noBody
       }),
       (answer) => answer.status
     )

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Lag from "../../../../src/layers/manager/probes/lag.ts"
+import { noBody } from "../../../../src/layers/manager/http/exchange.ts"
 import { handler } from "../../../../src/layers/manager/metrics/handle.ts"
 import * as Process from "../../../../src/layers/manager/metrics/process.ts"
 import { text } from "../../../../src/layers/manager/metrics/text.ts"
@@ -78,7 +79,7 @@ describe("the text of the metrics", () => {
         yield* LoopMetrics.of("a")
         const ask = (path: string) =>
           Effect.flatMap(handler, (handle) =>
-            handle({ method: "GET", path, query: new URLSearchParams(), bearer: undefined })
+            handle({ method: "GET", path, query: new URLSearchParams(), bearer: undefined, body: noBody })
           )
         const answer = yield* ask("/metrics")
         assert.strictEqual(answer.contentType, "text/plain; version=0.0.4; charset=utf-8")

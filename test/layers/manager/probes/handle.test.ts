@@ -3,13 +3,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Health from "../../../../src/layers/Health.ts"
+import { noBody } from "../../../../src/layers/manager/http/exchange.ts"
 import { handler } from "../../../../src/layers/manager/probes/handle.ts"
 
 const asking =
   (health: Health.Health) =>
   (path: string, query = "") =>
     Effect.map(
-      handler(health)({ method: "GET", path, query: new URLSearchParams(query), bearer: undefined }),
+      handler(health)({ method: "GET", path, query: new URLSearchParams(query), bearer: undefined, body: noBody }),
       (answer) => [answer.status, answer.body]
     )
 

@@ -10,6 +10,7 @@ import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
 import { on } from "../../../../src/layers/apiserver/faults.ts"
 import * as Controller from "../../../../src/layers/Controller.ts"
 import * as Health from "../../../../src/layers/Health.ts"
+import { noBody } from "../../../../src/layers/manager/http/exchange.ts"
 import { Leadership } from "../../../../src/layers/Leadership.ts"
 import * as Manager from "../../../../src/layers/manager/Manager.ts"
 import { handler } from "../../../../src/layers/manager/probes/handle.ts"
@@ -27,8 +28,14 @@ it.effect("names the kind that has not synced with its last error, is ready when
     const health = yield* Health.Health
     const server = yield* ApiServer
     const readyz = Effect.map(
-      handler(health)({ method: "GET", path: "/readyz", query: new URLSearchParams("verbose"), bearer: undefined }),
-      (answer) => answer.body
+      handler(health)({
+        method: "GET",
+        path: "/readyz",
+        query: new URLSearchParams("verbose"),
+        bearer: undefined,
+        body: noBody
+      }),
+      (answer) => String(answer.body)
     )
     // What the servers register before there is a manager.
     yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("not running") })
