@@ -49,7 +49,9 @@ export const start = (
     yield* Effect.promise(() => Promise.all([mkdir(home), mkdir(temporary)]))
     // Programs of many tests run at once: those that want to be asked name an address of their own.
     const silent = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
-    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent }
+    // Its lines are read as people read them, also where the default is JSON.
+    const legible = { CM_ZAP_ENCODER: "console" }
+    const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent, ...legible }
     return yield* Effect.acquireRelease(
       Effect.sync(() => launch(args, { ...base, ...env }, temporary)),
       ({ exit, kill }) => Effect.andThen(kill("SIGKILL"), exit)
