@@ -8,6 +8,7 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import type * as Clusters from "../layers/manager/clusters.ts"
 import * as DryRun from "../layers/manager/dryRun.ts"
 import type * as Settings from "../layers/manager/settings.ts"
+import { options } from "../layers/manager/settings/cache.ts"
 import * as Throttle from "../layers/manager/throttle.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
@@ -16,7 +17,7 @@ import { Transport } from "../layers/Transport.ts"
 /** From the outside in; closed from the inside out. */
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
-    Layer.provideMerge(Layer.merge(Cache.layer({ streamingList: settings.watchList }), Discovery.layer)),
+    Layer.provideMerge(Layer.merge(Cache.layer(options(settings)), Discovery.layer)),
     Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)

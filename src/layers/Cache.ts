@@ -121,7 +121,7 @@ export class Cache extends Context.Service<
       limit: Duration.Input,
       written?: KubeObject
     ) => Read<void>
-    /** One entry for each informer that runs, those without subscribers included. */
+    /** One entry for each watch of each informer that runs, those without subscribers included. */
     readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
     /** Deltas that subscribers of `changes` have not worked off. */
     readonly outstanding: Effect.Effect<number>
@@ -197,10 +197,11 @@ const make = Effect.fnUntraced(function* (options: Options) {
           (informer) => informer.subscribers > 0 && isOfKind(informer, resource)
         )
         if (ofKind.length === 0) return Effect.fail(notCached(resource, {}))
+        if (options.readYourWrites === false) return Effect.sync(() => done(true))
         const gates = ofKind.filter((informer) => mayTell(informer, key, written)).map((informer) => informer.gate)
         return waits.add(gates, key, version, Duration.toMillis(limit), metrics.waiting(done))
       }),
-    status: Effect.suspend(() => Effect.forEach(Array.from(informers.values()), (informer) => informer.status)),
+    status: Effect.sync(() => Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())),
     outstanding: Effect.sync(outstanding.count),
     settled: outstanding.settled
   })

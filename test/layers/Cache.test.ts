@@ -64,7 +64,7 @@ describe("Cache", () => {
             yield* one.synced
             yield* two.synced
             yield* passed(Pod, pods.put(pod("a")))
-            assert.strictEqual((yield* one.status).subscribers, 2)
+            assert.strictEqual((yield* one.status)[0]?.subscribers, 2)
             assert.strictEqual((yield* cache.get(Pod, "default/a"))?.metadata.uid, "uid-a")
           })
         )

@@ -1,29 +1,32 @@
 /**
- * One shared informer: a fiber that keeps a store in step with one selection on the server and tells whoever listens. It
- * lives in the scope it is made in. Order within each chunk of changes: store, listeners, sync, version waits; all of it in
- * one synchronous section, so a listener that joins between two chunks misses nothing and sees nothing twice. No failure
- * ends it: those of the server are the watch's to retry, and a defect is reported and starts the watch anew after a wait.
+ * One shared informer: a store that is kept in step with one selection on the server, by one watch of all of it or by one for each
+ * of some namespaces, and whoever listens. It lives in the scope it is made in. Order within each chunk of changes: store,
+ * listeners, sync, version waits; all of it in one synchronous section, so a listener that joins between two chunks misses
+ * nothing and sees nothing twice. No failure ends it (`informer/reflector.ts`).
  */
-import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type * as ApiError from "../../kube/ApiError.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
-import * as Backoff from "../../streams/backoff.ts"
 import type { Change } from "../../streams/Change.ts"
 import type { Delta } from "../../streams/Delta.ts"
-import * as Store from "../../streams/Store.ts"
-import * as Watch from "../../streams/watch.ts"
+import type * as Store from "../../streams/Store.ts"
 import * as Buffer from "./Buffer.ts"
+import type * as Audience from "./informer/Audience.ts"
+import * as Branches from "./informer/branches.ts"
+import type * as Namespaces from "./informer/Namespaces.ts"
+import type { InformerFailure } from "./informer/report.ts"
+import * as Resync from "./informer/resync.ts"
+import type * as Source from "./informer/Source.ts"
+import * as Whole from "./informer/whole.ts"
 import type { CacheMetrics } from "./metrics.ts"
 import type { Outstanding } from "./Outstanding.ts"
-import * as VersionWaits from "./VersionWaits.ts"
+import type * as VersionWaits from "./VersionWaits.ts"
+
+export type { Listener } from "./informer/Audience.ts"
+export type { InformerFailure } from "./informer/report.ts"
 
 /** Which objects of a kind: those of one namespace, or with these labels or fields; all, where nothing is said. */
 export interface Selection {
@@ -33,9 +36,6 @@ export interface Selection {
   /** The query form, `spec.nodeName=a`. */
   readonly fieldSelector?: string | undefined
 }
-
-/** Called in the informer's fiber, once a chunk, after the store has changed. Must not block. */
-export type Listener<in A> = (deltas: ReadonlyArray<Delta<A>>) => void
 
 /** A subscription's view of the shared informer; valid for the scope of the subscription. */
 export interface Informer<out A extends KubeObject> {
@@ -51,30 +51,19 @@ export interface Informer<out A extends KubeObject> {
    * The cheap way: a synchronous callback a chunk, until the scope closes; called at once with what is present. For work
    * that cannot pile up, like adding keys to a queue. An exception is reported in the status and stops nothing.
    */
-  readonly onDeltas: (listener: Listener<A>) => Effect.Effect<void, never, Scope.Scope>
-  readonly status: Effect.Effect<InformerStatus>
+  readonly onDeltas: (listener: Audience.Listener<A>) => Effect.Effect<void, never, Scope.Scope>
+  /** One entry for each of its watches; one without a watch, while none is meant. */
+  readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
 }
 
-/** The last thing that went wrong. */
-export interface InformerFailure {
-  /** One line that names verb and resource: `list pods: pods is forbidden: …`. */
-  readonly message: string
-  readonly verb: string
-  readonly reason: ApiError.ReasonTag | "Defect"
-  /** HTTP status, if there was one: 403 means a permission is missing, 404 that the server does not know the kind. */
-  readonly status: number | undefined
-  /** Wall clock, milliseconds. */
-  readonly at: number
-  /** Milliseconds until the next try, counted from `at`. */
-  readonly retryIn: number
-}
-
-/** What a human or a readiness probe wants to know of one informer. */
+/** What a human or a readiness probe wants to know of one watch of an informer. */
 export interface InformerStatus {
   /** `pods`, `deployments.apps`. */
   readonly resource: string
   readonly id: string
+  /** Of the watch: with its namespace, where there is one for each. */
   readonly selection: Selection
+  /** It has read its full state once. */
   readonly synced: boolean
   readonly objects: number
   readonly resourceVersion: string | undefined
@@ -98,7 +87,7 @@ export interface Shared<out A extends KubeObject> extends Informer<A> {
   readonly gate: VersionWaits.Gate
   /** Like `synced`; fails when the informer stops before. */
   readonly ready: Effect.Effect<void, void>
-  readonly statusUnsafe: () => InformerStatus
+  readonly statusUnsafe: () => ReadonlyArray<InformerStatus>
   /** Subscriptions that are open; the registry counts. */
   subscribers: number
 }
@@ -106,8 +95,12 @@ export interface Shared<out A extends KubeObject> extends Informer<A> {
 export interface Options<A extends KubeObject> {
   readonly resource: Resource.Resource<A>
   readonly selection: Selection
-  readonly source: Watch.Source<A>
-  readonly watch: Watch.Options<A>
+  /** The watch of one namespace, or of the whole selection. */
+  readonly watch: (namespace: string | undefined) => Stream.Stream<Change<A>>
+  /** With them there is a watch for each, and none of the whole. */
+  readonly namespaces?: Namespaces.Namespaces | undefined
+  /** Absent: never. */
+  readonly resync?: Resync.Resync | undefined
   readonly freeze: boolean
   readonly outstanding: Outstanding
   readonly metrics: Pick<CacheMetrics, "relisted">
@@ -116,191 +109,49 @@ export interface Options<A extends KubeObject> {
 export const make = Effect.fnUntraced(function* <A extends KubeObject>(
   options: Options<A>
 ): Effect.fn.Return<Shared<A>, never, Scope.Scope> {
-  const clock = yield* Clock.Clock
-  const store = Store.make<A>({ freeze: options.freeze })
+  const { outstanding, resource, resync, selection } = options
   const ready = Deferred.makeUnsafe<void, void>()
-  const report = reporter(clock, Resource.qualifiedName(options.resource))
-  /** Replaced, never changed: a listener that joins or leaves during a delivery does not disturb it. */
-  let listeners: ReadonlyArray<Listener<A>> = []
-  const gate: VersionWaits.Gate = {
-    waits: new Set(),
-    hasPassed: (key, version) =>
-      VersionWaits.hasPassed(store.resourceVersion, store.get(key)?.metadata.resourceVersion, version),
-    threw: report.listenerFailed
-  }
-
-  const tell = (listener: Listener<A>, deltas: ReadonlyArray<Delta<A>>): void => {
-    try {
-      listener(deltas)
-    } catch (error) {
-      report.listenerFailed(error)
-    }
-  }
-
-  /** Why the full state is being read, where that is not for the first time: the failure since it was complete. */
-  let reason = "Unknown"
-  let isFirst = true
-  const count = (change: Change<A>): void => {
-    if (change._tag === "Failed") reason = change.error.reason._tag
-    if (change._tag === "Synced") reason = "Unknown"
-    if (change._tag !== "Restarted") return
-    if (!isFirst) options.metrics.relisted(reason)
-    isFirst = false
-  }
-
-  const accept = (change: Change<A>): void => {
-    const deltas = store.apply(change)
-    if (deltas.length > 0) for (const listener of listeners) tell(listener, deltas)
-    count(change)
-    if (change._tag === "Failed") report.failed(change.error, change.attempt, Duration.toMillis(change.delay))
-    else report.heard(change)
-    if (change._tag === "Synced") Deferred.doneUnsafe(ready, Effect.void)
-    if (gate.waits.size > 0) VersionWaits.passUnsafe(gate)
-  }
-
-  const run = Effect.suspend(() =>
-    Stream.runForEachArray(Watch.watch(options.source, options.watch), (changes) =>
-      Effect.suspend(() => {
-        for (const change of changes) accept(change)
-        return report.flush()
-      })
-    )
-  )
-
-  const onDeltas = (listener: Listener<A>) =>
-    Effect.asVoid(
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          // Its own closure, so that one function may listen twice.
-          const own: Listener<A> = (deltas) => listener(deltas)
-          if (store.size > 0) tell(own, store.replay())
-          listeners = [...listeners, own]
-          return own
-        }),
-        (own) => Effect.sync(() => (listeners = listeners.filter((other) => other !== own)))
-      )
-    )
+  const waits: VersionWaits.Gate["waits"] = new Set()
+  const source = yield* options.namespaces === undefined
+    ? Whole.make(options, ready, waits)
+    : Branches.make(options, options.namespaces, ready, waits)
+  const { audience, gate, store } = source
 
   const changes = Stream.unwrap(
     Effect.gen(function* () {
-      const buffer = Buffer.make<A>(options.outstanding)
+      const buffer = Buffer.make<A>(outstanding)
       yield* Effect.addFinalizer(() => Effect.sync(buffer.closeUnsafe))
-      yield* onDeltas(buffer.offerUnsafe)
+      yield* audience.onDeltas(buffer.offerUnsafe)
       return Stream.fromPull(Effect.succeed(buffer.pull))
     })
   )
 
-  const statusUnsafe = (): InformerStatus => ({
-    resource: Resource.qualifiedName(options.resource),
-    id: options.resource.id,
-    selection: options.selection,
-    synced: store.synced,
-    objects: store.size,
-    resourceVersion: store.resourceVersion,
-    ...report.state(),
+  const statusOf = ({ namespace, ...watch }: Source.WatchStatus): InformerStatus => ({
+    resource: Resource.qualifiedName(resource),
+    id: resource.id,
+    selection: namespace === undefined ? selection : { ...selection, namespace },
+    ...watch,
+    ...audience.state(),
     subscribers: self.subscribers
   })
+  const statusUnsafe = (): ReadonlyArray<InformerStatus> => source.watches().map(statusOf)
 
   const self: Shared<A> = {
-    resource: options.resource,
-    selection: options.selection,
+    resource,
+    selection,
     store,
     ready: Deferred.await(ready),
     synced: Deferred.await(ready).pipe(Effect.catch(() => Effect.interrupt)),
     changes,
-    onDeltas,
+    onDeltas: audience.onDeltas,
     addIndex: (name, of) => store.addIndex(name, of),
     gate,
     subscribers: 0,
     statusUnsafe,
     status: Effect.sync(statusUnsafe)
   }
-  // Closed in reverse: the fiber first, so that nothing is told after the waits and readers have been released.
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      VersionWaits.closeUnsafe(gate)
-      Deferred.doneUnsafe(ready, Effect.fail(undefined))
-    })
-  )
-  yield* Effect.forkScoped(restarting(run, report))
+  if (resync !== undefined) {
+    yield* Effect.forkScoped(Effect.andThen(Effect.ignore(self.ready), Resync.run(resync, store, audience)))
+  }
   return self
 })
-
-type Report = ReturnType<typeof reporter>
-
-/** What the status tells, and the log lines that go with it: a failure is logged when it begins or changes, not each time. */
-const reporter = (clock: Clock.Clock, resource: string) => {
-  let attempts = 0
-  let lastError: InformerFailure | undefined
-  let lastEventAt: number | undefined
-  let defects = 0
-  let listenerErrors = 0
-  let lastListenerError: unknown
-  let lines: Array<Effect.Effect<void>> = []
-
-  const failure = (found: Omit<InformerFailure, "at">): void => {
-    lastError = { ...found, at: clock.currentTimeMillisUnsafe() }
-  }
-  return {
-    heard: (change: Change<unknown>): void => {
-      if (change._tag !== "Restarted") lastEventAt = clock.currentTimeMillisUnsafe()
-      if (change._tag !== "Synced" && change._tag !== "Changed") return
-      if (attempts > 0) lines.push(Effect.logInfo(`informer of ${resource} works again after ${attempts} failures`))
-      attempts = 0
-    },
-    failed: (error: ApiError.ApiError, attempt: number, retryIn: number): void => {
-      const isNew = attempts === 0 || lastError?.reason !== error.reason._tag
-      const { verb } = error.context
-      if (attempt > 0) attempts += 1
-      failure({ message: error.message, verb, reason: error.reason._tag, status: error.status, retryIn })
-      const line = `${error.message}; trying again in ${Math.round(retryIn)} ms`
-      lines.push(isNew && attempt > 0 ? Effect.logWarning(line) : Effect.logDebug(line))
-    },
-    died: (cause: Cause.Cause<unknown>, retryIn: number): Effect.Effect<void> => {
-      defects += 1
-      attempts += 1
-      const message = `informer of ${resource}: ${String(Cause.squash(cause))}`
-      failure({ message, verb: "watch", reason: "Defect", status: undefined, retryIn })
-      return Effect.logError(`informer of ${resource} met a defect; starting anew in ${Math.round(retryIn)} ms`, cause)
-    },
-    listenerFailed: (error: unknown): void => {
-      listenerErrors += 1
-      lastListenerError = error
-      lines.push(Effect.logError(`a listener of ${resource} threw`, error))
-    },
-    /** Writes what has been noted since the last time. */
-    flush: (): Effect.Effect<void> => {
-      if (lines.length === 0) return Effect.void
-      const noted = lines
-      lines = []
-      return Effect.all(noted, { discard: true })
-    },
-    state: () => ({ attempts, lastError, lastEventAt, defects, listenerErrors, lastListenerError })
-  }
-}
-
-const backoff = Backoff.exponential({ base: "800 millis", max: "30 seconds" })
-
-/** A run that lasted longer than this, in milliseconds, starts the backoff over. */
-const quiet = 120_000
-
-/**
- * Runs for ever. A watch never ends by itself, so each end is a defect: it is reported, and a new watch, which begins with a
- * full state, puts right whatever the old one left half done. An interruption from outside passes through: the wait is the
- * first thing it stops.
- */
-const restarting = (run: Effect.Effect<void>, report: Report): Effect.Effect<never> => {
-  let failures = 0
-  const once = Effect.gen(function* () {
-    const started = yield* Clock.monotonicTimeNanos
-    const cause = yield* Effect.matchCause(run, {
-      onFailure: (cause) => cause,
-      onSuccess: () => Cause.die(new Error("the watch ended"))
-    })
-    if (Number((yield* Clock.monotonicTimeNanos) - started) / 1e6 > quiet) failures = 0
-    const delay = Backoff.jitter(backoff(failures++), yield* Random.next)
-    yield* report.died(cause, delay)
-    yield* Effect.sleep(delay)
-  })
-  return Effect.forever(once)
-}

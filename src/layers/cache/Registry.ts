@@ -11,13 +11,18 @@ import * as RcMap from "effect/RcMap"
 import type * as Scope from "effect/Scope"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
+import { Namespace } from "../../kube/resources.ts"
+import * as Selector from "../../kube/Selector.ts"
+import type { Delta } from "../../streams/Delta.ts"
 import { trim } from "../../streams/trim.ts"
-import type * as Watch from "../../streams/watch.ts"
+import * as Watch from "../../streams/watch.ts"
 import { KubeClient } from "../KubeClient.ts"
 import * as Informer from "./Informer.ts"
 import * as Intern from "./intern.ts"
 import * as CacheMetrics from "./metrics.ts"
+import * as Namespaces from "./informer/Namespaces.ts"
 import type { Outstanding } from "./Outstanding.ts"
+import type { Resync } from "./informer/resync.ts"
 
 /** Settings of the layer. */
 export interface Options {
@@ -28,6 +33,15 @@ export interface Options {
   readonly streamingList?: "auto" | "never" | undefined
   readonly idleTimeout?: Duration.Input | undefined
   readonly pageSize?: number | undefined
+  /**
+   * Of namespaced kinds only these, each by a watch of its own; a subscription that names a namespace gets that one all the same.
+   * With labels, those that carry them at any moment; the cache then watches namespaces. Default all.
+   */
+  readonly namespaces?: ReadonlyArray<string> | { readonly labels: Selector.LabelSelector } | undefined
+  /** When informers tell again what they hold, without a request: updates whose object and previous are the same. Default never. */
+  readonly resync?: Resync | undefined
+  /** False: nobody waits for what they have written to show up here. Default true. */
+  readonly readYourWrites?: boolean | undefined
 }
 
 /** One spelling for each selection: absent instead of empty, and no namespace for kinds that have none. */
@@ -70,14 +84,25 @@ class Wanted implements Equal.Equal {
 export const make = Effect.fnUntraced(function* (options: Options, outstanding: Outstanding, freeze: boolean) {
   const client = yield* KubeClient
   const informers = new Map<string, Informer.Shared<KubeObject>>()
-  const metrics = yield* CacheMetrics.make(() => Array.from(informers.values(), (informer) => informer.statusUnsafe()))
+  const metrics = yield* CacheMetrics.make(() =>
+    Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())
+  )
+  const namespaces = namespacesOf(options.namespaces)
 
   const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
+    const prepared = transform(options, resource)
     const informer = yield* Informer.make({
       resource,
       selection,
-      source: sourceOf(client, resource, selection, options.keepManagedFields),
-      watch: watchOptions(options, resource, selection),
+      watch: (namespace) => {
+        const place = namespace === undefined ? selection : { ...selection, namespace }
+        return Watch.watch(
+          sourceOf(client, resource, place, options.keepManagedFields),
+          watchOptions(options, resource, place, prepared)
+        )
+      },
+      namespaces: resource.scope === "Namespaced" && selection.namespace === undefined ? namespaces : undefined,
+      resync: options.resync,
       freeze,
       outstanding,
       metrics
@@ -97,8 +122,24 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Informer.Selection) =>
     // The identity determines the type of the objects.
     RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<Informer.Shared<A>, never, Scope.Scope>
+  if (namespaces !== undefined && options.namespaces !== undefined && "labels" in options.namespaces) {
+    const labelSelector = Selector.formatLabels(options.namespaces.labels)
+    const informer = yield* shared(Resource.metadataOnly(Namespace), normal(Namespace, { labelSelector }))
+    informer.subscribers++
+    yield* informer.onDeltas((deltas) => namespaces.change(deltas.flatMap(stepOf)))
+    yield* Effect.forkScoped(Effect.andThen(Effect.ignore(informer.ready), Effect.sync(namespaces.know)))
+  }
   return { informers, shared, metrics }
 })
+
+const namespacesOf = (given: Options["namespaces"]): Namespaces.Namespaces | undefined => {
+  if (given === undefined || ("length" in given && given.length === 0)) return undefined
+  return "labels" in given ? Namespaces.make() : Namespaces.fixed(given)
+}
+
+/** One that ceases to match is told like one that is deleted. */
+const stepOf = (delta: Delta<KubeObject>): ReadonlyArray<Namespaces.Step> =>
+  delta._tag === "Updated" ? [] : [{ namespace: delta.object.metadata.name, isMeant: delta._tag === "Created" }]
 
 const sourceOf = <A extends KubeObject>(
   client: KubeClient["Service"],
@@ -114,12 +155,13 @@ const sourceOf = <A extends KubeObject>(
 const watchOptions = (
   options: Options,
   resource: Resource.Any,
-  { namespace }: Informer.Selection
+  { namespace }: Informer.Selection,
+  prepared: (object: KubeObject) => KubeObject
 ): Watch.Options<KubeObject> => ({
   streamingList: options.streamingList,
   idleTimeout: options.idleTimeout,
   pageSize: options.pageSize,
-  transform: transform(options, resource),
+  transform: prepared,
   context: {
     verb: "watch",
     path: Resource.path(resource, { namespace }),

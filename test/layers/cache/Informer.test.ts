@@ -16,6 +16,7 @@ import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
 import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
 import type { Readable } from "../../../src/streams/Store.ts"
+import * as Watch from "../../../src/streams/watch.ts"
 import * as Mutant from "../../support/mutant.ts"
 import { runs } from "../../support/runs.ts"
 import * as Fake from "./fakeServer.ts"
@@ -62,8 +63,11 @@ const holds = Effect.fnUntraced(function* (module: typeof Informer, script: Scri
   const informer = yield* module.make<KubeObject>({
     resource: Pod,
     selection: {},
-    source: { list: (request) => kind.list(request), watch: (request) => kind.watch(request) },
-    watch: { streamingList: "never" },
+    watch: () =>
+      Watch.watch<KubeObject>(
+        { list: (request) => kind.list(request), watch: (request) => kind.watch(request) },
+        { streamingList: "never" }
+      ),
     freeze: true,
     outstanding,
     metrics: CacheMetrics.none
@@ -160,31 +164,42 @@ describe("Informer", () => {
     { arbitrary: { runs: runs(200) } }
   )
 
-  const mutations: ReadonlyArray<Mutant.Mutation> = [
+  const mutations: ReadonlyArray<Mutant.Mutation & { readonly path: string }> = [
     {
+      path: "layers/cache/informer/Audience.ts",
       title: "a late listener is not told what is present",
-      find: "if (store.size > 0) tell(own, store.replay())",
+      find: "if (store.size > 0) tellOne(own, store.replay())",
       replace: ""
     },
     {
+      path: "layers/cache/informer/Audience.ts",
       title: "only the first two listeners are told",
-      find: "for (const listener of listeners) tell(listener, deltas)",
-      replace: "for (const listener of listeners.slice(0, 2)) tell(listener, deltas)"
+      find: "for (const listener of listeners) tellOne(listener, deltas)",
+      replace: "for (const listener of listeners.slice(0, 2)) tellOne(listener, deltas)"
     },
     {
+      path: "layers/cache/informer/Audience.ts",
       title: "a listener that throws stops the informer",
-      find: "report.listenerFailed(error)",
+      find: "      threw(error)",
       replace: "throw error"
     },
-    { title: "a defect ends the informer", find: "return Effect.forever(once)", replace: "return once" },
     {
+      path: "layers/cache/informer/reflector.ts",
+      title: "a defect ends the informer",
+      find: "return Effect.forever(once)",
+      replace: "return once as Effect.Effect<never>"
+    },
+    {
+      path: "layers/cache/Informer.ts",
       title: "a follower joins before its buffer is attached",
-      find: "yield* onDeltas(buffer.offerUnsafe)",
+      find: "yield* audience.onDeltas(buffer.offerUnsafe)",
       replace: "buffer.offerUnsafe(store.replay())"
     }
   ]
-  const isNoticed = Effect.fnUntraced(function* (mutation: Mutant.Mutation) {
-    const mutant = yield* Effect.promise(() => Mutant.load<typeof Informer>("layers/cache/Informer.ts", mutation))
+  const isNoticed = Effect.fnUntraced(function* (mutation: Mutant.Mutation & { readonly path: string }) {
+    const mutant = yield* Effect.promise(() =>
+      Mutant.loadThrough<typeof Informer>("layers/cache/Informer.ts", mutation.path, mutation)
+    )
     for (const script of yield* Arbitrary.sampleEffect(scripts, { count: 100, seed: 3 })) {
       if (Exit.isFailure(yield* Effect.exit(Effect.scoped(holds(mutant, script))))) return true
     }
@@ -199,7 +214,12 @@ describe("Informer", () => {
 
   it.effect("the property does not notice what makes no difference", () =>
     Effect.map(
-      isNoticed({ title: "another quiet period", find: "const quiet = 120_000", replace: "const quiet = 120_001" }),
+      isNoticed({
+        path: "layers/cache/informer/reflector.ts",
+        title: "another quiet period",
+        find: "const quiet = 120_000",
+        replace: "const quiet = 120_001"
+      }),
       (noticed) => assert.isFalse(noticed)
     )
   )

@@ -1,4 +1,7 @@
 /** Which objects are watched, how, and what controllers may rely on when they read what was watched. */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import type * as Cache from "../../Cache.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
@@ -50,4 +53,22 @@ export const settings = {
     description: "A standby keeps its caches filled, so that it works at once when it leads",
     default: "true"
   })
+}
+
+/** The cache as the settings want it. */
+export const options = (values: Setting.Values<typeof settings>): Cache.Options => ({
+  namespaces: Option.match(values.watchNamespaceSelector, {
+    onNone: () => values.watchNamespaces,
+    onSome: (labels) => ({ labels })
+  }),
+  resync: resync(values),
+  readYourWrites: values.readYourWrites,
+  streamingList: values.watchList
+})
+
+/** Zero is never, by whichever name. */
+const resync = ({ minResyncPeriod, syncPeriod }: Setting.Values<typeof settings>): Cache.Options["resync"] => {
+  const period = Option.getOrElse(minResyncPeriod, () => syncPeriod)
+  if (Duration.isZero(period)) return undefined
+  return { period, spread: Option.isSome(minResyncPeriod) ? "atLeast" : "around" }
 }

@@ -1,0 +1,34 @@
+/** What keeps an informer's store in step with the server, as the informer sees it: by one watch (`whole.ts`) or by several (`branches.ts`). */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import type * as Store from "../../../streams/Store.ts"
+import type { InformerStatus } from "../Informer.ts"
+import * as VersionWaits from "../VersionWaits.ts"
+import type * as Audience from "./Audience.ts"
+import type * as Reflector from "./reflector.ts"
+
+/** What the two ways to keep a store in step have in common. */
+export interface Source<A extends KubeObject> {
+  readonly store: Store.Readable<A> & Pick<Store.Store<A>, "addIndex">
+  readonly audience: Audience.Audience<A>
+  readonly gate: VersionWaits.Gate
+  readonly watches: () => ReadonlyArray<WatchStatus>
+}
+
+export type WatchStatus = { readonly namespace: string | undefined } & Pick<
+  InformerStatus,
+  "synced" | "objects" | "resourceVersion"
+> &
+  ReturnType<Reflector.Reflector["state"]>
+
+export type Ready = Deferred.Deferred<void, void>
+
+/** Registered before the watches, so that it runs after them: nothing is told after the waits and readers have been released. */
+export const releasing = (gate: VersionWaits.Gate, ready: Ready) =>
+  Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      VersionWaits.closeUnsafe(gate)
+      Deferred.doneUnsafe(ready, Effect.fail(undefined))
+    })
+  )

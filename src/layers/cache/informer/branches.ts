@@ -1,0 +1,126 @@
+/**
+ * A store kept in step by one watch for each namespace that is meant: one view to its readers and listeners. Which namespaces those
+ * are, and when they are shown, `Namespaces` says; here the watches are started and stopped, and deltas kept until all stores
+ * have moved.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import * as Key from "../../../kube/Key.ts"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import * as Resource from "../../../kube/Resource.ts"
+import type { Change } from "../../../streams/Change.ts"
+import type { Delta } from "../../../streams/Delta.ts"
+import * as PartedStore from "../../../streams/PartedStore.ts"
+import * as Store from "../../../streams/Store.ts"
+import type { Options } from "../Informer.ts"
+import * as VersionWaits from "../VersionWaits.ts"
+import * as Audience from "./Audience.ts"
+import type * as Namespaces from "./Namespaces.ts"
+import * as Reflector from "./reflector.ts"
+import * as Source from "./Source.ts"
+
+/** One watch of a namespace. */
+interface Branch<A extends KubeObject> {
+  readonly part: PartedStore.Part<A>
+  readonly reflector: Reflector.Reflector
+  readonly fiber: Fiber.Fiber<never>
+}
+
+export const make = Effect.fnUntraced(function* <A extends KubeObject>(
+  { freeze, metrics, resource, watch }: Options<A>,
+  namespaces: Namespaces.Namespaces,
+  ready: Source.Ready,
+  waits: VersionWaits.Gate["waits"]
+): Effect.fn.Return<Source.Source<A>, never, Scope.Scope> {
+  const name = Resource.qualifiedName(resource)
+  const store = PartedStore.make<A>({ freeze })
+  const audience = Audience.make(name, store)
+  const branches = new Map<string, Branch<A>>()
+  /** What listeners have not been told of yet. */
+  let untold: Array<Delta<A>> = []
+  const gate: VersionWaits.Gate = {
+    waits,
+    hasPassed: (key, version) => {
+      const part = store.part(Key.parse(key).namespace ?? "")
+      // What is not watched will never be told: there is nothing to wait for.
+      if (part === undefined) return true
+      return (
+        part.shown && VersionWaits.hasPassed(part.resourceVersion, store.get(key)?.metadata.resourceVersion, version)
+      )
+    },
+    threw: audience.threw
+  }
+  const deliver = (): void => {
+    const deltas = untold
+    untold = []
+    audience.tell(deltas)
+    if (store.synced) Deferred.doneUnsafe(ready, Effect.void)
+    if (waits.size > 0) VersionWaits.passUnsafe(gate)
+  }
+  const stage = (deltas: ReadonlyArray<Delta<A>>): void => {
+    for (const delta of deltas) untold.push(delta)
+  }
+  const accept = (namespace: string, part: PartedStore.Part<A>, change: Change<A>): void => {
+    audience.tell(part.apply(change))
+    if (change._tag === "Synced" && !part.shown && store.part(namespace) === part) namespaces.arrived(member, namespace)
+    if (waits.size > 0) VersionWaits.passUnsafe(gate)
+  }
+  yield* Source.releasing(gate, ready)
+  const clock = yield* Clock.Clock
+  const fork = yield* FiberSet.makeRuntime<never, never, never>()
+  const add = (namespace: string): void => {
+    const part = store.add(namespace)
+    const reflector = Reflector.make({
+      clock,
+      of: `${name} in namespace ${namespace}`,
+      changes: watch(namespace),
+      accept: (change: Change<A>) => accept(namespace, part, change),
+      after: audience.flush,
+      metrics
+    })
+    // Not in this turn, which is somebody else's.
+    branches.set(namespace, { part, reflector, fiber: fork(Effect.andThen(Effect.yieldNow, reflector.run)) })
+  }
+  const member: Namespaces.Member = {
+    isSynced: () => store.synced,
+    isComplete: (namespace) => store.part(namespace)?.complete === true,
+    add,
+    remove: (namespace) => {
+      branches.get(namespace)?.fiber.interruptUnsafe()
+      branches.delete(namespace)
+      stage(store.remove(namespace))
+    },
+    show: (namespace) => stage(store.part(namespace)?.show() ?? []),
+    settle: store.settle,
+    deliver
+  }
+  const leave = namespaces.join(member)
+  yield* Effect.addFinalizer(() => Effect.sync(leave))
+  return {
+    store,
+    audience,
+    gate,
+    watches: () =>
+      branches.size === 0
+        ? [{ namespace: undefined, synced: store.synced, objects: 0, resourceVersion: undefined, ...silent }]
+        : Array.from(branches, ([namespace, { part, reflector }]) => ({
+            namespace,
+            synced: part.complete,
+            objects: store.keysByIndex(Store.namespaceIndex, namespace).length,
+            resourceVersion: part.resourceVersion,
+            ...reflector.state()
+          }))
+  }
+})
+
+/** Of an informer that has nothing to watch. */
+const silent: ReturnType<Reflector.Reflector["state"]> = {
+  attempts: 0,
+  lastError: undefined,
+  lastEventAt: undefined,
+  defects: 0
+}

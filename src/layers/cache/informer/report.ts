@@ -1,0 +1,69 @@
+/**
+ * What is noted of an informer's watches and listeners for its status, and the log lines that go with it: a failure is logged when it
+ * begins or changes, not each time. Notes are made synchronously; `flush` writes them. It decides nothing.
+ */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as ApiError from "../../../kube/ApiError.ts"
+import type { Change } from "../../../streams/Change.ts"
+
+/** The last thing that went wrong. */
+export interface InformerFailure {
+  /** One line that names verb and resource: `list pods: pods is forbidden: …`. */
+  readonly message: string
+  readonly verb: string
+  readonly reason: ApiError.ReasonTag | "Defect"
+  /** HTTP status, if there was one: 403 means a permission is missing, 404 that the server does not know the kind. */
+  readonly status: number | undefined
+  /** Wall clock, milliseconds. */
+  readonly at: number
+  /** Milliseconds until the next try, counted from `at`. */
+  readonly retryIn: number
+}
+
+export type Report = ReturnType<typeof make>
+
+/** Of one watch. `of` names it: `pods`, `pods in namespace a`. */
+export const make = (clock: Clock.Clock, of: string) => {
+  let attempts = 0
+  let lastError: InformerFailure | undefined
+  let lastEventAt: number | undefined
+  let defects = 0
+  let lines: Array<Effect.Effect<void>> = []
+
+  const failure = (found: Omit<InformerFailure, "at">): void => {
+    lastError = { ...found, at: clock.currentTimeMillisUnsafe() }
+  }
+  return {
+    heard: (change: Change<unknown>): void => {
+      if (change._tag !== "Restarted") lastEventAt = clock.currentTimeMillisUnsafe()
+      if (change._tag !== "Synced" && change._tag !== "Changed") return
+      if (attempts > 0) lines.push(Effect.logInfo(`informer of ${of} works again after ${attempts} failures`))
+      attempts = 0
+    },
+    failed: (error: ApiError.ApiError, attempt: number, retryIn: number): void => {
+      const isNew = attempts === 0 || lastError?.reason !== error.reason._tag
+      const { verb } = error.context
+      if (attempt > 0) attempts += 1
+      failure({ message: error.message, verb, reason: error.reason._tag, status: error.status, retryIn })
+      const line = `${error.message}; trying again in ${Math.round(retryIn)} ms`
+      lines.push(isNew && attempt > 0 ? Effect.logWarning(line) : Effect.logDebug(line))
+    },
+    died: (cause: Cause.Cause<unknown>, retryIn: number): Effect.Effect<void> => {
+      defects += 1
+      attempts += 1
+      const message = `informer of ${of}: ${String(Cause.squash(cause))}`
+      failure({ message, verb: "watch", reason: "Defect", status: undefined, retryIn })
+      return Effect.logError(`informer of ${of} met a defect; starting anew in ${Math.round(retryIn)} ms`, cause)
+    },
+    /** Writes what has been noted since the last time. */
+    flush: (): Effect.Effect<void> => {
+      if (lines.length === 0) return Effect.void
+      const noted = lines
+      lines = []
+      return Effect.all(noted, { discard: true })
+    },
+    state: () => ({ attempts, lastError, lastEventAt, defects })
+  }
+}
