@@ -4,6 +4,8 @@ import { Defaults } from "../layers/controller/defaults.ts"
 import { Leadership } from "../layers/Leadership.ts"
 import { type Host, watchSignals } from "../layers/manager/Host.ts"
 import * as Manager from "../layers/manager/Manager.ts"
+import { sentence } from "../layers/manager/restricted.ts"
+import { restriction } from "../layers/manager/settings/cache.ts"
 import { loops } from "../layers/manager/settings/controllers.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
@@ -18,6 +20,8 @@ export const run = (host: Host, resolved: Resolved) =>
     const { cluster, selection } = yield* connect(host, resolved, table)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
+    const left = sentence(table, restriction(resolved))
+    if (left !== undefined) yield* Effect.logInfo(left)
     yield* servers(resolved, cluster, selection)
     const controllers = ledBy(selection, undefined)
     return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>

@@ -10,9 +10,11 @@ import type { Discovery } from "../layers/Discovery.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
 import * as Clusters from "../layers/manager/clusters.ts"
 import type { Host } from "../layers/manager/Host.ts"
+import { restricted } from "../layers/manager/restricted.ts"
 import * as Roster from "../layers/manager/roster.ts"
 import * as SettingSources from "../layers/manager/setting/sources.ts"
 import * as Settings from "../layers/manager/settings.ts"
+import { restriction } from "../layers/manager/settings/cache.ts"
 import * as Schedules from "../layers/Schedules.ts"
 import * as Election from "../leader/Election.ts"
 import * as Leases from "./leases.ts"
@@ -27,8 +29,9 @@ export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   const settings = resolved.values
   const contradiction = Settings.contradiction(resolved)
   if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
-  const table = roster({ ...settings, podCount: podCount(settings) })
-  yield* Effect.fromResult(Roster.check(table, settings.controllers))
+  const all = roster({ ...settings, podCount: podCount(settings) })
+  yield* Effect.fromResult(Roster.check(all, settings.controllers))
+  const table = yield* Effect.fromResult(restricted(all, settings.controllers, restriction(resolved)))
   if (Leases.mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(Leases.election(settings, "checked")))
   return table
 })

@@ -41,24 +41,28 @@ const core = { byDefault: "embedded", group: "core" } as const
 export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | KubeClient>> => [
   {
     ...core,
+    needsAllNamespaces: true,
     controller: ServiceAccount.make(),
     aliases: ["serviceaccount-controller"],
     summary: "gives every active namespace the service account that pods run as"
   },
   {
     ...core,
+    needsAllNamespaces: true,
     controller: Namespace.make({ concurrency: settings.namespaceSyncs, resyncPeriod: settings.namespaceSyncPeriod }),
     aliases: ["namespace-controller"],
     summary: "empties namespaces that are being deleted, and lets them go"
   },
   {
     ...core,
+    needsAllNamespaces: true,
     controller: GarbageCollector.make({ concurrency: settings.gcSyncs }),
     aliases: ["garbage-collector-controller"],
     summary: "deletes what lost its owners, in the background, first of all, or not at all"
   },
   {
     ...core,
+    needsAllNamespaces: true,
     controller: PodGC.make({ terminatedPodThreshold: settings.terminatedPodThreshold }),
     aliases: ["pod-garbage-collector-controller"],
     summary: "deletes pods of lost nodes, and terminated ones above a threshold"

@@ -18,6 +18,8 @@ export interface Entry<out R = never> {
   readonly group?: "core" | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
+  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `restricted.ts`. */
+  readonly needsAllNamespaces?: boolean | undefined
   /** One line for `--help`. */
   readonly summary: string
 }
@@ -54,8 +56,8 @@ export const select = <R>(
   const checked = check(table, patterns)
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const isOn = (entry: Entry<R>): boolean => {
-    const explicit = patterns.find((pattern) => namesOf(entry).includes(nameIn(pattern)))
-    if (explicit !== undefined) return !explicit.startsWith("-")
+    const explicit = mentioned(entry, patterns)
+    if (explicit !== undefined) return explicit
     return patterns.includes("*") && (entry.byDefault === "on" || (entry.byDefault === "embedded" && cluster.embedded))
   }
   const chosen = table.filter(isOn)
@@ -63,6 +65,12 @@ export const select = <R>(
     chosen,
     disabled: checked.success.filter((name) => !chosen.some((entry) => entry.controller.name === name))
   })
+}
+
+/** What the first explicit mention of a controller says; undefined where there is none. */
+export const mentioned = (entry: Entry<unknown>, patterns: ReadonlyArray<string>): boolean | undefined => {
+  const explicit = patterns.find((pattern) => namesOf(entry).includes(nameIn(pattern)))
+  return explicit === undefined ? undefined : !explicit.startsWith("-")
 }
 
 const namesOf = (entry: Entry<unknown>): ReadonlyArray<string> => [entry.controller.name, ...(entry.aliases ?? [])]

@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import type * as Cache from "../../Cache.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
+import { type Resolved, written } from "../setting/sources.ts"
 
 export const settings = {
   /** Each once, in the order they were given; none stands for all. */
@@ -53,6 +54,12 @@ export const settings = {
     description: "A standby keeps its caches filled, so that it works at once when it leads",
     default: "true"
   })
+}
+
+/** The setting that leaves namespaces out, as the user wrote it. */
+export const restriction = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
+  if (values.watchNamespaces.length > 0) return written(origins.watchNamespaces)
+  return Option.isSome(values.watchNamespaceSelector) ? written(origins.watchNamespaceSelector) : undefined
 }
 
 /** The cache as the settings want it. */
