@@ -115,9 +115,9 @@ const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =
   return value
 }
 
-/** The result of a patch: a copy, since a patch shares structure with what it patched. */
+/** The result of a patch, which is changed in place: no part of it may be in use elsewhere, or in two places of it. */
 export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
-  converted.toStored(kind, check(clone(value), kind, decode))
+  converted.toStored(kind, check(value, kind, decode))
 
 /** What is applied: as it was sent, nulls among it, since who sends a field owns it. */
 export const configuration = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>

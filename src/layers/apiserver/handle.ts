@@ -34,7 +34,8 @@ import type { View } from "./views/View.ts"
 import * as Version from "./mvcc/Version.ts"
 
 export const handle = (turn: Turn): ApiResponse => {
-  const asked = attributes.of(turn.request)
+  const segments = routing.segmentsOf(turn.request.path)
+  const asked = attributes.of(turn.request, segments)
   const before = turn.state.log.revision()
   let acting = turn
   let allowed = false
@@ -42,7 +43,7 @@ export const handle = (turn: Turn): ApiResponse => {
     acting = impersonation.resolve(turn)
     gate.check(acting, asked)
     allowed = true
-    const response = warned(acting, route(acting))
+    const response = warned(acting, route(acting, segments))
     const code = response._tag === "Answer" ? response.status : 200
     record(turn, acting, asked, before, { allowed, code, reason: "" })
     return response
@@ -120,9 +121,8 @@ const warned = ({ warnings }: Turn, response: ApiResponse): ApiResponse => {
   return { ...response, headers: { ...response.headers, warning } }
 }
 
-const route = (turn: Turn): ApiResponse => {
-  const { method, path } = turn.request
-  const segments = routing.segmentsOf(path)
+const route = (turn: Turn, segments: ReadonlyArray<string> | undefined): ApiResponse => {
+  const { method } = turn.request
   if (segments === undefined) throw Refusal.unknownPath()
   const target = routing.target(segments)
   if (target !== undefined) return dispatch(turn, target)

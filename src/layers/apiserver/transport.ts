@@ -62,7 +62,9 @@ const toApi = (request: Request, watch = false): ApiRequest => {
 
 const toSearch = (query: Query | undefined): URLSearchParams => {
   const out = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) {
+  if (query === undefined) return out
+  for (const name of Object.keys(query)) {
+    const value = query[name]
     if (value === undefined) continue
     if (typeof value === "object") for (const one of value) out.append(name, one)
     else out.append(name, String(value))
@@ -70,21 +72,18 @@ const toSearch = (query: Query | undefined): URLSearchParams => {
   return out
 }
 
-const parsed = (request: Request, text: string): Effect.Effect<unknown, ApiError.ApiError> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(text),
-    catch: (cause) => ApiError.decode(request.context, "the answer is not JSON", cause)
-  })
-
 const settle = (request: Request, answer: Answer): Effect.Effect<Response, ApiError.ApiError> => {
-  const body = answer.contentType.startsWith("application/json")
-    ? parsed(request, answer.body)
-    : Effect.succeed(answer.body)
-  return Effect.flatMap(body, (value) =>
-    answer.status < 300
-      ? Effect.succeed({ status: answer.status, body: value, warnings: warnings(answer) })
-      : Effect.fail(failure(request, answer, value))
-  )
+  let body: unknown = answer.body
+  if (answer.contentType.startsWith("application/json")) {
+    try {
+      body = JSON.parse(answer.body)
+    } catch (cause) {
+      return Effect.fail(ApiError.decode(request.context, "the answer is not JSON", cause))
+    }
+  }
+  return answer.status < 300
+    ? Effect.succeed({ status: answer.status, body, warnings: warnings(answer) })
+    : Effect.fail(failure(request, answer, body))
 }
 
 const failure = (request: Request, answer: Answer, body: unknown): ApiError.ApiError => {
@@ -97,11 +96,14 @@ const failure = (request: Request, answer: Answer, body: unknown): ApiError.ApiE
   })
 }
 
+const none: ReadonlyArray<string> = []
+
 /** Texts of `299 - "…"`. */
-const warnings = (answer: Answer): ReadonlyArray<string> =>
-  [...(answer.headers?.["warning"] ?? "").matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) =>
-    (match[1] ?? "").replace(/\\(.)/g, "$1")
-  )
+const warnings = ({ headers }: Answer): ReadonlyArray<string> => {
+  const header = headers?.["warning"]
+  if (header === undefined) return none
+  return [...header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) => (match[1] ?? "").replace(/\\(.)/g, "$1"))
+}
 
 type Events = Stream.Stream<WatchEvent, ApiError.ApiError>
 

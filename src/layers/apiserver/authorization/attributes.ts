@@ -14,8 +14,8 @@ const namespaceSubresources = ["status", "finalize"]
 
 type Asked = Pick<ApiRequest, "method" | "path" | "query">
 
-export const of = (request: Asked): Attributes => {
-  const segments = routing.segmentsOf(request.path)
+/** `segments` are those of the path. */
+export const of = (request: Asked, segments = routing.segmentsOf(request.path)): Attributes => {
   const start = segments?.[0] === "api" ? 2 : segments?.[0] === "apis" ? 3 : 0
   if (segments === undefined || start === 0 || segments.length <= start) return ofPath(request)
   const rest = segments.slice(start)

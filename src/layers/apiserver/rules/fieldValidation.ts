@@ -83,34 +83,35 @@ const bodyAs =
     settle(turn, directive, errors, refuse)
   }
 
-/** The result of a JSON or merge patch. */
-export const ofPatched = (turn: Turn, kind: Kind): Decode => patchedAs(turn, types.ofKind(kind))
+/** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
+export const ofPatched = (turn: Turn, kind: Kind, again: () => Json): Decode =>
+  patchedAs(turn, types.ofKind(kind), again)
 
 /** The same for a subresource with a type of its own. */
-export const ofPatchedAs = (turn: Turn, type: string): Decode => patchedAs(turn, types.get(type))
+export const ofPatchedAs = (turn: Turn, type: string, again: () => Json): Decode =>
+  patchedAs(turn, types.get(type), again)
 
 const patchedAs =
-  (turn: Turn, type: types.Type | undefined): Decode =>
+  (turn: Turn, type: types.Type | undefined, again: () => Json): Decode =>
   (object) => {
     const directive = directiveOf(turn)
     if (type === undefined) return
-    const text = JSON.stringify(object)
     const findings = decode(object, type)
     if (findings === undefined) return
-    const refuse = (why: string) => invalidPatch(text, why)
+    const refuse = (why: string) => invalidPatch(JSON.stringify(again()), why)
     if (findings.mismatch !== undefined) throw refuse(goText(findings.mismatch))
     settle(turn, directive, unknownTexts(findings), refuse)
   }
 
-/** The result of a strategic merge patch. */
+/** The result of a strategic merge patch; `patch` reads what was sent once more. */
 export const ofMerged =
-  (turn: Turn, kind: Kind, patch: JsonObject): Decode =>
+  (turn: Turn, kind: Kind, patch: () => Json): Decode =>
   (object) => {
     const type = types.ofKind(kind)
     const directive = directiveOf(turn)
     const findings = type === undefined ? undefined : decode(object, type)
     if (findings === undefined) return
-    const refuse = (why: string) => invalidPatch(goValue(patch), why)
+    const refuse = (why: string) => invalidPatch(goValue(patch()), why)
     if (findings.mismatch !== undefined) throw refuse(converterText(findings.mismatch))
     settle(turn, directive, unknownTexts(findings), refuse)
   }

@@ -83,7 +83,11 @@ const checkOf = (id: string): Check => {
   return check
 }
 
-const compileField = (field: types.Field): Check => compile(field.form, presence.keepsEmpty(field))
+/** What is always written is null where there is nothing, and clients send back what they have read. */
+const compileField = (field: types.Field): Check => {
+  const check = compile(field.form, presence.keepsEmpty(field))
+  return presence.isNullForNothing(field) ? (value) => value === null || check(value) : check
+}
 
 /** `mayBeEmpty` is about the value itself: elements may always be empty. */
 const compile = (form: types.Form, mayBeEmpty: boolean): Check => {

@@ -40,12 +40,20 @@ export const zeroStruct = (type: string): JsonObject => {
   return struct
 }
 
+/** Whether null is what is written for nothing: of lists, maps, times and pointers that are always written. */
+export const isNullForNothing = ({ always, form, pointer }: types.Field): boolean => {
+  if (!always) return false
+  if (pointer || form._tag === "List" || form._tag === "Map") return true
+  return form._tag === "Scalar" && scalars.zero[form.scalar] === undefined
+}
+
 const none = () => null
 
-/** Makes what is written for nothing: null for lists, maps, times and pointers. */
-const zeroOf = ({ form, pointer }: types.Field): (() => Json) => {
-  if (pointer || form._tag === "List" || form._tag === "Map") return none
+/** Makes what is written for nothing. */
+const zeroOf = (field: types.Field): (() => Json) => {
+  const { form } = field
+  if (isNullForNothing(field)) return none
   if (form._tag === "Ref") return () => zeroStruct(form.type)
-  const zero = scalars.zero[form.scalar] ?? null
+  const zero = form._tag === "Scalar" ? (scalars.zero[form.scalar] ?? null) : null
   return () => zero
 }

@@ -32,20 +32,20 @@ export const zero: Readonly<Partial<Record<Scalar, Json>>> = { s: "", y: "", i: 
 
 /** The part of a well-formed time that no calendar has, in Go's words. */
 const outOfRange = (text: string): string | undefined => {
-  const [year, month, day, hour, minute, second] = [
-    text.slice(0, 4),
-    text.slice(5, 7),
-    text.slice(8, 10),
-    text.slice(11, 13),
-    text.slice(14, 16),
-    text.slice(17, 19)
-  ].map(Number) as [number, number, number, number, number, number]
+  const month = digits(text, 5)
   if (month < 1 || month > 12) return "month"
-  if (hour > 23) return "hour"
-  if (minute > 59) return "minute"
-  if (second > 59) return "second"
+  if (digits(text, 11) > 23) return "hour"
+  if (digits(text, 14) > 59) return "minute"
+  if (digits(text, 17) > 59) return "second"
+  const day = digits(text, 8)
+  // Every month has so many; only the others need a calendar.
+  if (day >= 1 && day <= 28) return undefined
+  const year = Number(text.slice(0, 4))
   return day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate() ? "day" : undefined
 }
+
+/** The number that two digits stand for. */
+const digits = (text: string, at: number): number => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48
 
 /** The accepted form of a value that is not accepted as it is: numbers and blanks in quantities, line ends in bytes. */
 export const repaired = (scalar: Scalar, value: Json): string | undefined => {

@@ -47,7 +47,11 @@ const force = (errors: Array<FieldError>, request: ApiRequest): void => {
   }
 }
 
+/** Names that cannot be wrong in any way, which are nearly all; a character of these is one byte. */
+const isPlain = /^[\w ./:-]{0,128}$/
+
 const manager = (errors: Array<FieldError>, name: string): void => {
+  if (isPlain.test(name)) return
   if (new TextEncoder().encode(name).length > managerBytes) {
     errors.push({
       field: "fieldManager",

@@ -1,5 +1,5 @@
 /** patch: reads the object in the form the client knows, applies the patch, and goes on as an update. */
-import { get, isObject, textAt } from "../json.ts"
+import { clone, get, isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as applyPatch from "../patch/applyPatch.ts"
@@ -14,7 +14,7 @@ import * as Shape from "../schema/Shape.ts"
 import * as converted from "../schema/converted.ts"
 import * as Turn from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
-import { served } from "../views/View.ts"
+import { served, servedUnowned } from "../views/View.ts"
 import { isTrue } from "./selection.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
@@ -30,28 +30,59 @@ export const patch = (turn: Turn.Turn, target: Target, options: write.WriteOptio
   const type = body.contentType(turn.request)
   if (type === mediaTypes.apply) return apply(turn, target, options)
   const existing = read.find(turn, target)
-  const current = served(target.kind, existing)
-  const sent = body.parseJson(turn.request.body)
-  if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
-  const patched = type === mediaTypes.json ? jsonPatch.apply(current, sent) : merged(type, current, sent, target)
+  const patched = type === mediaTypes.json ? edited(turn, target, existing) : merged(turn, target, existing, type)
   if (!isObject(patched)) throw Refusal.unprocessable("the patch does not result in an object")
+  // A refusal quotes what was made of the object, which decoding changes: it is made again for those who are refused.
   const decode =
-    type === mediaTypes.strategic && isObject(sent)
-      ? fieldValidation.ofMerged(turn, target.kind, sent)
-      : fieldValidation.ofPatched(turn, target.kind)
+    type === mediaTypes.strategic
+      ? fieldValidation.ofMerged(turn, target.kind, () => sentBy(turn))
+      : fieldValidation.ofPatched(turn, target.kind, () =>
+          type === mediaTypes.json ? edited(turn, target, existing) : merged(turn, target, existing, type)
+        )
   const next = body.accept(patched, target.kind, decode)
   return { version: write.update(turn, target, next, existing, options), created: false }
 }
 
-const merged = (type: string, current: JsonObject, sent: Json, target: Target): Json => {
+const sentBy = (turn: Turn.Turn): Json => {
+  const sent = body.parseJson(turn.request.body)
+  if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
+  return sent
+}
+
+/** What a JSON patch results in: a copy, because an operation may put one value in two places. */
+const edited = (turn: Turn.Turn, { kind }: Target, existing: Version.Version): Json => {
+  const current = served(kind, existing)
+  return clone(jsonPatch.apply(current, sentBy(turn)))
+}
+
+/**
+ * What a merge results in. It shares structure with the two things it is made of, each parsed for this alone, so that it may be
+ * changed in place; nothing is in it twice.
+ */
+const merged = (turn: Turn.Turn, target: Target, existing: Version.Version, type: string): Json => {
+  const sent = sentBy(turn)
   if (type !== mediaTypes.merge && type !== mediaTypes.strategic) {
     throw Refusal.unsupportedMediaType(Object.values(mediaTypes))
   }
   if (!isObject(sent)) throw Refusal.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
+  const current = speaksOfOwners(sent) ? served(target.kind, existing) : servedUnowned(target.kind, existing)
   return type === mediaTypes.merge
     ? mergePatch.apply(current, sent)
     : strategicPatch.apply(current, sent, Shape.of(target.kind.storage))
 }
+
+/**
+ * Whether a merge may do anything to managedFields: then they are put into the object, and read out of it again, which costs as much as
+ * all the rest of a small patch. An object that says nothing of its owners keeps them.
+ */
+const speaksOfOwners = (sent: JsonObject): boolean => {
+  const metadata = get(sent, "metadata")
+  if (hasDirective(sent) || (metadata !== undefined && !isObject(metadata))) return true
+  return metadata !== undefined && (hasDirective(metadata) || Object.hasOwn(metadata, "managedFields"))
+}
+
+/** `$patch`, `$retainKeys` and the like. */
+const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key) => key.startsWith("$"))
 
 /** Server-side apply creates what does not exist. The objects travel in stored form. */
 const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): write.Updated => {

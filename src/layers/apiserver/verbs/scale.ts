@@ -82,7 +82,7 @@ const patched = (turn: Turn, current: JsonObject): Json => {
       : mergePatch.apply(current, sent)
   if (!isObject(result)) return result
   const own = clone(result)
-  fieldValidation.ofPatchedAs(turn, scaleType)(own)
+  fieldValidation.ofPatchedAs(turn, scaleType, () => result)(own)
   return own
 }
 

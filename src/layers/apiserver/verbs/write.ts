@@ -196,11 +196,10 @@ export const update = (
   const difference = fields.between(before, next, Shape.of(kind.storage))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
-  const settled = metadata.canonical(next, String(existing.revision))
-  if (managedFields.equalOwners(owners, existing.owners) && difference === undefined && equal(settled, before)) {
-    return existing
-  }
-  return save(turn, kind, settled, owners, options.dryRun)
+  const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
+  // What nobody can own may differ all the same.
+  if (isSame && equal(metadata.canonical(next, String(existing.revision)), before)) return existing
+  return save(turn, kind, next, owners, options.dryRun)
 }
 
 const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({

@@ -67,7 +67,14 @@ export const plain = (kind: Kind.Kind): View => {
 }
 
 /** A copy of an object in the form the kind serves. The copy belongs to the caller. */
-export const served = (kind: Kind.Kind, version: Version.Version): JsonObject => {
+export const served = (kind: Kind.Kind, version: Version.Version): JsonObject =>
+  servedAs(kind, Version.parseWhole(version))
+
+/** The same without its managedFields, which are most of a small object. */
+export const servedUnowned = (kind: Kind.Kind, version: Version.Version): JsonObject =>
+  servedAs(kind, Version.parse(version))
+
+const servedAs = (kind: Kind.Kind, stored: JsonObject): JsonObject => {
   const out: Record<string, Json> = { kind: kind.kind, apiVersion: Kind.apiVersion(kind) }
-  return Object.assign(out, converted.fromStored(kind, Version.parseWhole(version)))
+  return Object.assign(out, converted.fromStored(kind, stored))
 }
