@@ -22,7 +22,7 @@ export const run = (host: Host, resolved: Resolved) =>
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
     const left = sentence(table, restriction(resolved))
     if (left !== undefined) yield* Effect.logInfo(left)
-    yield* servers(resolved, cluster, selection)
+    yield* servers(host, resolved, cluster, selection)
     const controllers = ledBy(selection, undefined)
     return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>
       Manager.run({

@@ -1,34 +1,43 @@
-/** Probes and metrics, as the settings want them. */
+/** Probes, metrics, profiles and what operators look at, as the settings want them. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Clusters from "../layers/manager/clusters.ts"
+import * as CommandLine from "../layers/manager/debug/commandLine.ts"
+import type { Host } from "../layers/manager/Host.ts"
+import { settings } from "../layers/manager/settings.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
 /** Outside of everything that talks to the cluster: they answer before it and close after it. */
 export const servers = Effect.fnUntraced(function* (
-  { origins, values }: Resolved,
+  host: Host,
+  resolved: Resolved,
   { embedded, transport }: Clusters.Connected,
-  { chosen }: Selection
+  selection: Selection
 ) {
-  if (values.probeAddress === undefined && values.metricsAddress === undefined) return
+  const { origins, values } = resolved
+  const { metricsAddress, pprofAddress, probeAddress } = values
+  if (probeAddress === undefined && metricsAddress === undefined && pprofAddress === undefined) return
   const Servers = yield* Effect.promise(() => import("../layers/manager/servers.ts"))
   const place = (setting: "probeAddress" | "metricsAddress") =>
     Servers.place(values[setting], { byDefault: origins[setting]._tag === "Default", embedded })
+  const commandLine = CommandLine.shown(host.argv, settings)
   yield* Servers.start({
     probes: place("probeAddress"),
     metrics: place("metricsAddress"),
-    secure: values.metricsSecure
-      ? {
-          transport,
-          files: Option.getOrUndefined(
-            Option.map(values.metricsCertPath, (directory) => ({
-              directory,
-              cert: values.metricsCertName,
-              key: values.metricsCertKey
-            }))
-          )
-        }
-      : undefined,
-    controllers: chosen.map(({ controller }) => controller.name)
+    profiles: pprofAddress === undefined ? undefined : { address: pprofAddress, isOptional: false, commandLine },
+    secure: values.metricsSecure ? { transport, ...secure(resolved, selection) } : undefined,
+    controllers: selection.chosen.map(({ controller }) => controller.name)
   })
+})
+
+const secure = ({ effective, values }: Resolved, { chosen, disabled }: Selection) => ({
+  files: Option.getOrUndefined(
+    Option.map(values.metricsCertPath, (directory) => ({
+      directory,
+      cert: values.metricsCertName,
+      key: values.metricsCertKey
+    }))
+  ),
+  http2: values.http2,
+  pages: { effective, controllers: chosen.map(({ controller }) => controller), disabled }
 })

@@ -42,6 +42,7 @@ export const edgeFiles = [
   "layers/manager/clusters.ts",
   "layers/manager/configFile.ts",
   "layers/manager/standAlone.ts",
+  "layers/manager/debug/inspector.ts",
   "layers/manager/http/Listener.ts",
   "layers/manager/http/certificateFiles.ts",
   "layers/manager/http/door.ts",

@@ -1,8 +1,9 @@
 /**
- * The manager's servers, probes and metrics: they listen before anything else is started and close after everything else is
+ * The manager's servers, for probes, metrics and profiles: they listen before anything else is started and close after everything else is
  * closed, on a leader and on a standby alike. Loaded only when one of them is on. Platform edge.
  */
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
@@ -13,8 +14,10 @@ import { fencedWrites } from "../fence.ts"
 import { Health } from "../Health.ts"
 import { KubeClient } from "../KubeClient.ts"
 import type { Transport } from "../Transport.ts"
+import type { Options as PageOptions } from "./debug/pages.ts"
 import type { Address } from "./http/address.ts"
 import * as CertificateFiles from "./http/certificateFiles.ts"
+import type { Handler } from "./http/exchange.ts"
 import * as Listener from "./http/Listener.ts"
 import * as Probes from "./probes/handle.ts"
 import * as Lag from "./probes/lag.ts"
@@ -31,10 +34,17 @@ export interface Options {
   /** Undefined: off. */
   readonly probes: Place | undefined
   readonly metrics: Place | undefined
+  /** Off unless said otherwise. */
+  readonly profiles?: Profiles | undefined
   /** Metrics over HTTPS, and not for everybody. */
   readonly secure?: Secure | undefined
   /** The names of those that will run here, now or after an election: their series exist from the start. */
   readonly controllers: ReadonlyArray<string>
+}
+
+export interface Profiles extends Place {
+  /** The arguments of the process as they may be shown. */
+  readonly commandLine: ReadonlyArray<string>
 }
 
 export interface Secure {
@@ -42,7 +52,16 @@ export interface Secure {
   readonly transport: Layer.Layer<Transport>
   /** Undefined: the server makes itself a certificate. */
   readonly files: CertificateFiles.Files | undefined
+  /** HTTP/2 as well. */
+  readonly http2?: boolean | undefined
+  /** What the pages for operators show; without it there are none. */
+  readonly pages?: PageOptions | undefined
+  /** Further pages behind the same filter, by their paths. */
+  readonly handlers?: Readonly<Record<string, Handler>> | undefined
 }
+
+/** Two handlers want one path. */
+export class PathTaken extends Data.TaggedError("PathTaken")<{ readonly message: string }> {}
 
 /** What a setting comes to. On the embedded cluster nobody but this machine has any business with what nobody asked for. */
 export const place = (
@@ -66,6 +85,14 @@ export const start = Effect.fnUntraced(function* (options: Options) {
     yield* listen("probes", settings.probeAddress.name, options.probes, Probes.handler(health))
   }
   if (options.metrics !== undefined) yield* metrics(options.metrics, options, lag)
+  if (options.profiles !== undefined) yield* profiles(options.profiles)
+})
+
+const profiles = Effect.fnUntraced(function* (options: Profiles) {
+  const Profiles = yield* Effect.promise(() => import("./debug/profiles.ts"))
+  const Inspector = yield* Effect.promise(() => import("./debug/inspector.ts"))
+  const handle = Profiles.handler(Inspector.platform(options.commandLine))
+  yield* listen("profiles", settings.pprofAddress.name, options, handle)
 })
 
 const metrics = Effect.fnUntraced(function* (place: Place, { controllers, secure }: Options, lag: Lag.Lag) {
@@ -82,10 +109,29 @@ const metrics = Effect.fnUntraced(function* (place: Place, { controllers, secure
   const client = yield* Layer.build(Layer.provide(KubeClient.layer, secure.transport))
   const guard = yield* Effect.provideContext(Guard.make, client)
   const certificate = yield* secure.files === undefined ? selfSigned : CertificateFiles.read(secure.files)
-  const listening = yield* listen("metrics", name, place, guard(handle), certificate)
+  const listening = yield* listen("metrics", name, place, guard(yield* withPages(handle, secure)), {
+    certificate,
+    http2: secure.http2,
+    methods: secure.handlers === undefined ? ["PUT"] : ["PUT", "POST", "PATCH", "DELETE"]
+  })
   if (secure.files !== undefined && listening !== undefined) {
     yield* CertificateFiles.follow(secure.files, certificate, listening.replaceUnsafe)
   }
+})
+
+/** Of one path there is one handler: the metrics', then the pages', then those of others. */
+const withPages = Effect.fnUntraced(function* (metrics: Handler, { handlers = {}, pages }: Secure) {
+  const Page = yield* Effect.promise(() => import("./debug/page.ts"))
+  const Pages = yield* Effect.promise(() => import("./debug/pages.ts"))
+  const own = pages === undefined ? () => Effect.succeed(undefined) : yield* Pages.make(pages)
+  for (const path of Object.keys(handlers)) {
+    if (path === "/metrics" || (yield* own(path)) !== undefined) {
+      return yield* new PathTaken({ message: `the metrics server has a page at ${path} already` })
+    }
+  }
+  const further: Handler = (asked) =>
+    Object.hasOwn(handlers, asked.path) ? (handlers[asked.path] ?? metrics)(asked) : metrics(asked)
+  return Page.before(own, Page.readOnly("/metrics", further))
 })
 
 const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -98,9 +144,9 @@ const listen = (
   setting: string,
   { address, isOptional }: Place,
   handle: Listener.Options["handle"],
-  certificate?: Listener.Certificate
+  further: Pick<Listener.Options, "certificate" | "http2" | "methods"> = {}
 ): Effect.Effect<Listener.Listening | undefined, Listener.ListenError, Scope.Scope> =>
-  Listener.listen({ name, setting, address, handle, certificate }).pipe(
+  Listener.listen({ name, setting, address, handle, ...further }).pipe(
     Effect.tap(({ port }) => Effect.annotateLogs(Effect.logInfo(`Serving ${name}`), { port })),
     Effect.catchIf(
       (error) => isOptional && error.isBusy,

@@ -32,7 +32,7 @@ describe("the settings", () => {
   for (const setting of all) {
     it(`${setting.name} has a default that can be read, and a sentence`, () => {
       assert.isTrue(Option.isSome(setting.read(undefined)))
-      assert.match(setting.name, /^[a-z][a-z-]*$/)
+      assert.match(setting.name, /^[a-z][a-z0-9-]*$/)
       assert.match(setting.description, /^[A-Z].*[^.]$/)
       if (setting.isSecret) assert.isUndefined(setting.default)
     })

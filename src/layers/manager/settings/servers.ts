@@ -1,4 +1,5 @@
 /** Where probes and metrics are served, and to whom. */
+import * as Option from "effect/Option"
 import * as Address from "../http/address.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
@@ -7,6 +8,19 @@ const address: Setting.Codec<Address.Address | undefined> = {
   metavar: "address",
   expected: "an address like :8080 or 127.0.0.1:8080, or 0 for none",
   decode: Address.parse
+}
+
+/** What profiles show is nobody else's business: without a host it is this machine's own. */
+const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
+  metavar: "address",
+  expected: "an address like 127.0.0.1:6060, a port, or 0 for none",
+  decode: (text) => {
+    if (text === "false") return Option.some(undefined)
+    const written = text === "true" ? ":6060" : /^[1-9]\d{0,4}$/.test(text) ? `:${text}` : text
+    return Option.map(Address.parse(written), (address) =>
+      address === undefined ? undefined : { ...address, host: address.host ?? "127.0.0.1" }
+    )
+  }
 }
 
 export const settings = {
@@ -49,5 +63,19 @@ export const settings = {
     description:
       "Where probes are answered; 0 turns them off. On the embedded cluster the default is this address on 127.0.0.1, and none if it is in use",
     default: ":8081"
+  }),
+  pprofAddress: Setting.make(loopbackAddress, {
+    name: "pprof-bind-address",
+    aliases: ["profiling"],
+    group: "servers",
+    description:
+      "Where profiles of the process are served, to whoever can connect; a port alone is one of 127.0.0.1, true is 6060, 0 turns them off",
+    default: "0"
+  }),
+  http2: Setting.make(Codecs.boolean, {
+    name: "enable-http2",
+    group: "servers",
+    description: "Speak HTTP/2 too where HTTPS is served",
+    default: "false"
   })
 }

@@ -35,7 +35,7 @@ it.effect("names the kind that has not synced with its last error, is ready when
         bearer: undefined,
         body: noBody
       }),
-      (answer) => String(answer.body)
+      ({ body }) => (typeof body === "string" ? body : "")
     )
     // What the servers register before there is a manager.
     yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("not running") })

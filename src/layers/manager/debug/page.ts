@@ -1,0 +1,57 @@
+/**
+ * What the pages for operators are made of: a path and what is answered below it for each method. Pure; who may ask is decided
+ * before, and lists are cut so that no page grows with the cluster.
+ */
+import * as Effect from "effect/Effect"
+import { type Answer, type Asked, type Handler, notAllowed } from "../http/exchange.ts"
+
+/** The only method of a page; HEAD comes with GET. */
+export type Method = "GET" | "PUT"
+
+export interface Page {
+  readonly method: Method
+  readonly answer: (asked: Asked) => Effect.Effect<Answer>
+}
+
+/** Finds what is at a path; undefined when there is nothing. */
+export type Pages = (path: string) => Effect.Effect<Page | undefined>
+
+/** Answers with a page when there is one at the path; otherwise somebody else does. */
+export const before =
+  (pages: Pages, otherwise: Handler): Handler =>
+  (asked) =>
+    Effect.flatMap(pages(asked.path), (page) => {
+      if (page === undefined) return otherwise(asked)
+      const methods = page.method === "GET" ? ["GET", "HEAD"] : [page.method]
+      return methods.includes(asked.method) ? page.answer(asked) : Effect.succeed(notAllowed(methods.join(", ")))
+    })
+
+/** Refuses to change what can only be read. */
+export const readOnly =
+  (path: string, handle: Handler): Handler =>
+  (asked) =>
+    asked.path === path && asked.method !== "GET" && asked.method !== "HEAD"
+      ? Effect.succeed(notAllowed("GET, HEAD"))
+      : handle(asked)
+
+/** The first so many, and how many are left out if any are. */
+export const cut = <A>(
+  all: ReadonlyArray<A>,
+  limit: number
+): { readonly items: ReadonlyArray<A>; readonly omitted?: number } =>
+  all.length <= limit ? { items: all } : { items: all.slice(0, limit), omitted: all.length - limit }
+
+/** Milliseconds as seconds with three digits; null where there is no such time. */
+export const seconds = (millis: number | undefined): number | null =>
+  millis === undefined || !Number.isFinite(millis) ? null : Math.round(millis) / 1000
+
+/** Wall clock, milliseconds. */
+export const instant = (at: number): string => new Date(at).toISOString()
+
+const longest = 2000
+
+/** An error's text, on one line and no longer than a screen. */
+export const oneLine = (text: string): string => {
+  const line = text.trim().replace(/\s*[\r\n]\s*/g, " ")
+  return line.length <= longest ? line : `${line.slice(0, longest)} ...`
+}
