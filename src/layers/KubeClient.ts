@@ -15,7 +15,9 @@ import type { Draft, KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
 import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import * as Status from "../kube/Status.ts"
+import * as Trace from "../streams/trace.ts"
 import * as CallPolicy from "./callPolicy.ts"
+import * as CallSpan from "./callSpan.ts"
 import * as Wire from "./kubeRequest.ts"
 import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
 
@@ -141,7 +143,9 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
   static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>
     Layer.effect(
       KubeClient,
-      Effect.map(Transport, (transport) => KubeClient.of(make(transport, options)))
+      Effect.flatMap(Transport, (transport) =>
+        Effect.map(Trace.isOn, (isOn) => KubeClient.of(make(transport, options, isOn ? CallSpan.around : undefined)))
+      )
     )
 
   static readonly layer: Layer.Layer<KubeClient, never, Transport> = KubeClient.layerWith({})

@@ -14,11 +14,13 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
+import type * as Tracer from "effect/Tracer"
 import * as Backoff from "./backoff.ts"
 import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Monotonic from "./monotonic.ts"
 import * as QueueState from "./queueState.ts"
 import * as TokenBucket from "./tokenBucket.ts"
+import type { Triggers } from "./trace.ts"
 
 /** The priority of keys nobody is in a hurry for: the first list of an informer, and resyncs. */
 export const LOW = -100
@@ -89,6 +91,12 @@ export interface KeyedQueue<K extends string = string> {
   readonly doneUnsafe: (key: K) => void
   /** Hands a key back that was not worked on: it is ready again behind its equals, even while draining. */
   readonly releaseUnsafe: (key: K) => void
+  /**
+   * Remembers the span of what has just asked for a key, until the run that answers it claims it. For traces only: without them nothing
+   * is kept.
+   */
+  readonly noteUnsafe: (key: K, trigger: Tracer.Span) => void
+  readonly claimUnsafe: (key: K) => Triggers | undefined
   /** Takes a key, runs `f`, and calls `done` however that ends. Fails with `Done` after shutdown. */
   readonly process: <A, E, R>(f: (key: K) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | Cause.Done, R>
   /**
@@ -189,6 +197,8 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
     done,
     doneUnsafe,
     releaseUnsafe: (key) => state.release(key),
+    noteUnsafe: (key, trigger) => state.note(key, trigger),
+    claimUnsafe: (key) => state.claim(key),
     process,
     onReadyUnsafe: (wake) => parts.waiters.add(wake),
     stats: () => state.stats(),

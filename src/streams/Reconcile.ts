@@ -14,6 +14,7 @@ import type * as Effect from "effect/Effect"
 import type { KeyedQueue } from "./KeyedQueue.ts"
 import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Loop from "./reconcileLoop.ts"
+import type { Trace } from "./trace.ts"
 
 export type Outcome = Done | After
 
@@ -100,6 +101,8 @@ export interface Options<K, E, R> {
   readonly observe?: ((event: RunEvent<K, E>) => void) | undefined
   /** Where runs are counted; nowhere by default. */
   readonly metrics?: LoopMetrics | undefined
+  /** Where spans of runs go; nowhere by default. */
+  readonly trace?: Trace | undefined
 }
 
 /**

@@ -7,10 +7,12 @@
  *
  * Source of the rules: framework.md 2.6; controller-runtime's priority queue and client-go's workqueue.
  */
+import type * as Tracer from "effect/Tracer"
 import { DueHeap } from "./dueHeap.ts"
 import type { QueueHead } from "./loopLook.ts"
 import type { LoopMetrics } from "./loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
+import { merge, type Triggers } from "./trace.ts"
 
 /** In the order in which a shutdown drops them: a drain drops what waits, a stop also what is ready. */
 const Waiting = 0
@@ -34,6 +36,8 @@ interface Entry<K> extends ReadyList.Item<Entry<K>> {
   pendingDue: number
   /** When it last became ready; kept only where it is measured. A raised priority does not move it. */
   readyAt: number
+  /** What has asked for it since the last {@link QueueState.claim}; kept only where runs are traced. */
+  triggers: Triggers | undefined
 }
 
 export interface Options {
@@ -146,6 +150,20 @@ export class QueueState<K> {
     if (entry.pending && this.mode !== "stopped") this.requeue(entry)
     else this.entries.delete(key)
     if (this.processing === 0 && this.ready.size === 0) this.quiet()
+  }
+
+  /** Remembers what has just asked for the key, for the run that will answer it. */
+  note(key: K, trigger: Tracer.Span): void {
+    const entry = this.entries.get(key)
+    if (entry !== undefined) entry.triggers = merge(entry.triggers, trigger)
+  }
+
+  /** What has asked for the key until now: the run that begins answers it, and whatever asks from here on needs another one. */
+  claim(key: K): Triggers | undefined {
+    const entry = this.entries.get(key)
+    const triggers = entry?.triggers
+    if (entry !== undefined) entry.triggers = undefined
+    return triggers
   }
 
   /** Hands a key back that was not worked on: it is ready again, even while draining. */
@@ -261,7 +279,8 @@ export class QueueState<K> {
       sequence: 0,
       since: 0,
       previous: undefined,
-      next: undefined
+      next: undefined,
+      triggers: undefined
     }
     this.adds++
     this.entries.set(key, entry)

@@ -13,6 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Scheduler from "effect/Scheduler"
+import type * as Tracer from "effect/Tracer"
 import type { KeyedQueue } from "./KeyedQueue.ts"
 import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Monotonic from "./monotonic.ts"
@@ -27,6 +28,8 @@ interface Run<K, E> extends Watchdog.Watched {
   /** What the key was handed out with; retries keep it. */
   readonly priority: number
   fiber: Fiber.Fiber<Outcome | void, E> | undefined
+  /** Of a loop that is traced. */
+  readonly span: Tracer.Span | undefined
 }
 
 interface Loop {
@@ -69,7 +72,10 @@ interface Failure<K, E> {
   readonly expired: boolean
 }
 
-/** The one switch from outcome to queue action. The queue is told before the observer, and knows of no worker. */
+/**
+ * The one switch from outcome to queue action. The queue is told before the observer, and knows of no worker. True: the run has asked
+ * for the next one of its key.
+ */
 const settler = <K extends string, E>({
   isStopping,
   limit,
@@ -79,25 +85,28 @@ const settler = <K extends string, E>({
   retries,
   tell
 }: Settling<K, E>) => ({
-  success: (run: Run<K, E>, outcome: Outcome | void, elapsed: number): void => {
+  success: (run: Run<K, E>, outcome: Outcome | void, elapsed: number): boolean => {
     const { key } = run
     queue.forgetUnsafe(key)
     if (outcome?._tag === "After") {
-      queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
+      const asked = queue.addWithUnsafe(key, { priority: outcome.priority ?? run.priority, after: outcome.delay })
       queue.doneUnsafe(key)
       const delay = Duration.toMillis(outcome.delay)
       metrics?.ended(elapsed)
       metrics?.requeues(delay > 0 ? "later" : "now")
-      return tell({ _tag: "After", key, elapsed, delay })
+      tell({ _tag: "After", key, elapsed, delay })
+      return asked !== undefined
     }
     queue.doneUnsafe(key)
     metrics?.ended(elapsed)
     tell({ _tag: "Done", key, elapsed })
+    return false
   },
-  failure: ({ cause, elapsed, expired, key, priority }: Failure<K, E>): void => {
+  failure: ({ cause, elapsed, expired, key, priority }: Failure<K, E>): boolean => {
     if (isStopping() && Cause.hasInterrupts(cause)) {
       queue.releaseUnsafe(key)
-      return tell({ _tag: "Stopped", key, elapsed })
+      tell({ _tag: "Stopped", key, elapsed })
+      return true
     }
     const error = Cause.findError(cause)
     const isTerminal = !expired && Result.isSuccess(error) && Predicate.isTagged(error.success, "TerminalError")
@@ -107,23 +116,28 @@ const settler = <K extends string, E>({
     if (isTerminal) {
       queue.forgetUnsafe(key)
       queue.doneUnsafe(key)
-      return tell({ _tag: "Terminal", key, elapsed, error: error.success })
+      tell({ _tag: "Terminal", key, elapsed, error: error.success })
+      return false
     }
     const attempt = queue.failures(key) + 1
     if (attempt > retries) {
       queue.forgetUnsafe(key)
       queue.doneUnsafe(key)
       tell({ _tag: "GaveUp", key, elapsed, attempt, cause })
-      return Cause.hasDies(cause) ? onDefect(cause) : undefined
+      if (Cause.hasDies(cause)) onDefect(cause)
+      return false
     }
     const delay = queue.addWithUnsafe(key, { priority, rateLimited: true })
     queue.doneUnsafe(key)
     const facts = { key, elapsed, attempt, delay }
-    if (expired) return tell({ _tag: "Timeout", ...facts, limit })
-    if (Result.isSuccess(error)) return tell({ _tag: "Failed", ...facts, error: error.success })
-    if (!Cause.hasDies(cause)) return tell({ _tag: "Interrupted", ...facts })
-    tell({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
-    onDefect(cause)
+    if (expired) tell({ _tag: "Timeout", ...facts, limit })
+    else if (Result.isSuccess(error)) tell({ _tag: "Failed", ...facts, error: error.success })
+    else if (!Cause.hasDies(cause)) tell({ _tag: "Interrupted", ...facts })
+    else {
+      tell({ _tag: "Defect", ...facts, defect: Cause.squash(cause), cause })
+      onDefect(cause)
+    }
+    return delay !== undefined
   }
 })
 
@@ -158,6 +172,7 @@ const make = <K extends string, E, R>(
   const isTimed = options.observe !== undefined || options.metrics !== undefined
   /** What the clock said last in this synchronous section: a run starts when the one before it has ended. */
   let moment = 0
+  const { trace } = options
   const detach = options.metrics?.attachLoop({
     concurrency,
     active: () => active,
@@ -247,10 +262,13 @@ const make = <K extends string, E, R>(
   }
 
   const start = (key: K): void => {
-    const run: Run<K, E> = { key, priority: queue.priority(key) ?? 0, since: moment, expired: false, fiber: undefined }
+    const span = trace?.begin(key, queue.claimUnsafe(key))
+    const priority = queue.priority(key) ?? 0
+    const run: Run<K, E> = { key, priority, since: moment, expired: false, fiber: undefined, span }
     active++
-    if (options.observe !== undefined) tell({ _tag: "Started", key, priority: run.priority })
-    const fiber = fork(Effect.suspend(() => options.reconcile(key)))
+    if (options.observe !== undefined) tell({ _tag: "Started", key, priority })
+    const reconcile = Effect.suspend(() => options.reconcile(key))
+    const fiber = fork(span === undefined ? reconcile : Effect.withParentSpan(reconcile, span))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return settle(run, exit)
     moment = now()
@@ -269,9 +287,16 @@ const make = <K extends string, E, R>(
     active--
     moment = now()
     const elapsed = isTimed ? moment - run.since : 0
+    const isAgain = conclude(run, exit, elapsed)
+    if (run.span === undefined) return
+    if (isAgain) queue.noteUnsafe(run.key, run.span)
+    trace?.end(run.span, exit, isAgain)
+  }
+
+  const conclude = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>, elapsed: number): boolean => {
     if (exit._tag === "Success" && !run.expired) return settling.success(run, exit.value, elapsed)
     const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
-    settling.failure({ key: run.key, priority: run.priority, elapsed, cause, expired: run.expired })
+    return settling.failure({ key: run.key, priority: run.priority, elapsed, cause, expired: run.expired })
   }
 
   /** A defect that must not be recovered: no new runs, the others are interrupted, the last one ends the loop. */

@@ -161,8 +161,8 @@ describe("the reconcile loop", () => {
     },
     {
       title: "terminal failure keeps its count",
-      find: "      queue.forgetUnsafe(key)\n      queue.doneUnsafe(key)\n      return",
-      replace: "      queue.doneUnsafe(key)\n      return"
+      find: '      queue.forgetUnsafe(key)\n      queue.doneUnsafe(key)\n      tell({ _tag: "Terminal"',
+      replace: '      queue.doneUnsafe(key)\n      tell({ _tag: "Terminal"'
     },
     {
       title: "worker lost when a run dies",

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type * as Tracer from "effect/Tracer"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
@@ -17,6 +18,7 @@ import * as LoopMetrics from "../../streams/loopMetrics.ts"
 import type { Predicate } from "../../streams/predicate.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import type * as TokenBucket from "../../streams/tokenBucket.ts"
+import * as Trace from "../../streams/trace.ts"
 import type { Trigger } from "../../streams/trigger.ts"
 import { Cache, type Index } from "../Cache.ts"
 import type { Request } from "../Controller.ts"
@@ -34,7 +36,11 @@ import * as Tools from "./tools.ts"
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
 export interface Feed {
   readonly resource: Resource.Any
-  readonly attach: (cache: Cache["Service"], queue: KeyedQueue.KeyedQueue) => Effect.Effect<void, never, Scope.Scope>
+  readonly attach: (
+    cache: Cache["Service"],
+    queue: KeyedQueue.KeyedQueue,
+    trace: Trace.Trace | undefined
+  ) => Effect.Effect<void, never, Scope.Scope>
 }
 
 export const feed = <A extends KubeObject>(
@@ -43,17 +49,23 @@ export const feed = <A extends KubeObject>(
   options: { readonly predicate?: Predicate<A> | undefined; readonly indexes?: ReadonlyArray<Index<A>> | undefined }
 ): Feed => ({
   resource,
-  attach: (cache, queue) =>
+  attach: (cache, queue, trace) =>
     Effect.flatMap(cache.subscribe(resource, { indexes: options.indexes }), (informer) =>
       informer.onDeltas((deltas) => {
         for (const delta of deltas) {
           if (options.predicate === undefined || options.predicate(delta)) {
-            queue.addAllUnsafe(trigger(delta), isUrgent(delta) ? 0 : KeyedQueue.LOW)
+            const keys = trigger(delta)
+            queue.addAllUnsafe(keys, isUrgent(delta) ? 0 : KeyedQueue.LOW)
+            if (trace !== undefined && keys.length > 0) note(queue, keys, trace.event(resource.kind, delta))
           }
         }
       })
     )
 })
+
+const note = (queue: KeyedQueue.KeyedQueue, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
+  for (const key of keys) queue.noteUnsafe(key, event)
+}
 
 /** First lists and resyncs are not: nothing has changed. */
 const isUrgent = <A>(delta: Delta<A>): boolean =>
@@ -86,6 +98,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const cache = yield* Cache
       const supervisor = yield* Supervisor
       const metrics = yield* LoopMetrics.of(options.name)
+      const trace = yield* Trace.of(options.name)
       const defaults = yield* Defaults
       const timeout = options.timeout ?? defaults.timeout
       const { bucket, name } = options
@@ -97,7 +110,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const events = (yield* Recorder).named(options.component ?? options.name)
       const tools = Tools.make<A>({ cache, client: yield* KubeClient, events }, writes.note)
       const { feeds, reconcile } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
-      for (const source of feeds) yield* begin(source, cache, queue)
+      for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, queue, trace))
       const log = yield* Log.make(options.for)
       const concurrency = options.concurrency ?? defaults.concurrency ?? 1
       /** Before that nobody takes keys, and a drain would never end. */
@@ -116,6 +129,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             park: writes.park,
             observe: log.observe,
             metrics,
+            trace,
             reconcile: (key) => Effect.provideService(reconcile(requestOf(key)), CurrentRun, log.begin(key))
           })
         )
@@ -135,11 +149,8 @@ const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Res
   ...(kind === undefined ? {} : { controllerGroup: kind.group, controllerKind: kind.kind })
 })
 
-const begin = (source: Feed, cache: Cache["Service"], queue: KeyedQueue.KeyedQueue) =>
-  Effect.logDebug("Starting EventSource").pipe(
-    Effect.annotateLogs({ source: `kind source: ${source.resource.kind}` }),
-    Effect.andThen(source.attach(cache, queue))
-  )
+const starting = ({ resource }: Feed) =>
+  Effect.annotateLogs(Effect.logDebug("Starting EventSource"), { source: `kind source: ${resource.kind}` })
 
 /** Milliseconds after which keys that nobody takes are a stall: more than any run may last that has a time limit. */
 const stalledAfter = (timeout: Options<never, never, never, never>["timeout"]): number =>
