@@ -31,7 +31,10 @@ export const run = (host: Host, resolved: Resolved) =>
         warm: settings.warm,
         onLost: settings.onLost,
         onStuck: (message) => Effect.sync(() => abandon(host, message)),
-        startInterval: settings.startInterval
+        startInterval: settings.startInterval,
+        missingKinds: settings.missingKinds,
+        isolation: settings.isolation,
+        syncTimeout: settings.syncTimeout
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
     ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(Effect.scoped)

@@ -42,11 +42,30 @@ export interface Descriptor<out R = never> {
   readonly reads: ReadonlyArray<Resource.Any>
   /** False: it runs on every replica, leader or not. */
   readonly needsLeader: boolean
+  /** Kinds beyond those that it reads that the server must serve; without one of them it does not run. */
+  readonly requires?: ReadonlyArray<Resource.Any> | undefined
+  /**
+   * True: it starts before all others of its group, which wait until its kinds have synced and what they asked for is done, or its
+   * first run is over; its failure to get there ends the manager, and its client is the program's own. Source: framework.md K17.
+   */
+  readonly startFirst?: boolean | undefined
+  /** True: it works on a `CloudProvider`, and runs only where cloud loops do. Source: framework.md K9. */
+  readonly cloud?: boolean | undefined
   /** Names of pages that it shows by `Inspection` while it runs, and what each of them says. None unless there are any. */
   readonly debug?: Readonly<Record<string, string>> | undefined
   /** Runs the controller for as long as its scope is open. */
   readonly layer: Layer.Layer<never, never, Services | R>
 }
+
+/** When and where a controller runs, as in {@link Descriptor}; leaders only unless said otherwise. */
+export interface Placement extends Partial<Pick<Descriptor, "needsLeader" | "requires" | "startFirst" | "cloud">> {}
+
+const placed = ({ cloud, needsLeader = true, requires, startFirst }: Placement) => ({
+  needsLeader,
+  ...(requires === undefined ? {} : { requires }),
+  ...(startFirst === undefined ? {} : { startFirst }),
+  ...(cloud === undefined ? {} : { cloud })
+})
 
 /** One object to look at: its key, and the key's parts. Never the event that caused it. */
 export interface Request {
@@ -82,7 +101,7 @@ export interface Options<
   Acc extends ReadonlyArray<Access.Any>,
   E,
   Req
-> {
+> extends Placement {
   readonly name: string
   /** The kind whose objects are reconciled: every change of one asks for its key. */
   readonly for: R
@@ -102,8 +121,6 @@ export interface Options<
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
   /** How long a key may wait for its own writes to show up in the cache; 5 s unless said otherwise. */
   readonly ownWritesLimit?: Duration.Input | undefined
-  /** False: runs on standbys too. */
-  readonly needsLeader?: boolean | undefined
   /**
    * Moves the actual towards the desired for one object; level-based, idempotent. Return nothing or `Reconcile.done`,
    * `Reconcile.after(d)` to run again, fail to be retried with backoff, fail with `Reconcile.terminal` to be left alone.
@@ -139,7 +156,7 @@ export const make = <
     name: options.name,
     access,
     reads,
-    needsLeader: options.needsLeader ?? true,
+    ...placed(options),
     layer: Loop.layer({
       ...options,
       reads,
@@ -155,7 +172,7 @@ export interface Body<E, Req> {
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
 }
 
-export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> {
+export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement {
   readonly name: string
   /** Component in the events it records; the name unless said otherwise. */
   readonly component?: string | undefined
@@ -172,7 +189,6 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
   readonly retries?: number | undefined
   /** As in {@link Options}. */
   readonly ownWritesLimit?: Duration.Input | undefined
-  readonly needsLeader?: boolean | undefined
   /**
    * Makes what the sources and the reconcile share: it lives exactly as long as one run of the layer, one term of leadership.
    * It runs before any key is worked on and must not wait for the cache.
@@ -189,7 +205,7 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
     name: options.name,
     access: options.access,
     reads,
-    needsLeader: options.needsLeader ?? true,
+    ...placed(options),
     layer: Loop.layer({
       ...options,
       bucket: options.bucket ?? { perSecond: 10, burst: 100 },
@@ -203,14 +219,13 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
   }
 }
 
-export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req> {
+export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req> extends Placement {
   readonly name: string
   readonly access: Acc
   /** When to run again after a run; the first run is at once. Its input is the run that has just ended. */
   readonly schedule: Schedule.Schedule<unknown, Run>
   /** Component in the events it records; the name unless said otherwise. */
   readonly component?: string | undefined
-  readonly needsLeader?: boolean | undefined
   /**
    * Called once for each run of the layer, one term of leadership, so its closure may hold books; the effect it answers with is
    * one run. A failure is logged and the schedule goes on; runs never overlap.
@@ -227,7 +242,7 @@ export const scheduled = <E, Req = never, const Acc extends ReadonlyArray<Access
     name: options.name,
     access: options.access,
     reads,
-    needsLeader: options.needsLeader ?? true,
+    ...placed(options),
     layer: Periodic.layer({ ...options, reads })
   }
 }

@@ -224,6 +224,16 @@ const askAll = Effect.fnUntraced(function* (client: Client) {
   }
 })
 
+/**
+ * What the server serves of a group in one version at this moment: one small request, asked anew each time and remembered by nobody.
+ * Nothing when there is no such version.
+ */
+export const versionOf = (
+  client: Client,
+  group: string,
+  version: string
+): Effect.Effect<ReadonlyArray<Documents.ApiResource>, ApiError.ApiError> => askDocument(client, group, version)
+
 /** A version that vanished between the index and now has no resources. */
 const askDocument = Effect.fnUntraced(function* (client: Client, group: string, version: string) {
   const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`

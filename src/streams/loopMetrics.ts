@@ -173,6 +173,20 @@ export class LoopMetrics {
     return Math.max(0, ...Array.from(this.queues.keys(), (queue) => queue.stalled()))
   }
 
+  /** How many runs have ended. */
+  runs(): number {
+    return this.elapsed.count
+  }
+
+  /** Whether nothing is under way and no key is ready; undefined while there are no workers. */
+  isIdle(): boolean | undefined {
+    if (this.loops.size === 0) return undefined
+    return (
+      this.over(this.loops, (loop) => loop.active()) + this.over(this.queues.keys(), (queue) => queue.stats().ready) ===
+      0
+    )
+  }
+
   private shareTheRest(): void {
     const own = new Set(this.priorities)
     // One more than is allowed: full for ever.

@@ -105,7 +105,7 @@ describe.concurrent("bad luck", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("403 on a list names verb and resource", () =>
+  it.live("403 on a list, with strict isolation, names controller, verb and resource", () =>
     Effect.gen(function* () {
       const message =
         'pods is forbidden: User "nobody" cannot list resource "pods" in API group "" at the cluster scope'
@@ -116,9 +116,10 @@ describe.concurrent("bad luck", () => {
           : answer(response, 200, { metadata: { resourceVersion: "1" }, items: [] })
       })
       const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
-      yield* told(yield* Process.run(["--kubeconfig", kubeconfig]), {
+      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
+      yield* told(yield* Process.run(["--kubeconfig", kubeconfig, ...strict]), {
         code: 1,
-        line: /^(list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers$/
+        line: /^pod-count failed: pods did not sync within 1s: (list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers/
       })
       onlyRead(server)
     }).pipe(Effect.scoped)

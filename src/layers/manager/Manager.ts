@@ -1,26 +1,32 @@
 /**
  * Runs controllers for as long as it is running itself: keeps every kind they read warm, waits for its turn to lead, builds
  * their layers one after another into the term's scope, and ends when a supervised fiber fails, when it is
- * interrupted, or, unless it is to rejoin, when leadership is lost. Start and stop order are the nesting of scopes; there is no list of phases.
+ * interrupted, or, unless it is to rejoin, when leadership is lost. A controller whose kinds the server does not serve waits for them, or is
+ * skipped. Start and stop order are the nesting of scopes; there is no list of phases.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
-import type * as Scope from "effect/Scope"
-import type * as Resource from "../../kube/Resource.ts"
 import { Cache } from "../Cache.ts"
-import * as Fence from "../fence.ts"
-import { KubeClient } from "../KubeClient.ts"
 import type { Descriptor, Services } from "../Controller.ts"
+import * as Fence from "../fence.ts"
 import { Health } from "../Health.ts"
+import { type Client, KubeClient } from "../KubeClient.ts"
 import { Inspection } from "../Inspection.ts"
 import { Leadership, type Term } from "../Leadership.ts"
 import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
 import * as Preflight from "./preflight.ts"
 import * as Informers from "./probes/informers.ts"
+import * as Attendance from "./roster/attendance.ts"
+import * as Crew from "./roster/crew.ts"
+import * as FirstPass from "./roster/firstPass.ts"
+import * as Kinds from "./roster/kinds.ts"
+import { States } from "./roster/states.ts"
+import * as SyncLimit from "./roster/syncLimit.ts"
 
 /** The manager ended although nobody asked it to; one sentence says why. */
 export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}
@@ -46,7 +52,7 @@ export interface Options<out R> {
    * can go on. The fence holds its writes back all the same. Nothing unless said otherwise; a program ends its process.
    */
   readonly onStuck?: ((message: string) => Effect.Effect<void>) | undefined
-  /** How long to wait at the start for the server to answer, and for a refusal to be taken back. Default 10 s. */
+  /** How long to wait at the start for the server to answer, and for the first lists. Default 10 s. */
   readonly patience?: Duration.Input | undefined
   /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
   readonly warm?: boolean | undefined
@@ -55,43 +61,125 @@ export interface Options<out R> {
    * Default none. Source: framework.md K16, kube-controller-manager's ControllerStartInterval with a jitter of one.
    */
   readonly startInterval?: Duration.Input | undefined
+  /**
+   * What becomes of a controller when the server does not serve a kind that it needs. `wait`, the default: it starts when the kind
+   * comes and stops when it goes. `skip`: it is left out until the process is started anew. Source: framework.md K8.
+   */
+  readonly missingKinds?: "wait" | "skip" | undefined
+  /**
+   * What becomes of the others when a kind does not sync. `independent`, the default: they work, and readiness tells which kind it is.
+   * `strict`: the manager ends once `syncTimeout` is over. Source: framework.md 2.4, M27.
+   */
+  readonly isolation?: "independent" | "strict" | undefined
+  /** How long a controller's kinds may take to sync before somebody is told. Default 2 min. */
+  readonly syncTimeout?: Duration.Input | undefined
+  /** The client of a controller, made from the manager's: who it says it is. The manager's own unless said otherwise. */
+  readonly identify?: Identify | undefined
 }
 
-export const run = <R>(
-  options: Options<R>
-): Effect.Effect<never, ManagerError | Preflight.PreflightError | SupervisedFailure, Services | Leadership | R> =>
+/** Source: framework.md K3. */
+export type Identify = (controller: Descriptor<unknown>, client: Client) => Effect.Effect<Client>
+
+type Failure = ManagerError | Preflight.PreflightError | SupervisedFailure | FirstPass.NotReady
+
+/** What all crews of one manager share. */
+interface Setting {
+  readonly kinds: Kinds.Kinds
+  readonly waits: boolean
+  readonly interval: Duration.Duration
+  readonly limit: SyncLimit.SyncLimit
+  readonly warm: boolean
+  readonly identify: Identify
+}
+
+/** The effect it answers with can be run once. */
+export const run = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> => {
+  let isStarted = false
+  return Effect.suspend(() => {
+    if (isStarted) return Effect.fail(new ManagerError({ message: "the manager was started more than once" }))
+    isStarted = true
+    return main(options)
+  })
+}
+
+const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> =>
   Effect.gen(function* () {
     const patience = options.patience ?? "10 seconds"
     const supervisor = yield* Supervisor
-    const startInterval = Duration.fromInputUnsafe(options.startInterval ?? Duration.zero)
-    yield* Preflight.reachable(patience)
     const groups = [{ leadership: yield* Leadership, controllers: options.controllers }, ...(options.groups ?? [])]
     const controllers = groups.flatMap((group) => group.controllers)
-    const kinds = kindsOf(controllers)
-    const cache = yield* Cache
-    if (options.warm !== false) for (const resource of kinds) yield* cache.subscribe(resource)
+    yield* unique(controllers)
+    yield* Preflight.reachable(patience)
+    const waits = options.missingKinds !== "skip"
+    const setting: Setting = {
+      kinds: yield* Kinds.make({ controllers, waits, patience }),
+      waits,
+      interval: Duration.fromInputUnsafe(options.startInterval ?? Duration.zero),
+      limit: {
+        isolation: options.isolation ?? "independent",
+        timeout: Duration.fromInputUnsafe(options.syncTimeout ?? "2 minutes")
+      },
+      warm: options.warm !== false,
+      identify: options.identify ?? ((_, client) => Effect.succeed(client))
+    }
+    const { checks } = Informers
     const health = yield* Health
-    for (const { check, probe } of Informers.checks(cache)) yield* health.register(probe, check)
+    const cache = yield* Cache
+    for (const { check, probe } of checks(cache)) yield* health.register(probe, check)
     yield* (yield* Inspection).informers.show(cache.status)
     yield* Effect.forEach(groups, showGroup, { discard: true })
-    if (options.warm !== false) {
-      yield* Preflight.permitted(kinds, patience)
-    }
     const work = Effect.gen(function* () {
-      yield* build(
-        controllers.filter((one) => !one.needsLeader),
-        yield* Effect.scope,
-        startInterval
-      )
-      return yield* Effect.raceAllFirst([Effect.never, ...groups.map((group) => terms(group, options, startInterval))])
+      yield* supervisor.fork("roster", Attendance.run({ ...setting, members: controllers }))
+      if (setting.warm) yield* Preflight.tried(Kinds.readable(controllers, setting.kinds.absent()), patience)
+      const everywhere = controllers.filter((one) => !one.needsLeader)
+      return yield* Effect.raceAllFirst([
+        crew(everywhere, setting),
+        ...groups.map((group) => terms(group, options, setting))
+      ])
     })
-    return yield* Effect.raceFirst(supervisor.failure, work)
+    const states = yield* States
+    const failure = Effect.tapError(supervisor.failure, ({ fiber, message }) =>
+      Effect.sync(() => {
+        if (controllers.some(({ name }) => name === fiber)) states.set(fiber, { _tag: "Failed", message })
+      })
+    )
+    return yield* untilEither(failure, work)
   }).pipe(
     // The user gets one sentence; whoever looks for a bug gets the rest.
     Effect.tapCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logDebug("The manager has ended", cause)
     ),
     Effect.scoped
+  )
+
+/** A name is what states, metrics and accounts go by. */
+const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<void, ManagerError> => {
+  const names = controllers.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined
+    ? Effect.void
+    : Effect.fail(new ManagerError({ message: `controller ${twice} was started more than once` }))
+}
+
+/**
+ * Runs the work until it or the supervisor fails. Then the work is ended, and whatever goes wrong with that is added to the first
+ * failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: framework.md M23, M24.
+ */
+const untilEither = <E, E2, R>(failure: Effect.Effect<never, E>, work: Effect.Effect<never, E2, R>) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(restore(work))
+      const first = yield* Effect.exit(restore(Effect.raceFirst(failure, Fiber.join(fiber))))
+      const isOver = fiber.pollUnsafe() !== undefined
+      yield* Fiber.interrupt(fiber)
+      const last = yield* Fiber.await(fiber)
+      const late = isOver || Exit.isSuccess(last) ? [] : last.cause.reasons.filter(({ _tag }) => _tag !== "Interrupt")
+      if (late.length === 0 || Exit.isSuccess(first)) return yield* first
+      yield* Effect.logError("More went wrong while the controllers were stopped", Cause.fromReasons(late))
+      return yield* Cause.hasInterruptsOnly(first.cause)
+        ? first
+        : Effect.failCause(Cause.fromReasons<E | E2>([...first.cause.reasons, ...late]))
+    })
   )
 
 const showGroup = ({ controllers, leadership }: Group<unknown>) =>
@@ -103,7 +191,7 @@ const showGroup = ({ controllers, leadership }: Group<unknown>) =>
 const terms = <R>(
   { controllers, leadership }: Group<R>,
   { onLost, onStuck }: Pick<Options<R>, "onLost" | "onStuck">,
-  startInterval: Duration.Duration
+  setting: Setting
 ) =>
   Effect.gen(function* () {
     const leaders = controllers.filter((one) => one.needsLeader)
@@ -113,7 +201,7 @@ const terms = <R>(
       const outcome = yield* Effect.scoped(
         Effect.flatMap(Effect.scope, (around) =>
           Leadership.run((held) =>
-            Effect.andThen(Effect.forkIn(stuck(held, onStuck), around), term(leaders, startInterval)(held))
+            Effect.andThen(Effect.forkIn(stuck(held, onStuck), around), term(leaders, setting)(held))
           )
         )
       ).pipe(Effect.provideService(Leadership, leadership))
@@ -135,32 +223,37 @@ const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = (
 
 /** What is built here reads as it likes and writes only while the term can be proven. */
 const term =
-  <R>(leaders: ReadonlyArray<Descriptor<R>>, startInterval: Duration.Duration) =>
+  <R>(leaders: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
   (held: Term) =>
-    Effect.gen(function* () {
-      const client = Fence.client(yield* KubeClient, held)
-      yield* Effect.provideService(build(leaders, yield* Effect.scope, startInterval), KubeClient, client)
-      return yield* Effect.never
+    crew(leaders, {
+      ...setting,
+      identify: (controller, client) =>
+        Effect.map(setting.identify(controller, client), (own) => Fence.client(own, held))
     })
 
-/** One after another, so that they stop in the reverse order. */
-const build = <R>(controllers: ReadonlyArray<Descriptor<R>>, scope: Scope.Scope, startInterval: Duration.Duration) =>
-  Effect.forEach(
-    controllers,
-    (controller, index) =>
-      (index === 0 ? Effect.void : gap(startInterval)).pipe(
-        Effect.andThen(Effect.annotateLogs(Effect.logInfo("Starting Controller"), { controller: controller.name })),
-        Effect.andThen(Layer.buildWithScope(controller.layer, scope))
-      ),
-    { discard: true }
-  )
-
-/** From once to twice the interval. */
-const gap = (interval: Duration.Duration): Effect.Effect<void> =>
-  Duration.isZero(interval)
-    ? Effect.void
-    : Effect.flatMap(Random.next, (random) => Effect.sleep(Duration.times(interval, 1 + random)))
-
-const kindsOf = (controllers: ReadonlyArray<Descriptor<unknown>>): ReadonlyArray<Resource.Any> => [
-  ...new Map(controllers.flatMap((one) => one.reads.map((resource) => [resource.id, resource] as const))).values()
-]
+/** Builds controllers in their order while their kinds are served; never ends. */
+const crew = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
+  Effect.gen(function* () {
+    const states = yield* States
+    const supervisor = yield* Supervisor
+    const client = yield* KubeClient
+    const { interval, kinds, limit, waits } = setting
+    const open = Effect.fnUntraced(function* (controller: Descriptor<R>) {
+      const { layer, name, startFirst } = controller
+      yield* Effect.addFinalizer(() => Effect.sync(() => states.set(name, { _tag: "Standby" })))
+      yield* Effect.annotateLogs(Effect.logInfo("Starting Controller"), { controller: name })
+      const ready = startFirst === true ? yield* FirstPass.watch(controller, limit.timeout) : Effect.void
+      const own = yield* setting.identify(controller, client)
+      yield* Layer.buildWithScope(layer, yield* Effect.scope).pipe(Effect.provideService(KubeClient, own))
+      states.set(name, { _tag: "Started" })
+      // Otherwise `attendance` does.
+      if (!setting.warm) yield* supervisor.fork(name, SyncLimit.watch(controller, limit))
+      yield* ready
+    })
+    const leaving = ({ name }: Descriptor<R>) =>
+      Effect.andThen(
+        Effect.sync(() => states.set(name, { _tag: "Stopping" })),
+        Effect.annotateLogs(Effect.logInfo("Stopping Controller"), { controller: name })
+      )
+    return yield* Crew.run({ members, kinds, waits, interval, open, leaving })
+  })

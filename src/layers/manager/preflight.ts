@@ -1,6 +1,6 @@
 /**
- * What is checked before anything is written: that the server answers, that it knows us, and that it lets us read what the
- * controllers read. What a later retry cannot mend is one clear failure now; the rest is given a little time.
+ * What is checked before anything is written: that the server answers and that it knows us. What a later retry cannot mend is one clear
+ * failure now; the rest is given a little time.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as ApiError from "../../kube/ApiError.ts"
 import type * as Resource from "../../kube/Resource.ts"
-import { Cache, type InformerStatus } from "../Cache.ts"
+import { Cache } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
 
 /** Nothing was started and nothing written; the message says what is wrong and what to do. */
@@ -70,20 +70,19 @@ const silence = (limit: Duration.Duration, detail: string): string =>
   `the API server did not answer within ${Duration.format(limit)}, check its address: ${detail}`
 
 /**
- * Waits until every kind has synced, but no longer than the patience; then kinds that the server refuses are a failure, and
- * those that are late for other reasons are left to the informers, which go on trying.
+ * Waits until each of these kinds has synced or has failed once, but no longer than the patience: a standby is warm before it contends,
+ * and whatever is late for longer is left to the informers, which go on trying.
  */
-export const permitted = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.Any>, patience: Duration.Input) {
+export const tried = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.Any>, patience: Duration.Input) {
   const cache = yield* Cache
-  const all = Effect.forEach(kinds, (resource) => Effect.orDie(cache.synced(resource)), { discard: true })
-  yield* Effect.timeoutOption(all, patience)
-  const refused = (yield* cache.status).find(isRefused)
-  if (refused?.lastError !== undefined) {
-    return yield* new PreflightError({
-      message: `${refused.lastError.message}; grant list and watch on ${refused.resource}, or leave the controller out with --controllers`
-    })
-  }
-})
-
-const isRefused = (status: InformerStatus): boolean =>
-  !status.synced && (status.lastError?.status === 403 || status.lastError?.status === 401)
+  const informers = yield* Effect.forEach(kinds, (resource) => cache.subscribe(resource))
+  const synced = Effect.forEach(informers, (informer) => informer.synced, { discard: true })
+  const settled = Effect.gen(function* () {
+    while (true) {
+      const statuses = (yield* Effect.forEach(informers, (informer) => informer.status)).flat()
+      if (statuses.every((status) => status.synced || status.lastError !== undefined)) return
+      yield* Effect.sleep(interval)
+    }
+  })
+  yield* Effect.timeoutOption(Effect.raceFirst(synced, settled), patience)
+}, Effect.scoped)

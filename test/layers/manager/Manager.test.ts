@@ -408,26 +408,6 @@ describe("Manager", () => {
     }).pipe(Effect.provide(alone))
   )
 
-  it.effect("403 on a list names verb and resource, and nothing is built", () =>
-    Effect.gen(function* () {
-      const trace: Array<string> = []
-      yield* (yield* ApiServer).setFaults([
-        {
-          match: on({ resource: "pods" }),
-          fault: { _tag: "Status", code: 403, message: 'User "x" cannot list resource "pods"' }
-        }
-      ])
-      const controller = { ...tracing("a", trace), reads: [Pod] }
-      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
-      yield* TestClock.adjust("10 seconds")
-      assert.match(
-        yield* messageOf(fiber),
-        /(list|watch) pods: User "x" cannot list resource "pods"; grant list and watch on pods/
-      )
-      assert.deepStrictEqual(trace, [])
-    }).pipe(Effect.provide(alone))
-  )
-
   it.effect("a kind that is late for another reason does not keep the controllers from starting", () =>
     Effect.gen(function* () {
       const trace: Array<string> = []

@@ -5,13 +5,10 @@
  */
 import * as Context from "effect/Context"
 
-export type State =
+/** What has become of its turn. */
+export type Doing =
   /** Its group does not lead, or its turn to start has not come. */
   | { readonly _tag: "Standby" }
-  /** The server does not serve these kinds (yet): it starts when it does. */
-  | { readonly _tag: "Waiting"; readonly missing: ReadonlyArray<string> }
-  /** The server did not serve these kinds when the manager started, and nobody waits for them. */
-  | { readonly _tag: "Skipped"; readonly missing: ReadonlyArray<string> }
   /** It is built; its workers begin as soon as its kinds have synced. */
   | { readonly _tag: "Started" }
   /** Its runs are let finish. */
@@ -19,15 +16,52 @@ export type State =
   /** It ended the manager. */
   | { readonly _tag: "Failed"; readonly message: string }
 
+export type State =
+  | Doing
+  /** The server does not serve these kinds (yet): it starts when it does. */
+  | { readonly _tag: "Waiting"; readonly missing: ReadonlyArray<string> }
+  /** The server did not serve these kinds when the manager started, and nobody waits for them. */
+  | { readonly _tag: "Skipped"; readonly missing: ReadonlyArray<string> }
+
 export interface States {
-  readonly set: (controller: string, state: State) => void
+  readonly set: (controller: string, doing: Doing) => void
+  /** Kinds that it needs and the server does not serve, from now on; it waits for them, or it does not. */
+  readonly lacks: (controller: string, missing: ReadonlyArray<string>, waits: boolean) => void
   /** In the order of the roster. */
   readonly all: () => ReadonlyMap<string, State>
 }
 
+interface Entry {
+  doing: Doing
+  /** Undefined when it lacks nothing. */
+  lacking: Extract<State, { readonly missing: unknown }> | undefined
+}
+
 export const makeUnsafe = (): States => {
-  const states = new Map<string, State>()
-  return { set: (controller, state) => void states.set(controller, state), all: () => states }
+  const entries = new Map<string, Entry>()
+  const entry = (controller: string): Entry => {
+    const known = entries.get(controller) ?? { doing: { _tag: "Standby" }, lacking: undefined }
+    entries.set(controller, known)
+    return known
+  }
+  return {
+    set: (controller, doing) => {
+      const known = entry(controller)
+      // Whoever has failed is closed afterwards, which is no news.
+      if (known.doing._tag !== "Failed" || doing._tag === "Started") known.doing = doing
+    },
+    lacks: (controller, missing, waits) => {
+      const lacking = { _tag: waits ? "Waiting" : "Skipped", missing } as const
+      entry(controller).lacking = missing.length === 0 ? undefined : lacking
+    },
+    all: () =>
+      new Map(
+        Array.from(entries, ([name, { doing, lacking }]) => [
+          name,
+          doing._tag === "Standby" ? (lacking ?? doing) : doing
+        ])
+      )
+  }
 }
 
 /** The process's; tests and programs that run two managers provide their own. */

@@ -36,6 +36,27 @@ export const settings = {
     description: "Time between the starts of two controllers at least, and at most twice that",
     default: "0s"
   }),
+  missingKinds: Setting.make(Codecs.choice(["wait", "skip"]), {
+    name: "missing-kinds",
+    group: "controllers",
+    description:
+      "What becomes of a controller when the server does not serve a kind that it needs: wait starts it when the kind comes and stops it when it goes, skip leaves it out",
+    default: "wait"
+  }),
+  isolation: Setting.make(Codecs.choice(["independent", "strict"]), {
+    name: "cache-isolation",
+    group: "cache",
+    description:
+      "What follows when a kind cannot be read: independent delays only the controllers that need it, strict ends the process once cache-sync-timeout is over",
+    default: "independent"
+  }),
+  syncTimeout: Setting.make(Codecs.interval, {
+    name: "cache-sync-timeout",
+    group: "cache",
+    description:
+      "Time for the kinds of a controller to be read for the first time; then it is logged, or the process ends",
+    default: "2m"
+  }),
   concurrency: Setting.make(Codecs.concurrency, {
     name: "max-concurrent-reconciles",
     group: "controllers",

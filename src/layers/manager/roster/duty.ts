@@ -1,0 +1,44 @@
+/**
+ * Who is to start or to stop next, of controllers that stand under one another's order: a pure function of what runs and of which
+ * kinds the server lacks. Asked again after each step, it leads from any situation to the one in which exactly those run whose kinds
+ * are served. It starts and stops nothing itself.
+ */
+
+/** What of a controller decides over its turn. */
+export interface Member {
+  readonly name: string
+  /** True: nobody of its group starts before it is ready. */
+  readonly startFirst?: boolean | undefined
+}
+
+export interface Situation<M extends Member> {
+  /** In the order in which they start; names are unique. */
+  readonly members: ReadonlyArray<M>
+  /** Started and not asked to stop, in the order of their starts. Never one of `closing`. */
+  readonly running: ReadonlyArray<string>
+  /** Asked to stop; until they have, they are not started again. */
+  readonly closing: ReadonlySet<string>
+  /** Whether the server lacks a kind that it needs. */
+  readonly isMissing: (member: M) => boolean
+  /** Whether kinds may still come; a controller that nobody waits for holds nobody up. */
+  readonly waits: boolean
+}
+
+export type Step<M> =
+  | { readonly _tag: "Start"; readonly member: M }
+  | { readonly _tag: "Stop"; readonly member: M }
+  /** Nothing is to be done until something changes. */
+  | { readonly _tag: "Rest" }
+
+/** Stops before starts, the last started first; of those to start, the first of the order. */
+export const next = <M extends Member>(situation: Situation<M>): Step<M> => {
+  const { closing, isMissing, members, running, waits } = situation
+  const idle = members.filter((one) => !running.includes(one.name) && !closing.has(one.name))
+  const last = running.findLast((name) => members.some((one) => one.name === name && isMissing(one)))
+  const leaving = members.find((one) => one.name === last)
+  if (leaving !== undefined) return { _tag: "Stop", member: leaving }
+  const firsts = members.filter((one) => one.startFirst === true && !running.includes(one.name))
+  const isHeld = firsts.some((one) => waits || !isMissing(one))
+  const coming = idle.find((one) => !isMissing(one) && (!isHeld || one.startFirst === true))
+  return coming === undefined ? { _tag: "Rest" } : { _tag: "Start", member: coming }
+}
