@@ -11,6 +11,7 @@ import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
 import { services } from "./services.ts"
+import { telemetry } from "./telemetry.ts"
 
 export const run = (host: Host, resolved: Resolved) =>
   Effect.gen(function* () {
@@ -37,7 +38,7 @@ export const run = (host: Host, resolved: Resolved) =>
         syncTimeout: settings.syncTimeout
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
     ).pipe(Effect.provide(services(settings, cluster)))
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.provide(telemetry(host, resolved.values)))
 
 /** There is nothing left to wait for. */
 const abandon = (host: Host, message: string): void => {

@@ -94,8 +94,9 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   )
   const cluster = Context.get(services, EmbeddedCluster)
   const transport = over(Context.get(services, Endpoint))
-  // The simulated nodes are clients of their own: what they cache and count is no business of the controllers.
-  const apart = Effect.provideService(Metric.MetricRegistry, new Map())
+  // The simulated nodes are clients of their own: what they cache, count and trace is no business of the controllers.
+  const apart = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
   const client = yield* apart(Layer.build(Layer.provide(KubeClient.layer, transport)))
   const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
   yield* apart(Layer.build(simulation))

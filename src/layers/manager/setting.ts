@@ -30,6 +30,7 @@ export const groups = {
   leadership: "Leader election",
   servers: "Probes and metrics",
   logs: "Logs",
+  telemetry: "Telemetry",
   process: "Process",
   command: "This command"
 } as const

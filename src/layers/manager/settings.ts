@@ -13,6 +13,7 @@ import * as Leadership from "./settings/leadership.ts"
 import * as Logs from "./settings/logs.ts"
 import * as Process from "./settings/process.ts"
 import * as Servers from "./settings/servers.ts"
+import * as Telemetry from "./settings/telemetry.ts"
 
 export const settings = {
   ...Cluster.settings,
@@ -21,6 +22,7 @@ export const settings = {
   ...Leadership.settings,
   ...Servers.settings,
   ...Logs.settings,
+  ...Telemetry.settings,
   ...Process.settings
 }
 

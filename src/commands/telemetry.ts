@@ -1,0 +1,18 @@
+/** What the program tells a collector, where there is one: around everything else, so that it hears of the end too. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { Host } from "../layers/manager/Host.ts"
+import type * as Settings from "../layers/manager/settings.ts"
+
+export const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
+  Option.match(otlpEndpoint, {
+    onNone: () => Layer.empty,
+    onSome: (endpoint) =>
+      Layer.unwrap(
+        Effect.map(
+          Effect.promise(() => import("../layers/manager/telemetry/Otlp.ts")),
+          (Otlp) => Otlp.layer({ endpoint, env: host.env })
+        )
+      )
+  })

@@ -1,0 +1,105 @@
+/**
+ * Traces, logs and metrics for a collector, by OTLP as JSON over HTTP. Closing it sends what is left, within a bound. Loaded only when
+ * there is a collector. Of the environment that OpenTelemetry defines it knows the headers, the service's name and the
+ * attributes of the resource.
+ */
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as OtlpExporter from "effect/observability/OtlpExporter"
+import * as OtlpLogger from "effect/observability/OtlpLogger"
+import * as OtlpMetrics from "effect/observability/OtlpMetrics"
+import * as OtlpSerialization from "effect/observability/OtlpSerialization"
+import * as OtlpTracer from "effect/observability/OtlpTracer"
+import { version } from "../../../version.ts"
+import * as Level from "../logs/level.ts"
+import { redact } from "../logs/secrets.ts"
+import { guard } from "./delivery.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface Options {
+  readonly endpoint: URL
+  readonly env: Environment
+}
+
+/** All three at once; a program that stops waits no longer for a collector that does not answer. */
+const shutdownTimeout = Duration.seconds(2)
+
+export const layer = ({ endpoint, env }: Options) => {
+  const base = endpoint.href.replace(/\/+$/, "")
+  const options = (signal: string) => ({
+    url: `${base}/v1/${signal}`,
+    headers: headersOf(env["OTEL_EXPORTER_OTLP_HEADERS"]),
+    resource: resourceOf(env),
+    shutdownTimeout
+  })
+  return Layer.mergeAll(
+    OtlpTracer.layer(options("traces")),
+    OtlpMetrics.layer(options("metrics")),
+    Layer.provideMerge(Logger.layer([logger(options("logs"))], { mergeWithExisting: true }), OtlpExporter.layerFlusher)
+  ).pipe(
+    Layer.provide(Layer.succeed(OtlpSerialization.OtlpSerialization, serialization)),
+    Layer.provide(
+      Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (one) => guard(one, base))
+      )
+    ),
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: defined(env) })))
+  )
+}
+
+/** Whoever has named the service elsewhere is not overruled. */
+const resourceOf = (env: Environment) => ({
+  serviceName: (env["OTEL_RESOURCE_ATTRIBUTES"] ?? "").includes("service.name=")
+    ? undefined
+    : env["OTEL_SERVICE_NAME"] || "effect-controller-manager",
+  serviceVersion: version
+})
+
+/** `name=value` between commas, values percent-encoded. Source: OpenTelemetry, "Specifying headers via environment variables". */
+export const headersOf = (text = ""): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text.split(",").flatMap((pair) => {
+      const at = pair.indexOf("=")
+      const name = pair.slice(0, at).trim().toLowerCase()
+      return at > 0 && name !== "" ? [[name, decoded(pair.slice(at + 1).trim())]] : []
+    })
+  )
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const defined = (env: Environment): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+/** The lines that the program prints, and no others. */
+const logger = (options: Parameters<typeof OtlpLogger.make>[0]) =>
+  Effect.map(OtlpLogger.make(options), (inner) =>
+    Logger.make((said) => {
+      if (said.fiber.getRef(Level.Current).admits(said.logLevel)) inner.log(said)
+    })
+  )
+
+/** Errors are texts of whoever made them, as in the logs. */
+const json = (data: unknown): HttpBody.HttpBody =>
+  HttpBody.text(
+    redact(
+      JSON.stringify(data, (_, value) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value))
+    ),
+    "application/json"
+  )
+
+const serialization = { traces: json, metrics: json, logs: json }

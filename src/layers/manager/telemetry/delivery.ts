@@ -1,0 +1,71 @@
+/**
+ * The way to a collector of telemetry, which may be slow, wrong or gone: then what was for it is lost, the program says so once, and
+ * nothing else happens. Requests have a deadline, and there are only so many at once; one that is turned away makes its exporter
+ * drop what it has and rest for a minute, so memory is bounded too.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+
+/** An answer that takes longer will not be waited for. */
+const deadline = Duration.seconds(5)
+
+/** Each holds a thousand spans or lines at most. */
+const mostAtOnce = 4
+
+/** `collector`: its address, for people. */
+export const guard = (client: HttpClient.HttpClient, collector: string): HttpClient.HttpClient => {
+  let underWay = 0
+  /** What was said last. */
+  let isDown = false
+  const failed = (why: string) =>
+    Effect.suspend(() => {
+      if (isDown) return Effect.void
+      isDown = true
+      return Effect.annotateLogs(Effect.logWarning("Telemetry does not arrive and is dropped"), {
+        collector,
+        error: why
+      })
+    })
+  const arrived = Effect.suspend(() => {
+    if (!isDown) return Effect.void
+    isDown = false
+    return Effect.annotateLogs(Effect.logInfo("Telemetry arrives again"), { collector })
+  })
+  return HttpClient.transform(client, (response, request) =>
+    Effect.suspend(() => {
+      // Not tried again: there is more already than the collector takes.
+      if (underWay >= mostAtOnce) {
+        return Effect.andThen(failed("it takes less than there is"), Effect.fail(turnedAway(request)))
+      }
+      underWay++
+      return response.pipe(
+        Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(late(request)) }),
+        Effect.tap(({ status }) => (status < 300 ? arrived : failed(`it answers with ${status}`))),
+        Effect.tapError(({ reason }) => failed(because(reason))),
+        Effect.ensuring(Effect.sync(() => void underWay--))
+      )
+    })
+  )
+}
+
+const turnedAway = (request: HttpClientRequest.HttpClientRequest) =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request }) })
+
+const late = (request: HttpClientRequest.HttpClientRequest) =>
+  new HttpClientError.HttpClientError({
+    reason: new HttpClientError.TransportError({
+      request,
+      description: `no answer within ${Duration.format(deadline)}`
+    })
+  })
+
+/** Neither the request nor its headers, which may have a credential. */
+const because = (reason: HttpClientError.HttpClientErrorReason): string => {
+  const { cause, description } = reason
+  const inner = cause instanceof Error ? (cause.cause ?? cause) : undefined
+  const code = inner instanceof Error && "code" in inner && typeof inner.code === "string" ? inner.code : undefined
+  return description ?? code ?? (inner instanceof Error ? inner.message : reason._tag)
+}

@@ -1,0 +1,108 @@
+/** Traces, logs and metrics of the program as a process, at a collector of the test's own; and without harm when there is none. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { createServer, type AddressInfo } from "node:net"
+import * as Collector from "../support/collector.ts"
+import * as Process from "../support/process.ts"
+
+const started = ["--cluster=embedded", "--controllers=pod-count,deployment,replicaset,serviceaccount,namespace"]
+
+describe.concurrent("telemetry of the program", () => {
+  it.live(
+    "shows what a run was asked for by, how long it waited, and which calls it made",
+    () =>
+      Effect.gen(function* () {
+        const collector = yield* Collector.start()
+        const running = yield* Process.start(started, {
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+          OTEL_EXPORTER_OTLP_HEADERS: "api-key=s%3Dcret",
+          OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test"
+        })
+        const writes = () => collector.spans().filter(({ name }) => name === "create serviceaccounts")
+        yield* collector.gets(() => writes().length > 0)
+        yield* running.kill("SIGTERM")
+        const { code } = yield* running.exit
+        assert.strictEqual(code, 0)
+        const byId = new Map(collector.spans().map((span) => [span.spanId, span]))
+        const call = writes()[0]!
+        const run = byId.get(call.parentSpanId ?? "")!
+        const wait = byId.get(run.parentSpanId ?? "")!
+        const event = byId.get(wait.parentSpanId ?? "")!
+        assert.deepStrictEqual(
+          [event.name, wait.name, run.name, call.name],
+          ["watch event", "queue wait", "reconcile serviceaccount", "create serviceaccounts"]
+        )
+        assert.deepInclude(call.attributes, { verb: "create", resource: "serviceaccounts", code: "201" })
+        assert.deepInclude(event.attributes, { kind: "Namespace", event: "Created", controller: "serviceaccount" })
+        assert.deepInclude(run.attributes, { controller: "serviceaccount", name: event.attributes["name"] })
+        assert.include(
+          run.links.map(({ spanId }) => spanId),
+          event.spanId
+        )
+        assert.strictEqual(new Set([event, wait, run, call].map(({ traceId }) => traceId)).size, 1)
+        const paths = new Set(collector.texts.map(({ path }) => path))
+        assert.deepStrictEqual([...paths].sort(), ["/v1/logs", "/v1/metrics", "/v1/traces"])
+        const first = collector.texts[0]!
+        assert.deepInclude(first.headers as object, { "api-key": "s=cret" })
+        assert.include(first.body, '"stringValue":"effect-controller-manager"')
+        assert.include(first.body, '"deployment.environment"')
+        const logs = collector.texts.filter(({ path }) => path === "/v1/logs").map(({ body }) => body)
+        assert.isTrue(logs.some((body) => body.includes("Starting Controller")))
+        // At the level of the lines that are printed.
+        assert.isFalse(logs.some((body) => body.includes("Starting EventSource")))
+        assert.isTrue(collector.texts.some(({ body }) => body.includes("controller_runtime_reconcile_total")))
+        // The simulated nodes are no part of the program.
+        assert.isFalse(
+          collector.spans().some(({ attributes }) => String(attributes["path"]).includes("/leases/worker"))
+        )
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  const closed = Effect.promise(
+    () =>
+      new Promise<string>((resolve) => {
+        const server = createServer().listen(0, "127.0.0.1", () => {
+          const { port } = server.address() as AddressInfo
+          server.close(() => resolve(`http://127.0.0.1:${port}`))
+        })
+      })
+  )
+  for (const [what, endpoint, why] of [
+    ["is not there", closed, "ECONNREFUSED"],
+    [
+      "refuses",
+      Effect.map(
+        Collector.start(() => 401),
+        ({ url }) => url
+      ),
+      "it answers with 401"
+    ],
+    [
+      "never answers",
+      Effect.map(
+        Collector.start(() => undefined),
+        ({ url }) => url
+      ),
+      "no answer within 5s"
+    ]
+  ] as const) {
+    it.live(
+      `says once when the collector ${what}, works on and stops in time`,
+      () =>
+        Effect.gen(function* () {
+          const running = yield* Process.start([...started, `--otlp-endpoint=${yield* endpoint}`])
+          yield* running.says(/message="Telemetry does not arrive and is dropped".*\n/)
+          yield* running.says(/"Starting Controller" controller=pod-count/)
+          yield* running.kill("SIGTERM")
+          const { code, millis, stderr } = yield* running.exit
+          assert.strictEqual(code, 0)
+          assert.isBelow(millis, 30_000)
+          const complaints = stderr.split("\n").filter((line) => line.includes("Telemetry"))
+          assert.strictEqual(complaints.length, 1, stderr)
+          assert.include(complaints[0], why)
+        }).pipe(Effect.scoped),
+      60_000
+    )
+  }
+})
