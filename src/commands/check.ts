@@ -7,12 +7,16 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import * as Check from "../layers/manager/check/Check.ts"
 import * as CheckTable from "../layers/manager/check/table.ts"
 import type { Host } from "../layers/manager/Host.ts"
+import { reviews } from "../layers/manager/manifests/command.ts"
 import type * as Roster from "../layers/manager/roster.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
 
 /** The controllers could not work as things are; the table has said why. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
+
+/** Whether somebody has to be asked who may read metrics. */
+const isSecure = ({ values }: Resolved): boolean => values.metricsSecure && values.metricsAddress !== undefined
 
 /** The same settings and the same cluster as `run`, but only questions. */
 export const check = (host: Host, resolved: Resolved) =>
@@ -25,7 +29,9 @@ export const check = (host: Host, resolved: Resolved) =>
     const findings = yield* Check.run({
       server: cluster.server,
       controllers: selection.chosen.map(({ controller }) => ({ who: controller.name, access: controller.access })),
-      leases: [...contended(core, "core"), ...contended(own, undefined)]
+      leases: [...contended(core, "core"), ...contended(own, undefined)],
+      namespaces: resolved.values.watchNamespaces,
+      further: isSecure(resolved) ? reviews : []
     }).pipe(
       Effect.provide(Discovery.layer.pipe(Layer.provideMerge(KubeClient.layer), Layer.provideMerge(cluster.transport)))
     )

@@ -25,6 +25,27 @@ describe.concurrent("check", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("asks for what secured metrics need, of no more namespaces than are watched", () =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* Process.run([
+        "check",
+        "--cluster=embedded",
+        "--controllers=pod-count",
+        "--metrics-secure",
+        "--metrics-bind-address=127.0.0.1:0",
+        "--watch-namespaces=red,blue"
+      ])
+      assert.strictEqual(code, 0, stderr)
+      for (const subject of ["tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io"]) {
+        assert.include(stdout.replace(/ +/g, " "), `permissions ok ${subject} create\n`)
+      }
+      for (const namespace of ["red", "blue"]) {
+        assert.match(stdout, new RegExp(`^permissions +ok +pods in ${namespace} +(get )?list watch`, "m"))
+      }
+      assert.notMatch(stdout, /^permissions +ok +pods {2}/m)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("says what is wrong with the configuration as the program itself does", () =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* Process.run(["check", "--cluster=embedded", "--controllers=nope"])

@@ -41,7 +41,7 @@ const local: ReadonlySet<string> = new Set([
 ])
 
 /** To serve metrics to those alone who may read them, the API server is asked who they are and what they may. */
-const reviews: ReadonlyArray<Permission> = [
+export const reviews: ReadonlyArray<Permission> = [
   ["authentication.k8s.io", "tokenreviews"] as const,
   ["authorization.k8s.io", "subjectaccessreviews"] as const
 ].map(([group, resource]) => ({

@@ -12,6 +12,7 @@ import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
 import { Discovery } from "../../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import * as Check from "../../../../src/layers/manager/check/Check.ts"
+import { reviews } from "../../../../src/layers/manager/manifests/command.ts"
 import { type Request, Transport } from "../../../../src/layers/Transport.ts"
 
 const Widget = Resource.make()({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets" })
@@ -93,6 +94,29 @@ describe("check", () => {
         writes.flatMap((request) => attributesOf(request)?.name ?? []),
         ["", "", "", "manager", "manager", "manager", "", "", ""]
       )
+    })
+  )
+
+  it.effect("asks of each namespace that would be worked in, and of what the program does besides", () =>
+    Effect.gen(function* () {
+      const { findings, seen } = yield* rows(
+        ({ namespace, resource }) =>
+          namespace === "blue" || resource === "tokenreviews" ? { status: { allowed: false } } : undefined,
+        { namespaces: ["red", "blue"], further: reviews, leases: [] }
+      )
+      const permissions = lines(findings).filter((line) => line.startsWith("permissions"))
+      assert.includeMembers(permissions, [
+        "permissions ok pods in red: list watch",
+        "permissions FAILED pods in blue: list is not allowed (for counter, lister); watch is not allowed (for counter)",
+        "permissions ok nodes/status: patch",
+        "permissions FAILED tokenreviews.authentication.k8s.io: create is not allowed (for metrics)",
+        "permissions ok subjectaccessreviews.authorization.k8s.io: create"
+      ])
+      assert.isFalse(
+        permissions.some((line) => / pods:/.test(line)),
+        "nothing is asked of all namespaces at once"
+      )
+      assert.isTrue(seen.every(({ method, path }) => method === "GET" || path.endsWith("/selfsubjectaccessreviews")))
     })
   )
 
