@@ -37,6 +37,8 @@ export class FakeKind {
   /** Requests since the start. */
   lists = 0
   watches = 0
+  /** Every namespace that was ever asked for; undefined when all of them were. */
+  readonly asked = new Set<string | undefined>()
   /** While set, every request fails with it. */
   failure: ApiError.ApiError | undefined
   /** Awaited before a list is answered. */
@@ -101,6 +103,7 @@ export class FakeKind {
   list<A extends KubeObject>(options: ListOptions): Effect.Effect<KubeList<A>, ApiError.ApiError> {
     return Effect.suspend(() => {
       this.lists++
+      this.asked.add(options.namespace)
       if (this.failure !== undefined) return Effect.fail(this.failure)
       return Effect.map(this.beforeList, () => {
         const items = Array.from(this.objects.values(), (text) => JSON.parse(text) as A).filter((item) =>
@@ -121,6 +124,7 @@ export class FakeKind {
     return Stream.unwrap(
       Effect.gen({ self: this }, function* () {
         this.watches++
+        this.asked.add(options.namespace)
         if (this.failure !== undefined) return Stream.fail(this.failure)
         const since = Number(options.resourceVersion)
         if (since < this.compacted) return Stream.fail(gone(this.resource))

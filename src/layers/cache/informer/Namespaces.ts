@@ -4,8 +4,8 @@
  * whoever works on an object of one kind finds those of the others too, and never takes a namespace of which only a part has
  * arrived for one in which the rest does not exist. It starts no watch and reads no object; it says when.
  *
- * A namespace is pending, then open. An informer that has not synced yet is not waited for: nobody works with it; it syncs when it has
- * read every namespace, the pending ones among them, and shows the open ones.
+ * A namespace is pending, then open. An informer that has not synced yet is not waited for, because nobody works with it; it syncs, and
+ * shows them, when it has read all that are open.
  */
 
 /** An informer of namespaced objects. All of it is synchronous. */
@@ -77,7 +77,6 @@ export const make = (): Namespaces => {
   const trySettle = (member: Member): void => {
     if (!known || member.isSynced()) return
     for (const namespace of open) if (!member.isComplete(namespace)) return
-    for (const namespace of pending) if (!member.isComplete(namespace)) return
     for (const namespace of open) member.show(namespace)
     member.settle()
     member.deliver()
