@@ -5,7 +5,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -17,10 +16,11 @@ import { roster } from "./controllers/roster.ts"
 import * as CommandLine from "./layers/manager/commandLine.ts"
 import * as ConfigFile from "./layers/manager/configFile.ts"
 import * as Help from "./layers/manager/help.ts"
-import { type Host, watchSignals } from "./layers/manager/Host.ts"
+import type { Host } from "./layers/manager/Host.ts"
 import * as Logs from "./layers/manager/logs/Logs.ts"
 import * as Manifests from "./layers/manager/manifests/command.ts"
 import * as Roster from "./layers/manager/roster.ts"
+import { orderly, Verdict } from "./layers/manager/orderlyStop.ts"
 import type * as Setting from "./layers/manager/setting.ts"
 import * as SettingFlags from "./layers/manager/setting/flags.ts"
 import * as SettingSources from "./layers/manager/setting/sources.ts"
@@ -37,12 +37,18 @@ import { version } from "./version.ts"
 export const main = (host: Host, entry?: URL): void => {
   // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
+  const verdict: Verdict = { code: 0 }
   const effect = cli(host)(CommandLine.normalize(host.argv.slice(2), everything)).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, Terminal.layer(host, everything))),
     Effect.tapCause((cause) => Effect.sync(() => Terminal.report(host, cause))),
-    Effect.provideService(Renewer.Entry, entry)
+    Effect.provideService(Renewer.Entry, entry),
+    Effect.provideService(Verdict, verdict)
   )
-  NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown: Terminal.exitCode(usageErrors) })
+  const ending = Terminal.exitCode(usageErrors)
+  NodeRuntime.runMain(effect, {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => ending(exit, (code) => onExit(code === 0 ? verdict.code : code))
+  })
 }
 
 /** What the user can only mend by saying something else. */
@@ -112,10 +118,9 @@ const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
 /** Starts something, says the line that it answers with, and goes on until a signal. */
 const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
   Effect.gen(function* () {
-    yield* watchSignals(host, { shutdownTimeout: Duration.seconds(10) })
     host.stdout.write(`${yield* start}\n`)
     return yield* Effect.never
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, orderly(host, { timeout: "10 seconds" }))
 
 /** Only what is known of the controllers without running them. */
 const description = Help.describe(roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }), gates)

@@ -2,8 +2,9 @@
 import * as Effect from "effect/Effect"
 import { Defaults } from "../layers/controller/defaults.ts"
 import { Leadership } from "../layers/Leadership.ts"
-import { type Host, watchSignals } from "../layers/manager/Host.ts"
+import type { Host } from "../layers/manager/Host.ts"
 import * as Manager from "../layers/manager/Manager.ts"
+import { orderly } from "../layers/manager/orderlyStop.ts"
 import { sentence } from "../layers/manager/restricted.ts"
 import { restriction } from "../layers/manager/settings/cache.ts"
 import { loops } from "../layers/manager/settings/controllers.ts"
@@ -17,7 +18,6 @@ export const run = (host: Host, resolved: Resolved) =>
   Effect.gen(function* () {
     const settings = resolved.values
     const table = yield* tableOf(resolved)
-    yield* watchSignals(host, settings)
     const { cluster, selection } = yield* connect(host, resolved, table)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
@@ -38,7 +38,12 @@ export const run = (host: Host, resolved: Resolved) =>
         syncTimeout: settings.syncTimeout
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
     ).pipe(Effect.provide(services(settings, cluster)))
-  }).pipe(Effect.scoped, Effect.provide(telemetry(host, resolved.values)))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(telemetry(host, resolved.values)),
+    // Around everything, so that nothing that closes takes longer than a stop may.
+    orderly(host, { timeout: resolved.values.shutdownTimeout, mode: resolved.values.shutdownMode })
+  )
 
 /** There is nothing left to wait for. */
 const abandon = (host: Host, message: string): void => {

@@ -14,12 +14,12 @@ import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import * as Log from "../layers/controller/log.ts"
-import { isLost } from "../layers/controller/loop.ts"
 import * as Stall from "../layers/controller/stall.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { Inspection } from "../layers/Inspection.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
+import * as Shutdown from "../layers/Shutdown.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import * as KeyedQueue from "../streams/KeyedQueue.ts"
 import * as LoopMetrics from "../streams/loopMetrics.ts"
@@ -81,6 +81,12 @@ const layer = (options: Options) =>
         read: (query) => Effect.sync(() => Dot.render(books.graph, query.getAll("uid")))
       })
       const monitors = yield* Monitors.make({ cache: yield* Cache, discovery: yield* Discovery, tell: books.tell })
+      const drain = yield* Shutdown.enlist({
+        name,
+        metrics,
+        stop: Effect.andThen(queues.toDelete.shutdown, queues.toOrphan.shutdown),
+        idle: Effect.andThen(queues.toDelete.idle, queues.toOrphan.idle)
+      })
       const work = yield* workers(queues, books, { concurrency: options.concurrency ?? 20, metrics })
       yield* (yield* Supervisor).fork(
         name,
@@ -94,11 +100,7 @@ const layer = (options: Options) =>
         })
       )
       // Registered last, so it runs first: workers finish their objects before their fiber is interrupted.
-      yield* Effect.addFinalizer((exit) =>
-        isLost(exit)
-          ? Effect.void
-          : Effect.andThen(queues.toDelete.shutdownWithDrain, queues.toOrphan.shutdownWithDrain)
-      )
+      yield* Effect.addFinalizer(drain)
     }).pipe(Effect.annotateLogs({ controller: name }))
   )
 

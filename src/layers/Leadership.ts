@@ -30,6 +30,11 @@ export interface Term {
   readonly isValidUnsafe: () => boolean
 }
 
+/** The term that is worked under. Without one, or without election, it never ends. */
+export const CurrentTerm = Context.Reference<Term>("effect-controller-manager/CurrentTerm", {
+  defaultValue: () => ({ lost: Effect.never, isValidUnsafe: () => true })
+})
+
 /** How work under a term ended; failures of the work itself are failures of `run`. */
 export type Outcome<A> =
   | { readonly _tag: "Finished"; readonly value: A }

@@ -6,7 +6,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
@@ -18,6 +18,7 @@ import * as Delivery from "./recorder/delivery.ts"
 import * as Occurrence from "./recorder/occurrence.ts"
 import * as Series from "./recorder/series.ts"
 import * as Writes from "./recorder/writes.ts"
+import * as Shutdown from "./Shutdown.ts"
 
 /** Where one component reports what it does. None of these fail or wait. */
 export interface EventSink {
@@ -49,7 +50,7 @@ export interface SinkOptions {
 export interface Options {
   /** This process among the replicas of its components: host or pod name. Empty unless said otherwise. */
   readonly instance?: string | undefined
-  /** How long the finaliser waits for what is still queued; 5 s unless said otherwise. */
+  /** How long the finaliser waits for what is still queued; 5 s unless said otherwise, and no longer than the stop may take. */
   readonly flushLimit?: Duration.Input | undefined
 }
 
@@ -133,10 +134,14 @@ const make = Effect.fnUntraced(function* (options: Options) {
     Effect.gen(function* () {
       yield* offerSweep(state, true)
       yield* state.closing.open
-      yield* Effect.timeoutOption(state.idle.await, options.flushLimit ?? "5 seconds")
+      const own = Duration.toMillis(options.flushLimit ?? "5 seconds")
+      const limit = yield* Shutdown.atMost("flush", own)
+      yield* Effect.timeoutOption(state.idle.await, limit)
       // Not awaited: a call that cannot be interrupted must not hold up the shutdown.
       for (const fiber of fibers) fiber.interruptUnsafe()
-      if (state.outstanding > 0) yield* Effect.logWarning(`${state.outstanding} events were not sent before the end`)
+      if (state.outstanding === 0) return
+      yield* Effect.logWarning(`${state.outstanding} events were not sent before the end`)
+      if (limit < own) yield* (yield* Shutdown.Shutdown).giveUp([`${state.outstanding} events`])
     })
   )
   return Recorder.of({

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { Shutdown } from "./Shutdown.ts"
 
 /** A supervised fiber ended with a failure. The message is one sentence; the cause is whole. */
 export class SupervisedFailure extends Data.TaggedError("SupervisedFailure")<{
@@ -32,17 +33,17 @@ export class Supervisor extends Context.Service<
       name: string,
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<void, never, R | Scope.Scope>
-    /** Waits for the first failure; never completes otherwise. Later ones are logged. */
+    /** Waits for the first failure; never completes otherwise. Later ones are logged, and so is one while everything stops. */
     readonly failure: Effect.Effect<never, SupervisedFailure>
   }
 >()("effect-controller-manager/Supervisor") {
   static readonly layer = Layer.sync(Supervisor, () => {
     const failed = Deferred.makeUnsafe<never, SupervisedFailure>()
     const report = (fiber: string, cause: Cause.Cause<unknown>) =>
-      Effect.suspend(() => {
+      Effect.flatMap(Shutdown, ({ hasBegunUnsafe }) => {
         const failure = new SupervisedFailure({ fiber, cause })
         return Effect.flatMap(Deferred.fail(failed, failure), (first) =>
-          first ? Effect.void : Effect.logError(failure.message, cause)
+          first && !hasBegunUnsafe() ? Effect.void : Effect.logError(failure.message, cause)
         )
       })
     return Supervisor.of({

@@ -23,6 +23,7 @@ import { Health } from "../layers/Health.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership, type Term } from "../layers/Leadership.ts"
 import { Recorder } from "../layers/Recorder.ts"
+import * as Shutdown from "../layers/Shutdown.ts"
 import * as Candidate from "./candidate.ts"
 import * as Follow from "./follow.ts"
 import * as LeasePolicy from "./lease.ts"
@@ -305,11 +306,13 @@ const giveBack = (election: Election): Effect.Effect<void> =>
     return Effect.gen(function* () {
       const now = yield* Candidate.monotonicMillis
       const fiber = yield* Effect.forkDetach(releasing(election), { startImmediately: true })
-      const limit = LeasePolicy.releaseLimit(election.candidate.sentAtUnsafe(), election.settings, now)
+      const own = LeasePolicy.releaseLimit(election.candidate.sentAtUnsafe(), election.settings, now)
+      const limit = yield* Shutdown.atMost("release", own)
       const exit = yield* Effect.timeoutOption(Fiber.await(fiber), limit)
       if (Option.isNone(exit)) {
         fiber.interruptUnsafe()
         yield* Effect.logWarning(`lease ${election.label} could not be released in time; it runs out by itself`)
+        if (limit < own) yield* (yield* Shutdown.Shutdown).giveUp([`the release of lease ${election.label}`])
       }
     })
   })

@@ -126,8 +126,11 @@ describe.concurrent("a stop that does not come to its end", () => {
       const running = yield* held(events, "--graceful-shutdown-timeout=1s")
       const { code, stderr, took } = yield* stop(running, "SIGTERM")
       assert.strictEqual(code, 1)
-      assert.match(stderr, /\neffect-controller-manager: the stop took longer than 1s; not everything was closed\n$/)
-      assert.isAbove(took, 900)
+      assert.match(
+        stderr,
+        /\neffect-controller-manager: the stop may take 1s, which was not enough; given up: \d+ events\n$/
+      )
+      assert.isAbove(took, 800)
       assert.isBelow(took, 3000)
     }).pipe(Effect.scoped)
   )

@@ -98,6 +98,7 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/KubeClient.ts",
       "layers/Recorder.ts",
       "layers/Leadership.ts",
+      "layers/Shutdown.ts",
       "layers/Health.ts"
     ],
     packages: pureEffect
@@ -114,6 +115,7 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Recorder.ts",
       "layers/Discovery.ts",
       "layers/Supervisor.ts",
+      "layers/Shutdown.ts",
       "layers/Inspection.ts",
       "layers/controller/"
     ],

@@ -5,7 +5,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
@@ -24,8 +23,8 @@ import { Cache, type Index } from "../Cache.ts"
 import type { Request } from "../Controller.ts"
 import { type Check, Health } from "../Health.ts"
 import { KubeClient } from "../KubeClient.ts"
-import { LeaderLost } from "../Leadership.ts"
 import { Recorder } from "../Recorder.ts"
+import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
 import { CurrentRun } from "./currentRun.ts"
 import { Defaults } from "./defaults.ts"
@@ -113,15 +112,13 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, queue, trace))
       const log = yield* Log.make(options.for)
       const concurrency = options.concurrency ?? defaults.concurrency ?? 1
-      /** Before that nobody takes keys, and a drain would never end. */
-      let hasWorkers = false
+      const drain = yield* Shutdown.enlist({ name, metrics, stop: queue.shutdown, idle: queue.idle })
       yield* supervisor.fork(
         options.name,
         Effect.andThen(
-          Effect.tap(synced(cache, options.reads), () => {
-            hasWorkers = true
-            return Effect.annotateLogs(Effect.logDebug("Starting workers"), { "worker count": concurrency })
-          }),
+          Effect.tap(synced(cache, options.reads), () =>
+            Effect.annotateLogs(Effect.logDebug("Starting workers"), { "worker count": concurrency })
+          ),
           Reconcile.run(queue, {
             concurrency,
             timeout,
@@ -135,11 +132,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
         )
       )
       // Registered last, so it runs first: workers finish their keys before their fiber is interrupted.
-      yield* Effect.addFinalizer((exit) => {
-        if (isLost(exit)) return Effect.void
-        if (!hasWorkers) return queue.shutdown
-        return Effect.andThen(Effect.logDebug("Stopping workers"), queue.shutdownWithDrain)
-      })
+      yield* Effect.addFinalizer((exit) => Effect.andThen(Effect.logDebug("Stopping workers"), drain(exit)))
     }).pipe(Effect.annotateLogs(labels(options)))
   )
 
@@ -175,8 +168,3 @@ const requestOf = (key: Key.Key): Request => {
 /** Waits until every kind has synced once. Each is subscribed, so none can be refused. */
 export const synced = (cache: Cache["Service"], reads: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
   Effect.forEach(reads, (resource) => Effect.orDie(cache.synced(resource)), { discard: true })
-
-/** Whether a scope is being closed because leadership was lost: then nothing may be written any more. */
-export const isLost = (exit: Exit.Exit<unknown, unknown>): boolean =>
-  Exit.isFailure(exit) &&
-  exit.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error instanceof LeaderLost)

@@ -1,7 +1,7 @@
 /**
  * The loop behind `Controller.scheduled`: waits for the controller's kinds, runs, and runs again when the schedule says so. A
  * run that fails or dies is logged and the schedule goes on; the next run cannot start before the last has ended. When the
- * layer's scope closes, a run under way is let finish if that does not take long; if leadership was lost, it is interrupted.
+ * layer's scope closes, a run under way is let finish, as the stop has time; if leadership was lost, it is interrupted.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -16,8 +16,9 @@ import { Cache } from "../Cache.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
 import type { Run } from "../Schedules.ts"
+import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
-import { isLost, synced } from "./loop.ts"
+import { synced } from "./loop.ts"
 import * as Tools from "./tools.ts"
 
 export interface Options<A, E, R> {
@@ -27,9 +28,6 @@ export interface Options<A, E, R> {
   readonly component?: string | undefined
   readonly run: (tools: Tools.Tools<A>) => Effect.Effect<void, E, R>
 }
-
-/** How long a stop waits for a run: one that hangs on a server that does not answer must not hold up the process. */
-const patience = "2 seconds"
 
 export const layer = <A, E, R>(options: Options<A, E, R>) =>
   Layer.effectDiscard(
@@ -67,6 +65,8 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       /** Open while no run is under way. */
       const idle = Latch.makeUnsafe(true)
       let stopping = false
+      const stop = Effect.sync(() => void (stopping = true))
+      const drain = yield* Shutdown.enlist({ name: options.name, metrics, stop, idle: idle.await })
       const begun = Effect.suspend(() => {
         if (stopping) return Effect.never
         idle.closeUnsafe()
@@ -91,10 +91,6 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
         )
       )
       // Registered last, so it runs first: the fiber is interrupted when nothing of its work is left half done.
-      yield* Effect.addFinalizer((exit) => {
-        if (isLost(exit)) return Effect.void
-        stopping = true
-        return Effect.asVoid(Effect.timeoutOption(idle.await, patience))
-      })
+      yield* Effect.addFinalizer(drain)
     }).pipe(Effect.annotateLogs({ controller: options.name }))
   )

@@ -17,7 +17,8 @@ import * as Fence from "../fence.ts"
 import { Health } from "../Health.ts"
 import { type Client, KubeClient } from "../KubeClient.ts"
 import { Inspection } from "../Inspection.ts"
-import { Leadership, type Term } from "../Leadership.ts"
+import { CurrentTerm, Leadership, type Term } from "../Leadership.ts"
+import { Shutdown } from "../Shutdown.ts"
 import { type SupervisedFailure, Supervisor } from "../Supervisor.ts"
 import * as Preflight from "./preflight.ts"
 import * as Informers from "./probes/informers.ts"
@@ -171,6 +172,8 @@ const untilEither = <E, E2, R>(failure: Effect.Effect<never, E>, work: Effect.Ef
       const fiber = yield* Effect.forkChild(restore(work))
       const first = yield* Effect.exit(restore(Effect.raceFirst(failure, Fiber.join(fiber))))
       const isOver = fiber.pollUnsafe() !== undefined
+      // However the manager ends: before the first of its scopes is closed.
+      yield* (yield* Shutdown).begin
       yield* Fiber.interrupt(fiber)
       const last = yield* Fiber.await(fiber)
       const late = isOver || Exit.isSuccess(last) ? [] : last.cause.reasons.filter(({ _tag }) => _tag !== "Interrupt")
@@ -208,7 +211,10 @@ const terms = <R>(
       // It never does: controllers run for as long as they may.
       if (outcome._tag === "Finished") return outcome.value
       const message = `leader election lost: ${outcome.reason.message}`
-      if (onLost !== "rejoin") return yield* new ManagerError({ message })
+      if (onLost !== "rejoin") {
+        yield* (yield* Shutdown).begin
+        return yield* new ManagerError({ message })
+      }
       yield* Effect.logWarning(`${message}; contending again`)
     }
   })
@@ -229,7 +235,7 @@ const term =
       ...setting,
       identify: (controller, client) =>
         Effect.map(setting.identify(controller, client), (own) => Fence.client(own, held))
-    })
+    }).pipe(Effect.provideService(CurrentTerm, held))
 
 /** Builds controllers in their order while their kinds are served; never ends. */
 const crew = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>

@@ -57,6 +57,9 @@ export const reviews: ReadonlyArray<Permission> = [
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
 const grace = 15
 
+/** Seconds, for a program that may take for ever: a day. */
+const longest = 86_400
+
 const name = "effect-controller-manager"
 
 export const manifests = (
@@ -86,7 +89,7 @@ export const manifests = (
         .filter((one) => (one.origin._tag === "Flag" || one.origin._tag === "File") && !local.has(one.name))
         .map((one) => `--${one.name}=${one.text}`)
     ],
-    graceSeconds: Math.ceil(Duration.toSeconds(values.shutdownTimeout)) + grace,
+    graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,
     ports: { probes: values.probeAddress?.port, metrics: values.metricsAddress?.port },
     secureMetrics: isSecure,
     permissions: [...needed({ controllers, leases: isElected ? leases : [] }), ...(isSecure ? reviews : [])]

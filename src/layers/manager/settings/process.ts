@@ -1,6 +1,20 @@
 /** What concerns the process as such. */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Durations from "../duration.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
+
+/** Anything negative is no limit. Source: framework.md 5.1. */
+const budget: Setting.Codec<Duration.Duration> = {
+  metavar: "duration",
+  expected: "a duration like 30s, 0, or a negative one like -1 or -1s for no limit",
+  decode: (value) =>
+    /^-[1-9]\d*$/.test(value) ||
+    (value.startsWith("-") && Option.exists(Durations.parse(value.slice(1)), Duration.isPositive))
+      ? Option.some(Duration.infinity)
+      : Durations.parse(value)
+}
 
 export const settings = {
   config: Setting.optional(Codecs.text("file"), {
@@ -8,10 +22,17 @@ export const settings = {
     group: "process",
     description: "YAML or JSON file with settings: the names of flags without dashes in front, and their values"
   }),
-  shutdownTimeout: Setting.make(Codecs.duration, {
+  shutdownTimeout: Setting.make(budget, {
     name: "graceful-shutdown-timeout",
     group: "process",
-    description: "Time for an orderly stop; then the process exits 1",
+    description:
+      "Time for an orderly stop; then the process exits 1. With 0 running work is interrupted at once; -1 waits for ever",
     default: "30s"
+  }),
+  shutdownMode: Setting.make(Codecs.choice(["drain", "interrupt"]), {
+    name: "shutdown-mode",
+    group: "process",
+    description: "Whether an orderly stop lets running work finish or interrupts it at once",
+    default: "drain"
   })
 }
