@@ -1,0 +1,302 @@
+/** What the cache promises of some namespaces, of resyncs and of waits for one's own writes: one promise a test. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import { ConfigMap, Namespace, Node, Pod } from "../../src/kube/resources.ts"
+import { Cache, type Options } from "../../src/layers/Cache.ts"
+import { delay } from "../../src/layers/cache/informer/resync.ts"
+import type { Delta } from "../../src/streams/Delta.ts"
+import * as Laws from "../support/laws.ts"
+import * as Fake from "./cache/fakeServer.ts"
+
+const object = (namespace: string, name: string): KubeObject => ({
+  metadata: { ...(namespace === "" ? {} : { namespace }), name, uid: `uid-${namespace}-${name}` }
+})
+
+const provide = (server: Fake.FakeServer, options: Options) =>
+  Effect.provide(Layer.provide(Cache.layer({ streamingList: "never", ...options }), server.layer))
+
+const line = (delta: Delta<KubeObject>): string => {
+  const flag =
+    delta._tag === "Created" && delta.initial ? "*" : delta._tag === "Deleted" && delta.stateUnknown ? "?" : ""
+  return `${delta._tag}${flag} ${delta.object.metadata.namespace ?? ""}/${delta.object.metadata.name}`
+}
+
+const turns = Effect.repeat(TestClock.adjust("1 millis"), { times: 5 })
+
+const keys = (objects: ReadonlyArray<KubeObject>) =>
+  objects.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`).sort()
+
+describe("a cache of a list of namespaces", () => {
+  it.effect("is one view of them, and never asks for all; one that does not exist is empty", () => {
+    const server = new Fake.FakeServer()
+    for (const namespace of ["a", "b", "c"]) server.kind(Pod).put(object(namespace, "x"))
+    server.kind(Node).put(object("", "n"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const told: Array<string> = []
+      const informer = yield* cache.subscribe(Pod, {
+        indexes: [{ name: "name", of: ({ metadata }) => [metadata.name] }]
+      })
+      yield* informer.onDeltas((deltas) => void told.push(...deltas.map(line)))
+      yield* cache.subscribe(Node)
+      yield* cache.synced(Pod)
+      assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["a/x", "b/x"])
+      assert.deepStrictEqual(keys(yield* cache.list(Pod, { namespace: "b" })), ["b/x"])
+      assert.deepStrictEqual(keys(yield* cache.list(Pod, { namespace: "c" })), [])
+      assert.deepStrictEqual(keys(yield* cache.byIndex(Pod, "name", "x")), ["a/x", "b/x"])
+      assert.isUndefined(yield* cache.get(Pod, "c/x"))
+      assert.deepStrictEqual(keys(yield* cache.list(Node)), ["/n"])
+      assert.deepStrictEqual(told, ["Created* a/x", "Created* b/x"])
+      server.kind(Pod).put(object("b", "y"))
+      server.kind(Pod).put(object("c", "y"))
+      server.kind(Pod).remove("a/x")
+      yield* turns
+      assert.sameMembers(told.slice(2), ["Created b/y", "Deleted a/x"])
+      assert.deepStrictEqual([...server.kind(Pod).asked].sort(), ["a", "absent", "b"])
+      assert.deepStrictEqual([...server.kind(Node).asked], [undefined])
+      const status = (yield* cache.status).filter(({ resource }) => resource === "pods")
+      assert.deepStrictEqual(
+        status.map(({ objects, selection, synced }) => [selection.namespace, objects, synced]),
+        [
+          ["a", 0, true],
+          ["b", 2, true],
+          ["absent", 0, true]
+        ]
+      )
+    }).pipe(provide(server, { namespaces: ["a", "b", "absent"] }))
+  })
+
+  it.effect("a subscription that names a namespace gets that one, and an empty list means all", () => {
+    const server = new Fake.FakeServer()
+    for (const namespace of ["a", "b"]) server.kind(Pod).put(object(namespace, "x"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const selection = { namespace: "b" }
+      yield* cache.subscribe(Pod, { selection })
+      assert.deepStrictEqual(keys(yield* cache.list(Pod, { selection })), ["b/x"])
+    }).pipe(
+      provide(server, { namespaces: ["a"] }),
+      Effect.andThen(
+        Effect.gen(function* () {
+          const cache = yield* Cache
+          yield* cache.subscribe(Pod)
+          assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["a/x", "b/x"])
+        }).pipe(provide(server, { namespaces: [] }))
+      ),
+      Effect.tap(() => Effect.sync(() => assert.deepStrictEqual([...server.kind(Pod).asked], ["b", undefined])))
+    )
+  })
+
+  it.effect("waits for a kind until every namespace of it has been read, and says which is missing", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    pods.put(object("a", "x"))
+    pods.failure = Fake.unreachable(Pod)
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const informer = yield* cache.subscribe(Pod)
+      yield* turns
+      assert.isFalse(informer.store.synced)
+      const status = yield* cache.status
+      assert.deepStrictEqual(
+        status.map(({ lastError, selection, synced }) => [selection.namespace, synced, lastError?.reason]),
+        [
+          ["a", false, "Network"],
+          ["b", false, "Network"]
+        ]
+      )
+      pods.failure = undefined
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["a/x"])
+    }).pipe(provide(server, { namespaces: ["a", "b"] }))
+  })
+
+  it.effect("a write is waited for in its own namespace, and not at all where nothing is watched", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.synced(Pod)
+      yield* turns
+      const answers: Array<string> = []
+      const ask = (key: string, version: string) =>
+        cache.onVersion(Pod, key, version, (reached) => void answers.push(`${key} ${reached}`), "5 seconds")
+      const next = String(server.version + 2)
+      yield* ask("a/x", next)
+      yield* ask("b/x", next)
+      yield* ask("elsewhere/x", next)
+      assert.deepStrictEqual(answers, ["elsewhere/x true"])
+      pods.put(object("a", "other"))
+      pods.put(object("a", "another"))
+      yield* turns
+      assert.deepStrictEqual(answers.slice(1), ["a/x true"])
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(answers.slice(2), ["b/x false"])
+    }).pipe(provide(server, { namespaces: ["a", "b"] }))
+  })
+})
+
+describe("a cache of namespaces with labels", () => {
+  it.effect("a namespace that comes is told as created, one that goes as deleted, and its watches end", () => {
+    const server = new Fake.FakeServer()
+    const [namespaces, pods] = [server.kind(Namespace), server.kind(Pod)]
+    for (const name of ["a", "b"]) pods.put(object(name, "x"))
+    namespaces.put(object("", "a"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const told: Array<string> = []
+      yield* cache.onDeltas(Pod, undefined, (deltas) => void told.push(...deltas.map(line)))
+      yield* cache.subscribe(ConfigMap)
+      yield* cache.synced(Pod)
+      const watched = () => Array.from(pods.connections, ({ namespace }) => namespace).sort()
+      namespaces.put(object("", "b"))
+      yield* turns
+      assert.deepStrictEqual(
+        [told, watched()],
+        [
+          ["Created* a/x", "Created* b/x"],
+          ["a", "b"]
+        ]
+      )
+      namespaces.remove("a")
+      yield* turns
+      assert.deepStrictEqual([told.slice(2), watched()], [["Deleted? a/x"], ["b"]])
+      assert.deepStrictEqual(keys(yield* cache.list(Pod)), ["b/x"])
+      pods.put(object("a", "y"))
+      yield* turns
+      assert.deepStrictEqual(told.slice(3), [])
+      assert.deepStrictEqual([...pods.asked].sort(), ["a", "b"])
+    }).pipe(provide(server, { namespaces: { labels: [{ key: "team", operator: "In", values: ["x"] }] } }))
+  })
+
+  it.effect("a wait for a write ends when its namespace goes", () => {
+    const server = new Fake.FakeServer()
+    server.kind(Namespace).put(object("", "a"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.synced(Pod)
+      let answer: boolean | undefined
+      yield* cache.onVersion(Pod, "a/x", "999999", (reached) => void (answer = reached), "5 minutes")
+      yield* turns
+      assert.isUndefined(answer)
+      server.kind(Namespace).remove("a")
+      yield* turns
+      assert.isTrue(answer)
+    }).pipe(provide(server, { namespaces: { labels: [] } }))
+  })
+
+  it.effect("with no namespace to watch a kind has synced, and is empty", () => {
+    const server = new Fake.FakeServer()
+    server.kind(Pod).put(object("a", "x"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      assert.deepStrictEqual(yield* cache.list(Pod), [])
+      const [, pods] = yield* cache.status
+      assert.deepInclude(pods, { resource: "pods", synced: true, objects: 0 })
+      assert.deepStrictEqual(server.kind(Pod).asked.size, 0)
+    }).pipe(provide(server, { namespaces: { labels: [] } }))
+  })
+})
+
+describe("a resync", () => {
+  it.effect("tells everything again as updates that change nothing, without a request", () => {
+    const server = new Fake.FakeServer()
+    const pods = server.kind(Pod)
+    for (let i = 0; i < 1200; i++) pods.put(object("a", `p${i}`))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const told = new Map<string, number>()
+      let others = 0
+      yield* cache.onDeltas(Pod, undefined, (deltas) => {
+        for (const delta of deltas) {
+          if (delta._tag !== "Updated" || delta.previous !== delta.object) others++
+          else told.set(delta.object.metadata.name, (told.get(delta.object.metadata.name) ?? 0) + 1)
+        }
+      })
+      yield* cache.synced(Pod)
+      yield* turns
+      const [requests, before] = [server.requests, others]
+      yield* TestClock.adjust("8 minutes")
+      assert.strictEqual(told.size, 0)
+      pods.remove("a/p7")
+      yield* TestClock.adjust("3 minutes")
+      yield* turns
+      assert.deepStrictEqual([told.size, told.has("p7"), new Set(told.values()).size], [1199, false, 1])
+      yield* TestClock.adjust("11 minutes")
+      yield* turns
+      assert.deepStrictEqual([...new Set(told.values())], [2])
+      assert.deepStrictEqual([server.requests, others], [requests, before + 1])
+    }).pipe(
+      provide(server, { resync: { period: "10 minutes", spread: "around" }, idleTimeout: "1 hour", pageSize: 5000 })
+    )
+  })
+
+  it.effect("ends with its informer", () => {
+    const server = new Fake.FakeServer()
+    server.kind(Pod).put(object("a", "x"))
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      const scope = yield* Scope.make()
+      let told = 0
+      yield* Scope.provide(
+        cache.onDeltas(Pod, undefined, () => void told++),
+        scope
+      )
+      yield* cache.synced(Pod)
+      yield* TestClock.adjust("25 seconds")
+      const before = told
+      assert.isAbove(before, 1)
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(told, before)
+    }).pipe(provide(server, { resync: { period: "10 seconds", spread: "atLeast" } }))
+  })
+})
+
+Laws.prove({
+  path: "layers/cache/informer/resync.ts",
+  module: { delay },
+  laws: [
+    Laws.law("around its period, a tenth at most", Laws.int(0, 999_999), (module: { delay: typeof delay }, draw) => {
+      const millis = module.delay({ period: "10 hours", spread: "around" }, draw / 1_000_000)
+      return millis >= 9 * 3_600_000 && millis < 11 * 3_600_000
+    }),
+    Laws.law("at least its period, at most twice", Laws.int(0, 999_999), (module: { delay: typeof delay }, draw) => {
+      const millis = module.delay({ period: "12 hours", spread: "atLeast" }, draw / 1_000_000)
+      return millis >= 12 * 3_600_000 && millis < 24 * 3_600_000
+    }),
+    Laws.law("different for different draws", Laws.int(1, 999_999), (module: { delay: typeof delay }, draw) =>
+      (["around", "atLeast"] as const).every(
+        (spread) =>
+          module.delay({ period: "1 hour", spread }, 0) < module.delay({ period: "1 hour", spread }, draw / 1_000_000)
+      )
+    )
+  ],
+  mutants: [
+    { title: "a fifth", find: "0.9 + 0.2 * random", replace: "0.8 + 0.4 * random" },
+    { title: "no draw", find: "millis * (1 + random)", replace: "millis * 1.5" },
+    { title: "half as long", find: "millis * (1 + random)", replace: "millis * (0.5 + random)" }
+  ]
+})
+
+describe("without read-your-writes", () => {
+  it.effect("nobody waits", () => {
+    const server = new Fake.FakeServer()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      yield* cache.subscribe(Pod)
+      yield* cache.synced(Pod)
+      let answer: boolean | undefined
+      yield* cache.onVersion(Pod, "a/x", "999999", (reached) => void (answer = reached), "5 seconds")
+      assert.isTrue(answer)
+    }).pipe(provide(server, { readYourWrites: false }))
+  })
+})
