@@ -1,6 +1,7 @@
 /** The program without a command: it runs the chosen controllers until a signal. */
 import * as Effect from "effect/Effect"
 import { Defaults } from "../layers/controller/defaults.ts"
+import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"
 import type { Host } from "../layers/manager/Host.ts"
 import * as Manager from "../layers/manager/Manager.ts"
@@ -40,6 +41,7 @@ export const run = (host: Host, resolved: Resolved) =>
     ).pipe(Effect.provide(services(settings, cluster)))
   }).pipe(
     Effect.scoped,
+    Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),
     Effect.provide(telemetry(host, resolved.values)),
     // Around everything, so that nothing that closes takes longer than a stop may.
     orderly(host, { timeout: resolved.values.shutdownTimeout, mode: resolved.values.shutdownMode })

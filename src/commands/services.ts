@@ -5,6 +5,7 @@ import { hostname } from "node:os"
 import { Cache } from "../layers/Cache.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
+import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import type * as Clusters from "../layers/manager/clusters.ts"
 import * as DryRun from "../layers/manager/dryRun.ts"
 import type * as Settings from "../layers/manager/settings.ts"
@@ -18,21 +19,20 @@ import { Transport } from "../layers/Transport.ts"
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
     Layer.provideMerge(Layer.merge(Cache.layer(options(settings)), Discovery.layer)),
-    Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings))),
+    Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings, cluster.server))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
   )
 
 /** What stands between the controllers and the server, because somebody asked for it. */
-const door = ({ burst, dryRun, qps }: Settings.Settings) =>
+const door = ({ burst, dryRun, qps }: Settings.Settings, server: string) =>
   Layer.effect(
     Transport,
     Effect.gen(function* () {
       const transport = yield* Transport
-      const paced =
-        qps < 0
-          ? transport
-          : yield* Throttle.through(transport, { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst })
+      const limit = { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst }
+      const detail = yield* RequestMetrics.detail(new URL(server).host)
+      const paced = qps < 0 ? transport : yield* Throttle.through(transport, limit, detail?.limited)
       return dryRun ? DryRun.through(paced) : paced
     })
   )

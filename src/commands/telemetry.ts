@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Host } from "../layers/manager/Host.ts"
 import type * as Settings from "../layers/manager/settings.ts"
+import { version } from "../version.ts"
 
 export const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
   Option.match(otlpEndpoint, {
@@ -12,7 +13,7 @@ export const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
       Layer.unwrap(
         Effect.map(
           Effect.promise(() => import("../layers/manager/telemetry/Otlp.ts")),
-          (Otlp) => Otlp.layer({ endpoint, env: host.env })
+          (Otlp) => Otlp.layer({ endpoint, env: host.env, version })
         )
       )
   })

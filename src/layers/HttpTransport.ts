@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import type { Dispatcher } from "undici"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Framing from "../streams/framing.ts"
+import * as Monotonic from "../streams/monotonic.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
@@ -37,11 +38,15 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Transport["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
-    const connections = yield* Connections.make(endpoint)
-    const count = yield* RequestMetrics.make(new URL(endpoint.server).host)
-    const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager", count)
+    const { host } = new URL(endpoint.server)
+    const detail = yield* RequestMetrics.detail(host)
+    const connections = yield* Connections.make(endpoint, detail?.resolved)
+    const count = yield* RequestMetrics.make(host)
+    const clock = yield* Clock.Clock
+    const observer = observing(count, detail, Monotonic.millis(clock))
+    const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager", observer)
     return Transport.of({
-      send: (request) => Effect.scoped(sendWith(open, endpoint.server, request)),
+      send: (request) => Effect.scoped(sendWith(open, endpoint.server, request, detail)),
       watch: (request) => Stream.unwrap(watchWith(open, endpoint.server, request))
     })
   })
@@ -56,9 +61,15 @@ interface Opened {
   readonly exchange: Exchange
 }
 
-const sendWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request) {
+const sendWith = Effect.fnUntraced(function* (
+  open: Open,
+  server: string,
+  request: Request,
+  detail: RequestMetrics.Detail | undefined
+) {
   const { exchange, head } = yield* open(request, "whole")
   const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.broken(request.context, server, cause))
+  detail?.received(request.method, body.byteLength)
   return yield* Answer.decode(request.context, head, body)
 })
 
@@ -69,6 +80,33 @@ const watchWith = Effect.fnUntraced(function* (open: Open, server: string, reque
   return Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
 })
 
+/** Told of each attempt; what it answers with is told of the end, with the code of the answer if there was one. */
+type Observer = (request: Request, body: string | null) => (code: number | undefined) => void
+
+const observing = (
+  count: RequestMetrics.Count,
+  detail: RequestMetrics.Detail | undefined,
+  now: () => number
+): Observer => {
+  if (detail === undefined)
+    return ({ method }) =>
+      (code) =>
+        count(method, code)
+  /** Codes of the attempts before; a request keeps its context through all of them. */
+  const before = new WeakMap<ApiError.Context, { readonly code: number | undefined }>()
+  return ({ context, method }, body) => {
+    const since = now()
+    const last = before.get(context)
+    if (last !== undefined) detail.repeated(method, last.code)
+    detail.sent(method, body === null ? 0 : Buffer.byteLength(body))
+    return (code) => {
+      count(method, code)
+      before.set(context, { code })
+      if (code !== undefined) detail.answered(method, now() - since)
+    }
+  }
+}
+
 /**
  * Sends a request and waits for the head of its answer; everything but a 2xx is read and fails. The exchange is aborted when
  * the scope closes, so an interrupted caller leaves no request behind.
@@ -77,7 +115,7 @@ const opener = (
   endpoint: Endpoint.Endpoint["Service"],
   connections: Connections.Connections,
   agent: string,
-  count: RequestMetrics.Count
+  observe: Observer
 ): Open => {
   const base = new URL(endpoint.server)
   const prefix = base.pathname.replace(/\/$/, "")
@@ -88,20 +126,19 @@ const opener = (
   ) {
     const exchange = new Exchange(form, request.mayStartUnsafe)
     yield* Effect.addFinalizer(() => Effect.sync(() => exchange.abortUnsafe()))
+    const options = dispatchOptions(base, prefix, request, identity, agent)
+    const ended = observe(request, options.body)
     const head = yield* Effect.suspend(() => {
-      exchange.startUnsafe(
-        connections.dispatcherUnsafe(identity.tls),
-        dispatchOptions(base, prefix, request, identity, agent)
-      )
+      exchange.startUnsafe(connections.dispatcherUnsafe(identity.tls), options)
       return exchange.awaitHead
     }).pipe(
       Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)),
       // What was never sent was no request.
       Effect.tapError((error) =>
-        Effect.sync(() => (ApiError.hasReason(error, "LeaderFenced") ? undefined : count(request.method, undefined)))
+        Effect.sync(() => (ApiError.hasReason(error, "LeaderFenced") ? undefined : ended(undefined)))
       )
     )
-    count(request.method, head.status)
+    ended(head.status)
     return { exchange, head }
   })
   return Effect.fnUntraced(function* (request, form) {
@@ -135,7 +172,7 @@ const dispatchOptions = (
   request: Request,
   identity: Endpoint.Identity,
   agent: string
-): Dispatcher.DispatchOptions => ({
+): Dispatcher.DispatchOptions & { readonly body: string | null } => ({
   origin: base.origin,
   path: `${prefix}${request.path}${queryString(request.query)}`,
   method: request.method,

@@ -12,6 +12,7 @@ import type { TLSSocket } from "node:tls"
 import { inspect } from "node:util"
 import * as ApiError from "../../src/kube/ApiError.ts"
 import { type CredentialsError, Endpoint, type Identity } from "../../src/layers/Endpoint.ts"
+import * as RequestMetrics from "../../src/layers/http/requestMetrics.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import type { Request, Transport } from "../../src/layers/Transport.ts"
 import { type Handler, start } from "../support/httpsServer.ts"
@@ -69,6 +70,86 @@ describe("the metrics of requests", () => {
       )
       assert.deepStrictEqual(counted.sort(), ["GET 200 2", "GET 410 1", "GET <error> 1", "POST 200 1"])
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.scoped)
+  )
+})
+
+describe("the metrics of requests, where all are wanted", () => {
+  const names = [
+    "rest_client_request_duration_seconds",
+    "rest_client_rate_limiter_duration_seconds",
+    "rest_client_dns_resolution_duration_seconds",
+    "rest_client_request_size_bytes",
+    "rest_client_response_size_bytes"
+  ]
+  const histograms = Effect.map(Metric.snapshot, (all) =>
+    all.flatMap(({ attributes, id, state }) => ("buckets" in state ? [{ id, attributes, state }] : []))
+  )
+
+  it.live("are durations, sizes and retries by verb and host, there from the start", () =>
+    Effect.gen(function* () {
+      const { server, transport } = yield* https((_, response, body) =>
+        json(response, body === "" && server.requests.length < 2 ? 503 : 200, { some: "x".repeat(300) })
+      )
+      const { host } = new URL(server.url)
+      const before = yield* histograms
+      const detail = yield* RequestMetrics.detail(host)
+      assert.deepStrictEqual(new Set(before.map(({ id }) => id)), new Set(names))
+      assert.strictEqual(before.length, 4 * 5 + 1)
+      assert.isTrue(before.every(({ attributes, state }) => attributes?.["host"] === host && state.count === 0))
+      const request = get("/a")
+      yield* Effect.exit(transport.send(request))
+      // As a fence does: another request, but the same call.
+      yield* transport.send({ ...request, mayStartUnsafe: () => true })
+      yield* transport.send({ ...get("/b"), method: "POST", body: { a: "ü" } })
+      detail?.limited("GET", 300)
+      detail?.resolved(2)
+      const counts = (yield* histograms).flatMap(({ attributes, id, state }) =>
+        state.count > 0 ? [`${id.slice("rest_client_".length)} ${attributes?.["verb"] ?? "-"} ${state.count}`] : []
+      )
+      assert.deepStrictEqual(counts.sort(), [
+        "dns_resolution_duration_seconds - 1",
+        "rate_limiter_duration_seconds GET 1",
+        "request_duration_seconds GET 2",
+        "request_duration_seconds POST 1",
+        "request_size_bytes GET 2",
+        "request_size_bytes POST 1",
+        "response_size_bytes GET 1",
+        "response_size_bytes POST 1"
+      ])
+      const sums = new Map(
+        (yield* histograms).map(({ attributes, id, state }) => [`${id} ${attributes?.["verb"]}`, state.sum])
+      )
+      assert.strictEqual(sums.get("rest_client_request_size_bytes POST"), 10)
+      assert.isAbove(sums.get("rest_client_response_size_bytes POST") ?? 0, 300)
+      assert.strictEqual(sums.get("rest_client_rate_limiter_duration_seconds GET"), 0.3)
+      const retried = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+        id === "rest_client_request_retries_total" && "count" in state
+          ? [`${attributes?.["code"]} ${attributes?.["verb"]} ${attributes?.["host"]} ${state.count}`]
+          : []
+      )
+      assert.deepStrictEqual(retried, [`503 GET ${host} 1`])
+    }).pipe(
+      Effect.provideService(RequestMetrics.Wanted, true),
+      Effect.provideService(Metric.MetricRegistry, new Map()),
+      Effect.scoped
+    )
+  )
+
+  it.live("know how long the server's name took to resolve", () =>
+    Effect.gen(function* () {
+      const server = yield* start((_, response) => json(response, 200, {}), tls)
+      const url = server.url.replace("127.0.0.1", "localhost")
+      const transport = yield* HttpTransport.make(
+        Endpoint.fixed({ server: url, tls: { ca: ca.cert, rejectUnauthorized: false }, token: "t" })
+      )
+      yield* Effect.exit(transport.send(get("/a")))
+      const [resolved] = (yield* histograms).filter(({ id }) => id === names[2])
+      assert.strictEqual(resolved?.state.count, 1)
+    }).pipe(
+      Effect.provideService(RequestMetrics.Wanted, true),
+      Effect.provideService(Metric.MetricRegistry, new Map()),
+      Effect.scoped
+    )
   )
 })
 

@@ -32,7 +32,7 @@ describe.concurrent("telemetry of the program", () => {
           [event.name, wait.name, run.name, call.name],
           ["watch event", "queue wait", "reconcile serviceaccount", "create serviceaccounts"]
         )
-        assert.deepInclude(call.attributes, { verb: "create", resource: "serviceaccounts", code: "201" })
+        assert.deepInclude(call.attributes, { verb: "create", resource: "serviceaccounts", code: 201 })
         assert.deepInclude(event.attributes, { kind: "Namespace", event: "Created", controller: "serviceaccount" })
         assert.deepInclude(run.attributes, { controller: "serviceaccount", name: event.attributes["name"] })
         assert.include(

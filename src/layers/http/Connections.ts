@@ -3,12 +3,16 @@
  * material changes, a new dispatcher takes over and the old one closes once its last request has ended, so a watch outlives
  * a certificate rotation. Lives in a scope; closing it cuts everything. Not for anything that knows Kubernetes.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
 import { createSecureContext, type SecureContextOptions } from "node:tls"
 import type { Dispatcher } from "undici"
 import Agent from "undici/lib/dispatcher/agent.js"
+import * as Monotonic from "../../streams/monotonic.ts"
 import { type Endpoint, sameTls, type Tls } from "../Endpoint.ts"
 
 export interface Connections {
@@ -16,9 +20,15 @@ export interface Connections {
   readonly dispatcherUnsafe: (tls: Tls) => Dispatcher
 }
 
-export const make = (endpoint: Endpoint["Service"]): Effect.Effect<Connections, never, Scope.Scope> =>
+/** `onResolved`: told how long each resolution of a host has taken, in milliseconds. */
+export const make = (
+  endpoint: Endpoint["Service"],
+  onResolved?: (millis: number) => void
+): Effect.Effect<Connections, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const build = yield* builder(endpoint)
+    const clock = yield* Clock.Clock
+    const resolving = onResolved === undefined ? {} : { lookup: measured(Monotonic.millis(clock), onResolved) }
+    const build = yield* builder(endpoint, resolving)
     /** Every dispatcher that may still hold a connection: the current one and those that are running out. */
     const open = new Set<Dispatcher>()
     let current: { readonly tls: Tls; readonly dispatcher: Dispatcher } | undefined
@@ -42,10 +52,13 @@ export const make = (endpoint: Endpoint["Service"]): Effect.Effect<Connections, 
 const keepAlive = 90_000
 
 /** The proxy's dispatcher needs the whole of undici, so it is loaded when a proxy is configured and not before. */
-const builder = (endpoint: Endpoint["Service"]): Effect.Effect<(tls: Tls) => Dispatcher> => {
+const builder = (
+  endpoint: Endpoint["Service"],
+  resolving: { readonly lookup?: LookupFunction }
+): Effect.Effect<(tls: Tls) => Dispatcher> => {
   const { proxy } = endpoint
   return proxy === undefined
-    ? Effect.succeed((tls) => new Agent({ ...options, connect: connectOptions(tls) }))
+    ? Effect.succeed((tls) => new Agent({ ...options, connect: { ...connectOptions(tls), ...resolving } }))
     : Effect.map(
         Effect.promise(() => import("undici")),
         ({ ProxyAgent }) =>
@@ -58,6 +71,17 @@ const builder = (endpoint: Endpoint["Service"]): Effect.Effect<(tls: Tls) => Dis
             })
       )
 }
+
+/** Node's resolution, and how long it took. */
+const measured =
+  (now: () => number, onResolved: (millis: number) => void): LookupFunction =>
+  (hostname, options, done) => {
+    const since = now()
+    lookup(hostname, options, (error, address, family) => {
+      onResolved(now() - since)
+      done(error, address, family)
+    })
+  }
 
 const connectOptions = (tls: Tls) => ({
   ...secured({ ca: tls.ca, cert: tls.cert, key: tls.key === undefined ? undefined : Redacted.value(tls.key) }),

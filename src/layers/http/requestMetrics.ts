@@ -1,8 +1,9 @@
 /**
- * How many requests were answered how. Codes are the server's, and it has few; a request without an answer counts as `<error>`.
- * Source: framework.md 2.10; client-go.
+ * How many requests were answered how; and for those who want to know, how long they took and how large they were. Codes are the
+ * server's, and it has few; a request without an answer counts as `<error>`. Labels have no paths and no names, so the number of series
+ * is bounded. Source: framework.md 2.10; client-go.
  */
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Method } from "../Transport.ts"
@@ -32,3 +33,69 @@ export const make = (host: string): Effect.Effect<Count> =>
       return (method, code) => add(method, code === undefined ? "<error>" : String(code), 1)
     })
   )
+
+/** Whether requests are measured, and not only counted. */
+export const Wanted = Context.Reference<boolean>("effect-controller-manager/DetailedRequestMetrics", {
+  defaultValue: () => false
+})
+
+const latencies = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]
+const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216]
+
+const histogram = (name: string, description: string, boundaries: ReadonlyArray<number>) =>
+  Metric.histogram(`rest_client_${name}`, { description, boundaries })
+
+const durations = histogram("request_duration_seconds", "Time until the head of an answer, by verb and host", latencies)
+const limiter = histogram(
+  "rate_limiter_duration_seconds",
+  "Time that requests waited for our own limit, by verb and host",
+  latencies
+)
+const resolutions = histogram("dns_resolution_duration_seconds", "Time to resolve the host of the server", latencies)
+const requestSizes = histogram("request_size_bytes", "Size of the bodies of requests, by verb and host", sizes)
+const responseSizes = histogram("response_size_bytes", "Size of the bodies of answers, by verb and host", sizes)
+const retries = Metric.counter("rest_client_request_retries_total", {
+  description: "Requests that were sent again, by code of the answer before, verb and host",
+  incremental: true
+})
+
+/** Times in milliseconds, sizes in bytes. */
+export interface Detail {
+  readonly answered: (verb: Method, millis: number) => void
+  readonly limited: (verb: Method, millis: number) => void
+  readonly resolved: (millis: number) => void
+  readonly sent: (verb: Method, bytes: number) => void
+  readonly received: (verb: Method, bytes: number) => void
+  /** Sent again after an answer with this code, or none. */
+  readonly repeated: (verb: Method, code: number | undefined) => void
+}
+
+/** What measures the requests to a host; undefined where nobody wants it. */
+export const detail = (host: string): Effect.Effect<Detail | undefined> =>
+  Effect.flatMap(Wanted, (isWanted) =>
+    isWanted
+      ? Effect.contextWith((context: Context.Context<never>) => Effect.sync(() => measuring(host, context)))
+      : Effect.undefined
+  )
+
+const measuring = (host: string, context: Context.Context<never>): Detail => {
+  const byVerb = (metric: Metric.Histogram<number>, factor: number) => {
+    const series = new Map(methods.map((verb) => [verb, Metric.withAttributes(metric, { verb, host })] as const))
+    // A series is there from the start, so that its first observation is an increase.
+    for (const one of series.values()) one.valueUnsafe(context)
+    return (verb: Method, value: number) => series.get(verb)?.updateUnsafe(value * factor, context)
+  }
+  const resolution = Metric.withAttributes(resolutions, { host })
+  resolution.valueUnsafe(context)
+  return {
+    answered: byVerb(durations, 0.001),
+    limited: byVerb(limiter, 0.001),
+    resolved: (millis) => resolution.updateUnsafe(millis / 1000, context),
+    sent: byVerb(requestSizes, 1),
+    received: byVerb(responseSizes, 1),
+    repeated: (verb, status) => {
+      const code = status === undefined ? "<error>" : String(status)
+      Metric.withAttributes(retries, { code, verb, host }).updateUnsafe(1, context)
+    }
+  }
+}

@@ -7,21 +7,25 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as TokenBucket from "../../streams/tokenBucket.ts"
-import type { Transport } from "../Transport.ts"
+import type { Method, Request, Transport } from "../Transport.ts"
 
 /** Calls and watches take from the same bucket: each is one request. */
 export const through = (
   transport: Transport["Service"],
-  options: TokenBucket.Options
+  options: TokenBucket.Options,
+  /** Told how long each request will have waited, in milliseconds. */
+  observe: (method: Method, millis: number) => void = () => {}
 ): Effect.Effect<Transport["Service"]> =>
   Effect.map(Clock.Clock, (clock) => {
     const take = TokenBucket.make(options, Monotonic.millis(clock))
-    const turn = Effect.suspend(() => {
-      const millis = take()
-      return millis === 0 ? Effect.void : Effect.sleep(millis)
-    })
+    const turn = ({ method }: Request) =>
+      Effect.suspend(() => {
+        const millis = take()
+        observe(method, millis)
+        return millis === 0 ? Effect.void : Effect.sleep(millis)
+      })
     return {
-      send: (request) => Effect.andThen(turn, transport.send(request)),
-      watch: (request) => Stream.unwrap(Effect.as(turn, transport.watch(request)))
+      send: (request) => Effect.andThen(turn(request), transport.send(request)),
+      watch: (request) => Stream.unwrap(Effect.as(turn(request), transport.watch(request)))
     }
   })

@@ -1,6 +1,7 @@
 /** What leaves the process about itself, besides logs and what is asked for. */
 import * as Option from "effect/Option"
 import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
 
 /** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS: an address is shown to whoever asks for the settings. */
 const endpoint: Setting.Codec<URL> = {
@@ -19,5 +20,12 @@ export const settings = {
     env: "OTEL_EXPORTER_OTLP_ENDPOINT",
     group: "telemetry",
     description: "Where traces, logs and metrics are sent by OTLP over HTTP; nothing is sent without it"
+  }),
+  clientMetrics: Setting.make(Codecs.choice(["basic", "all"]), {
+    name: "client-metrics",
+    group: "telemetry",
+    description:
+      "Metrics of requests to the API server: basic counts them, all measures their durations, sizes and retries too",
+    default: "basic"
   })
 }

@@ -16,7 +16,6 @@ import * as OtlpLogger from "effect/observability/OtlpLogger"
 import * as OtlpMetrics from "effect/observability/OtlpMetrics"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import * as OtlpTracer from "effect/observability/OtlpTracer"
-import { version } from "../../../version.ts"
 import * as Level from "../logs/level.ts"
 import { redact } from "../logs/secrets.ts"
 import { guard } from "./delivery.ts"
@@ -26,17 +25,19 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface Options {
   readonly endpoint: URL
   readonly env: Environment
+  /** Of the program. */
+  readonly version: string
 }
 
 /** All three at once; a program that stops waits no longer for a collector that does not answer. */
 const shutdownTimeout = Duration.seconds(2)
 
-export const layer = ({ endpoint, env }: Options) => {
+export const layer = ({ endpoint, env, version }: Options) => {
   const base = endpoint.href.replace(/\/+$/, "")
   const options = (signal: string) => ({
     url: `${base}/v1/${signal}`,
     headers: headersOf(env["OTEL_EXPORTER_OTLP_HEADERS"]),
-    resource: resourceOf(env),
+    resource: resourceOf(env, version),
     shutdownTimeout
   })
   return Layer.mergeAll(
@@ -57,11 +58,11 @@ export const layer = ({ endpoint, env }: Options) => {
 }
 
 /** Whoever has named the service elsewhere is not overruled. */
-const resourceOf = (env: Environment) => ({
+const resourceOf = (env: Environment, serviceVersion: string) => ({
   serviceName: (env["OTEL_RESOURCE_ATTRIBUTES"] ?? "").includes("service.name=")
     ? undefined
     : env["OTEL_SERVICE_NAME"] || "effect-controller-manager",
-  serviceVersion: version
+  serviceVersion
 })
 
 /** `name=value` between commas, values percent-encoded. Source: OpenTelemetry, "Specifying headers via environment variables". */
