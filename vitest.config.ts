@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
+    // Every scenario of the controllers once more, under exactly the roles that are printed for them.
+    setupFiles: process.env["AUTHORIZATION"] === "RBAC" ? ["test/support/underRoles.ts"] : [],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     coverage: {

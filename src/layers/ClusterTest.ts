@@ -19,9 +19,11 @@ import type { ApiError } from "../kube/ApiError.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import * as Patch from "../kube/Patch.ts"
 import type * as Resource from "../kube/Resource.ts"
+import type { User } from "./apiserver/Api.ts"
 import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServer.ts"
 import type * as Faults from "./apiserver/faults.ts"
-import { Cache } from "./Cache.ts"
+import { Cache, type Options as CacheOptions } from "./Cache.ts"
+import * as Accounts from "./clusterTest/accounts.ts"
 import type { Descriptor, Services } from "./Controller.ts"
 import { Discovery, type NotServed } from "./Discovery.ts"
 import { KubeClient } from "./KubeClient.ts"
@@ -44,6 +46,19 @@ export interface Options {
   readonly faults?: ReadonlyArray<Faults.Rule> | undefined
   /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
   readonly admission?: ApiServerOptions["admission"]
+  /**
+   * `RBAC`: every controller works under an account of its own, with the roles that `manifests` prints for what it declares and no
+   * others, and what it may not do is refused; the test itself may do everything. Everybody may do everything unless said otherwise.
+   */
+  readonly authorization?: "RBAC" | undefined
+  /** Under RBAC, changes the roles before they are written: what is taken out of them is missed. */
+  readonly roles?: Accounts.Options["roles"]
+  /** Under RBAC, whether all controllers work as the program, or each has an account for itself; `each` unless said otherwise. */
+  readonly accounts?: Accounts.Options["accounts"]
+  /** What the API server keeps of who asked for what; see `ApiServer.audit`. */
+  readonly audit?: ApiServerOptions["audit"]
+  /** How the cache reads what controllers watch. */
+  readonly cache?: CacheOptions | undefined
   /** Of names and identities; two runs with one seed are alike to the byte. */
   readonly seed?: number | string | undefined
 }
@@ -81,12 +96,12 @@ export class ClusterTest extends Context.Service<
   ): Layer.Layer<Provides | Nodes.Nodes, ApiError | ManifestError | NotServed>
   static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
   static layer(options: Options = {}) {
+    const { admission, audit, authorization } = options
     return Layer.effectContext(make(options)).pipe(
-      Layer.provideMerge(Recorder.layer),
-      Layer.provideMerge(Layer.merge(Cache.layer(), Discovery.layer)),
+      Layer.provideMerge(shared(options)),
       Layer.provideMerge(KubeClient.layer),
       Layer.provideMerge(ApiServer.layerTransport),
-      Layer.provideMerge(ApiServer.layer({ admission: options.admission })),
+      Layer.provideMerge(ApiServer.layer({ admission, audit, authorization })),
       Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
       Layer.provideMerge(Quiescence.layer)
     )
@@ -99,6 +114,19 @@ export interface Running {
   readonly stop: (exit?: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 }
 
+/** What controllers share, as whoever runs them: without RBAC that is the test. */
+const shared = ({
+  authorization,
+  cache
+}: Options): Layer.Layer<Cache | Discovery | Recorder, never, ApiServer | KubeClient> => {
+  const layer = Recorder.layer.pipe(Layer.provideMerge(Layer.merge(Cache.layer(cache), Discovery.layer)))
+  return authorization === undefined ? layer : Layer.provide(layer, clientAs(Accounts.programUser))
+}
+
+/** A client for somebody else than the test. */
+const clientAs = (user: User): Layer.Layer<KubeClient, never, ApiServer> =>
+  Layer.provide(KubeClient.layerWith({}), ApiServer.layerTransportAs(user))
+
 const seeded = (seed: number | string | undefined): Layer.Layer<never> =>
   Layer.effectContext(
     Effect.map(Random.withSeed(Random.Random, seed ?? "cluster"), (random) => Context.make(Random.Random, random))
@@ -109,6 +137,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const server = yield* ApiServer
   const client = yield* KubeClient
   const discovery = yield* Discovery
+  const accounts = options.authorization === undefined ? undefined : clientsOf(server, options)
   const apply = (objects: string | ReadonlyArray<object>) =>
     Effect.flatMap(typeof objects === "string" ? documents(objects) : Effect.succeed(objects), (all) =>
       Effect.forEach(all, (object) => applyOne(client, discovery, object))
@@ -128,7 +157,9 @@ const make = Effect.fnUntraced(function* (options: Options) {
     run: (controller) =>
       Effect.gen(function* () {
         const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => Scope.close(scope, exit))
-        yield* Layer.buildWithScope(controller.layer, scope)
+        const client = accounts === undefined ? undefined : yield* accounts(controller)
+        const own = client === undefined ? controller.layer : Layer.provide(controller.layer, client)
+        yield* Layer.buildWithScope(own, scope)
         yield* settle
         return { stop: (exit = Exit.void) => Scope.close(scope, exit) }
       }),
@@ -139,6 +170,13 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const context = Context.make(ClusterTest, cluster)
   return nodes === undefined ? context : Context.merge(context, nodes)
 })
+
+/** Clients of the accounts of controllers, which get their rights as they come. */
+const clientsOf = (server: ApiServer["Service"], options: Options) => {
+  const admit = Accounts.make(server, options)
+  return (controller: Descriptor<unknown>) =>
+    Effect.map(admit(controller), (user) => Layer.provide(clientAs(user), Layer.succeed(ApiServer, server)))
+}
 
 /** The nodes are clients of their own: what they cache is no business of the controllers. */
 const simulate = (count: number) =>

@@ -89,6 +89,7 @@ export const rooms: ReadonlyArray<Room> = [
     .filter((path) => path !== "layers/apiserver/http/")
     .map((path): Room => ({ path, rooms: [...layersMay, ...cluster], packages: edge })),
   { path: "layers/ClusterTest.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },
+  { path: "layers/clusterTest/", rooms: [...layersMay, ...cluster], packages: pureEffect },
   {
     path: "leader/",
     rooms: [

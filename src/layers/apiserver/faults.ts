@@ -15,7 +15,7 @@ export const Fault = Schema.Union([
   Schema.TaggedStruct("Delay", { millis: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120_000 })) }),
   /** An answer that the server never gave: 500, 503, 401, 403, … The call is not executed. */
   Schema.TaggedStruct("Status", {
-    code: Schema.Literals([400, 401, 403, 404, 409, 422, 429, 500, 502, 503, 504]),
+    code: Schema.Literals([400, 401, 403, 404, 409, 415, 422, 429, 500, 502, 503, 504]),
     reason: Schema.optionalKey(Schema.String),
     message: Schema.optionalKey(Schema.String),
     retryAfterSeconds: Schema.optionalKey(seconds)

@@ -39,6 +39,8 @@ export interface Wanted {
   readonly leases: ReadonlyArray<LeaseName>
   /** Where namespaced kinds are worked on; all namespaces where there is none in it. */
   readonly namespaces?: ReadonlyArray<string> | undefined
+  /** Metrics are shown to those alone who may read them: the server is asked who they are and what they may. */
+  readonly secureMetrics?: boolean | undefined
 }
 
 /** Who needs what a lease takes. */
@@ -67,8 +69,22 @@ const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
 }
 
 /** In the order of the holders and of what they declare; the same permission for several of them is one that names them all. */
-export const needed = ({ controllers, leases, namespaces = [] }: Wanted): ReadonlyArray<Permission> =>
-  merged([...controllers.flatMap((one) => of(one, namespaces)), ...leases.flatMap(ofLease)])
+export const needed = ({
+  controllers,
+  leases,
+  namespaces = [],
+  secureMetrics = false
+}: Wanted): ReadonlyArray<Permission> =>
+  merged([
+    ...controllers.flatMap((one) => of(one, namespaces)),
+    ...leases.flatMap(ofLease),
+    ...(secureMetrics ? reviews : [])
+  ])
+
+const reviews = [
+  { group: "authentication.k8s.io", resource: "tokenreviews", subresource: "" },
+  { group: "authorization.k8s.io", resource: "subjectaccessreviews", subresource: "" }
+].flatMap((endpoint) => verbsOn(endpoint, ["create"], { namespace: "", name: "", needed: ["metrics"] }))
 
 const merged = (all: ReadonlyArray<Permission>): ReadonlyArray<Permission> => {
   const found = new Map<string, Permission>()
@@ -121,3 +137,11 @@ export const kinds = (
   }
   return [...merged.values()]
 }
+
+const isShared = ({ grant }: Access.Any): boolean => grant === "read" || grant === "record"
+
+/** What the program does for a controller under its own account, even where the controller has one: it fills the cache, and records. */
+export const shared = ({ access, who }: Holder): Holder => ({ who, access: access.filter(isShared) })
+
+/** What a controller does itself. */
+export const own = ({ access, who }: Holder): Holder => ({ who, access: access.filter((one) => !isShared(one)) })

@@ -6,7 +6,7 @@ import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Settings from "../settings.ts"
 import { needed } from "../permissions.ts"
-import type { Holder, LeaseName, Permission } from "../permissions.ts"
+import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
 
 export const settings = {
@@ -39,20 +39,6 @@ const local: ReadonlySet<string> = new Set([
   "image",
   "install-namespace"
 ])
-
-/** To serve metrics to those alone who may read them, the API server is asked who they are and what they may. */
-export const reviews: ReadonlyArray<Permission> = [
-  ["authentication.k8s.io", "tokenreviews"] as const,
-  ["authorization.k8s.io", "subjectaccessreviews"] as const
-].map(([group, resource]) => ({
-  verb: "create",
-  group,
-  resource,
-  subresource: "",
-  namespace: "",
-  name: "",
-  needed: ["metrics"]
-}))
 
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
 const grace = 15
@@ -92,6 +78,11 @@ export const manifests = (
     graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,
     ports: { probes: values.probeAddress?.port, metrics: values.metricsAddress?.port },
     secureMetrics: isSecure,
-    permissions: [...needed({ controllers, leases: isElected ? leases : [] }), ...(isSecure ? reviews : [])]
+    permissions: needed({
+      controllers,
+      leases: isElected ? leases : [],
+      namespaces: values.watchNamespaces,
+      secureMetrics: isSecure
+    })
   })
 }

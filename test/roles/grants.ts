@@ -1,0 +1,100 @@
+/**
+ * Roles taken apart into grants, the smallest things that can be given: one verb on one resource, in one place, for one account. A grant
+ * can be seen in use in the audit log, and can be taken out of the roles it is in.
+ */
+import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
+import { allows, atoms, type Rule } from "../../src/layers/apiserver/authorization/rule.ts"
+import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
+
+export interface Grant {
+  /** `system:serviceaccount:…`. */
+  readonly account: string
+  /** Empty: everywhere. */
+  readonly namespace: string
+  readonly rule: Rule
+}
+
+/** A grant in words, which tell it from all others: `patch nodes as pod-count`. */
+export const say = ({ account, namespace, rule }: Grant): string => {
+  const group = rule.apiGroups[0] ?? ""
+  const what = `${rule.resources[0]}${group === "" ? "" : ` of ${group}`}`
+  const name = rule.resourceNames[0] === undefined ? "" : ` ${rule.resourceNames[0]}`
+  const place = namespace === "" ? "" : ` in ${namespace}`
+  return `${rule.verbs[0]} ${what}${name}${place} as ${account.replace(/^.*:/, "")}`
+}
+
+interface Role {
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly rules: ReadonlyArray<Partial<Rule>>
+}
+
+interface Binding extends Pick<Role, "kind" | "metadata"> {
+  readonly roleRef: { readonly kind: string; readonly name: string }
+  readonly subjects: ReadonlyArray<{ readonly namespace: string; readonly name: string }>
+}
+
+const isRole = (one: Manifest): one is Manifest & Role => one.kind === "Role" || one.kind === "ClusterRole"
+
+const isBinding = (one: Manifest): one is Manifest & Binding => one.kind.endsWith("RoleBinding")
+
+/** Fields that a role leaves out are empty. */
+const wholeRule = (rule: Partial<Rule>): Rule => ({
+  verbs: [],
+  apiGroups: [],
+  resources: [],
+  resourceNames: [],
+  nonResourceURLs: [],
+  ...rule
+})
+
+const grantsOf = (role: Role, bindings: ReadonlyArray<Binding>): ReadonlyArray<Grant> =>
+  bindings
+    .filter(
+      ({ metadata, roleRef }) =>
+        roleRef.kind === role.kind &&
+        roleRef.name === role.metadata.name &&
+        metadata.namespace === role.metadata.namespace
+    )
+    .flatMap(({ subjects }) =>
+      subjects.flatMap(({ name, namespace }) =>
+        role.rules.flatMap((rule) =>
+          atoms(wholeRule(rule)).map((atom) => ({
+            account: `system:serviceaccount:${namespace}:${name}`,
+            namespace: role.metadata.namespace ?? "",
+            rule: atom
+          }))
+        )
+      )
+    )
+
+/** All that roles and bindings grant. */
+export const of = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<Grant> => {
+  const bindings = manifests.filter(isBinding)
+  return manifests.filter(isRole).flatMap((role) => grantsOf(role, bindings))
+}
+
+/** The same without one grant. */
+export const without =
+  (grant: Grant) =>
+  (manifests: ReadonlyArray<Manifest>): ReadonlyArray<Manifest> => {
+    const bindings = manifests.filter(isBinding)
+    const taken = say(grant)
+    return manifests.map((one) => {
+      if (!isRole(one)) return one
+      const left = grantsOf(one, bindings).filter((other) => say(other) !== taken)
+      return { ...one, rules: left.map(({ rule }) => rule) }
+    })
+  }
+
+/** What a request made use of: the one grant by which it was let through, nothing if several would have done. */
+export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): Grant | undefined => {
+  if (!entry.allowed) return undefined
+  const all = grants.filter(
+    ({ account, namespace, rule }) =>
+      account === entry.user &&
+      (namespace === "" || namespace === entry.namespace) &&
+      allows(rule, { ...entry, isResource: entry.resource !== "" })
+  )
+  return all.length === 1 ? all[0] : undefined
+}

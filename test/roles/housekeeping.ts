@@ -1,0 +1,147 @@
+/** Stories of what keeps a cluster tidy: pod-count, serviceaccount, namespace, garbagecollector, podgc. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as GarbageCollector from "../../src/controllers/GarbageCollector.ts"
+import * as Namespaces from "../../src/controllers/Namespace.ts"
+import * as PodCount from "../../src/controllers/PodCount.ts"
+import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as ServiceAccounts from "../../src/controllers/ServiceAccount.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import { ConfigMap, Event, Namespace, Node, Pod, Service, ServiceAccount } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Story from "./story.ts"
+
+const namespace = "default"
+
+/** Lists before it watches, as on a server that does not stream its first list. */
+const listing = { cache: { streamingList: "never" } } as const
+
+const pod = (name: string, spec: object = {}, metadata: object = {}) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(Pod, {
+      metadata: { namespace, name, ...metadata },
+      spec: { containers: [{ name: "main", image: "example.test/a:1" }], ...spec }
+    })
+  )
+
+const counts = Story.make(
+  "pods are counted on the node of the control plane, and events say so",
+  { nodes: 2, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    yield* pod("a")
+    yield* cluster.advance("1500 millis")
+    yield* cluster.run(PodCount.make({ schedule: Schedule.spaced("10 seconds") }))
+    yield* cluster.advance("1 minute")
+    const labels = (yield* cluster.snapshot(Node)).map(({ metadata }) => metadata.labels?.[PodCount.label])
+    assert.include(labels, "1")
+    yield* (yield* Recorder).drained
+    const events = (yield* cluster.snapshot(Event)).filter(({ reason }) => reason === "SuccessCalculatePod")
+    assert.isAbove(events[0]?.count ?? 0, 1)
+  })
+)
+
+const accounts = Story.make(
+  "every namespace has its account, also when somebody deletes it",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* cluster.run(ServiceAccounts.make())
+    yield* client.create(Namespace, { metadata: { name: "app" } })
+    yield* cluster.settle
+    yield* client.delete(ServiceAccount, { namespace: "app", name: "default" })
+    yield* cluster.advance("10 seconds")
+    assert.include(
+      (yield* cluster.snapshot(ServiceAccount)).map(({ metadata }) => metadata.namespace),
+      "app"
+    )
+  })
+)
+
+const namespaces = Story.make(
+  "a namespace is emptied, pods first, and goes",
+  { nodes: 2, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    const app = { namespace: "app" }
+    yield* client.create(Namespace, { metadata: { name: "app" } })
+    yield* pod("web", {}, app)
+    yield* client.create(ConfigMap, { metadata: { ...app, name: "settings" } })
+    yield* client.create(Service, { metadata: { ...app, name: "web" }, spec: { ports: [{ port: 80 }] } })
+    yield* cluster.run(Namespaces.make())
+    yield* cluster.advance("1 minute")
+    // As on older servers, which delete services one by one only.
+    const refusal = { _tag: "Status", code: 404 } as const
+    const match = { verb: "deletecollection", resource: "services" } as const
+    yield* (yield* ApiServer).setFaults([{ match, fault: refusal }])
+    yield* client.delete(Namespace, { name: "app" })
+    yield* cluster.advance("2 minutes")
+    assert.notInclude(
+      (yield* cluster.snapshot(Namespace)).map(({ metadata }) => metadata.name),
+      "app"
+    )
+  })
+)
+
+const to = ({ apiVersion = "v1", kind = "ConfigMap", metadata }: KubeObject) => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  uid: metadata.uid ?? "",
+  blockOwnerDeletion: true
+})
+
+const garbage = Story.make(
+  "what has lost its owner goes, what was left by its owner stays, and wrong owners are told of",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    const make = (name: string, owners: ReadonlyArray<KubeObject> = [], place = namespace) =>
+      client.create(ConfigMap, { metadata: { namespace: place, name, ownerReferences: owners.map(to) } })
+    const [gone, left] = [yield* make("gone"), yield* make("left")]
+    yield* make("dependent", [gone])
+    yield* make("orphan", [left])
+    yield* cluster.run(GarbageCollector.make())
+    yield* cluster.settle
+    yield* client.delete(ConfigMap, { namespace, name: "gone" }, { propagationPolicy: "Foreground" })
+    yield* client.delete(ConfigMap, { namespace, name: "left" }, { propagationPolicy: "Orphan" })
+    yield* cluster.advance("1 minute")
+    const names = (yield* cluster.snapshot(ConfigMap)).map(({ metadata }) => metadata.name)
+    assert.notInclude(names, "dependent")
+    assert.notInclude(names, "left")
+    assert.include(names, "orphan")
+    // Of another namespace: that is no owner.
+    const stray = yield* make("stray", [yield* make("near"), yield* make("far", [], "kube-public")])
+    yield* cluster.advance("1 minute")
+    yield* (yield* Recorder).drained
+    const told = (yield* cluster.snapshot(Event)).filter(
+      ({ involvedObject }) => involvedObject.uid === stray.metadata.uid
+    )
+    assert.strictEqual(told[0]?.reason, "OwnerRefInvalidNamespace")
+  })
+)
+
+const held = { finalizers: ["example.test/held"] }
+
+const lost = Story.make(
+  "pods of a machine that is no more are told to have failed, and removed",
+  { nodes: 2, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    yield* pod("lost", { nodeName: "nowhere" }, held)
+    yield* cluster.run(PodGC.make())
+    yield* cluster.advance("3 minutes")
+    const [found] = yield* cluster.snapshot(Pod)
+    assert.strictEqual(found?.status?.phase, "Failed")
+    assert.isDefined(found?.metadata.deletionTimestamp)
+  })
+)
+
+export const stories: ReadonlyArray<Story.Story> = [counts, accounts, lost, namespaces, garbage]

@@ -1,0 +1,89 @@
+/**
+ * A story: some controllers, or another part of the program, and a user, on a cluster with RBAC and under exactly the roles that are
+ * printed for them. It can be told with other roles, and says afterwards what was granted, what of it was used and what was denied.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
+import { ClusterTest, type Options, type Provides } from "../../src/layers/ClusterTest.ts"
+import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
+import * as Audit from "../support/audit.ts"
+import * as Grants from "./grants.ts"
+
+export type Roles = (printed: ReadonlyArray<Manifest>) => ReadonlyArray<Manifest>
+
+export interface Stage {
+  /** The roles to write in place of those that are printed. */
+  readonly roles: Roles
+  readonly onEntry: (entry: Entry) => void
+}
+
+export interface Story {
+  readonly title: string
+  /** Dies when what the user wants does not come about. */
+  readonly tell: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>
+}
+
+/** A story of controllers, in virtual time. */
+export const make = (
+  title: string,
+  options: Options,
+  body: Effect.Effect<void, unknown, Provides | Scope.Scope>
+): Story => ({
+  title,
+  tell: ({ onEntry, roles }) =>
+    Effect.provide(body, ClusterTest.layer({ ...options, authorization: "RBAC", roles, audit: { onEntry } }))
+})
+
+export interface Told {
+  readonly granted: ReadonlyArray<Grants.Grant>
+  /** By what it says. */
+  readonly used: ReadonlySet<string>
+  readonly denied: ReadonlyArray<string>
+}
+
+const listening = (change: Roles, onDenied: () => void) => {
+  let granted: ReadonlyArray<Grants.Grant> = []
+  const used = new Set<string>()
+  const denied: Array<string> = []
+  const stage: Stage = {
+    roles: (printed) => {
+      const changed = change(printed)
+      // Later printings of a role take the place of earlier ones; those of others stay.
+      const latest = new Map([...granted, ...Grants.of(changed)].map((one) => [Grants.say(one), one]))
+      granted = [...latest.values()]
+      return changed
+    },
+    onEntry: (entry) => {
+      const grant = Grants.usedBy(entry, granted)
+      if (grant !== undefined) used.add(Grants.say(grant))
+      if (!Audit.isDenied(entry)) return
+      denied.push(Audit.line(entry))
+      onDenied()
+    }
+  }
+  return { stage, told: (): Told => ({ granted, used, denied }) }
+}
+
+/** Tells it to its end, with the printed roles or with what is made of them. */
+export const tell = (story: Story, change: Roles = (printed) => printed): Effect.Effect<Told, unknown> =>
+  Effect.suspend(() => {
+    const { stage, told } = listening(change, () => {})
+    return Effect.map(alone(story.tell(stage)), told)
+  })
+
+/** Whether it fails, or anything is denied in it: then it goes no further. */
+export const breaks = (story: Story, change: Roles): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const refused = yield* Deferred.make<void>()
+    const { stage, told } = listening(change, () => Deferred.doneUnsafe(refused, Effect.void))
+    const ended = yield* Effect.exit(alone(Effect.raceFirst(story.tell(stage), Deferred.await(refused))))
+    return ended._tag === "Failure" || told().denied.length > 0
+  })
+
+/** In a time of its own: what comes before it in a test does not count. */
+const alone = <A>(story: Effect.Effect<A, unknown, Scope.Scope>): Effect.Effect<A, unknown> =>
+  story.pipe(Effect.scoped, Effect.provide(Layer.fresh(TestClock.layer())))

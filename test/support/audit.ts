@@ -1,0 +1,17 @@
+/** What tests read in the audit log of the embedded API server. */
+import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
+
+const isAccount = (user: string): boolean => user.startsWith("system:serviceaccount:")
+
+/**
+ * Whether an account was refused for want of a right. Who creates by a patch or an update is asked for the right to create only when the
+ * object turns out not to be there, after the authorizer has let the request through.
+ */
+export const isDenied = ({ allowed, code, reason, user, verb }: Entry): boolean =>
+  isAccount(user) && (!allowed || (code === 403 && reason === "Forbidden" && (verb === "patch" || verb === "update")))
+
+/** `create pods in default as system:serviceaccount:kube-system:replicaset`. */
+export const line = ({ group, namespace, path, resource, subresource, user, verb }: Entry): string => {
+  const kind = [group === "" ? resource : `${resource}.${group}`, subresource].filter((part) => part !== "").join("/")
+  return `${verb} ${resource === "" ? path : kind}${namespace === "" ? "" : ` in ${namespace}`} as ${user}`
+}
