@@ -173,7 +173,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
 /** Clients of the accounts of controllers, which get their rights as they come. */
 const clientsOf = (server: ApiServer["Service"], options: Options) => {
-  const admit = Accounts.make(server, options)
+  const { accounts, cache, roles } = options
+  const admit = Accounts.make(server, { accounts, roles, namespaces: cache?.namespaces })
   return (controller: Descriptor<unknown>) =>
     Effect.map(admit(controller), (user) => Layer.provide(clientAs(user), Layer.succeed(ApiServer, server)))
 }

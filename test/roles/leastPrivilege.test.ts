@@ -4,12 +4,23 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import { roster } from "../../src/controllers/roster.ts"
+import * as Accounts from "../../src/layers/clusterTest/accounts.ts"
+import * as Command from "../../src/layers/manager/manifests/command.ts"
+import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
+import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
+import * as Permissions from "../../src/layers/manager/permissions.ts"
+import * as Sources from "../../src/layers/manager/setting/sources.ts"
+import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
+import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
 import * as Story from "./story.ts"
 
-const stories = [...Housekeeping.stories, ...Replicas.stories]
+const stories = [...Program.stories, ...Housekeeping.stories, ...Replicas.stories]
 
 describe("under exactly the roles that are printed", () => {
   /** By what a grant says: the grant, and the first story that makes use of it. */
@@ -30,6 +41,10 @@ describe("under exactly the roles that are printed", () => {
     )
   }
 
+  for (const story of Replicas.some) {
+    it.effect(story.title, () => Effect.map(Story.tell(story), ({ denied }) => assert.deepStrictEqual(denied, [])))
+  }
+
   it("everything that is granted is made use of", () =>
     assert.deepStrictEqual(
       [...granted].filter(([, { story }]) => story === undefined).map(([said]) => said),
@@ -48,4 +63,72 @@ describe("under exactly the roles that are printed", () => {
       }),
     120_000
   )
+})
+
+describe("what proves it would notice", () => {
+  const [story] = Housekeeping.stories
+  const spare: Manifest = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: "spare" },
+    rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]
+  }
+  const [program] = Accounts.programUser.name.split(":").slice(-1)
+  const bound: Manifest = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "spare" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "spare" },
+    subjects: [{ kind: "ServiceAccount", namespace: program, name: program }]
+  }
+  const more: Story.Roles = (printed) => [...printed, spare, bound]
+
+  it.effect("a grant too many: it is not used, and without it nothing breaks", () =>
+    Effect.gen(function* () {
+      assert.isDefined(story)
+      const { denied, granted, used } = yield* Story.tell(story, more)
+      const idle = granted.filter((grant) => !used.has(Grants.say(grant)))
+      assert.deepStrictEqual([idle.map(Grants.say), denied], [["get secrets as effect-controller-manager"], []])
+      const [grant] = idle
+      assert.isDefined(grant)
+      assert.isFalse(yield* Story.breaks(story, (printed) => Grants.without(grant)(more(printed))))
+    })
+  )
+
+  it.effect("a grant too few: it is told as denied", () =>
+    Effect.gen(function* () {
+      assert.isDefined(story)
+      const { granted } = yield* Story.tell(story)
+      const patch = granted.find(({ rule }) => rule.resources[0] === "nodes" && rule.verbs[0] === "patch")
+      assert.isDefined(patch)
+      const heard: Array<string> = []
+      yield* story
+        .tell({
+          roles: Grants.without(patch),
+          onEntry: (entry) => void (Audit.isDenied(entry) && heard.push(Audit.line(entry)))
+        })
+        .pipe(Effect.scoped, Effect.exit)
+      assert.strictEqual(heard[0], `patch nodes as ${Accounts.programUser.name}`)
+    })
+  )
+
+  it("the roles of the stories are those that the command prints", () => {
+    const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+    const chosen = all.map(({ controller: { access, name }, group }) => ({
+      who: name,
+      access,
+      needsLeader: false,
+      isCore: group === "core"
+    }))
+    for (const namespaces of [[], ["blue", "red"]]) {
+      const flags = new Map(namespaces.length === 0 ? [] : [["watch-namespaces", namespaces.join(",")]])
+      const resolved = Result.getOrThrow(Sources.resolve(Command.settings, { flags, env: {} }))
+      const told = Permissions.needed({ controllers: chosen, leases: [], namespaces })
+      const account = { name: "effect-controller-manager", namespace: "effect-controller-manager" }
+      assert.sameMembers(
+        Grants.of(Command.manifests(resolved, chosen)).map(Grants.say),
+        Grants.of(rolesOf(account.name, { ...account, permissions: told }, {})).map(Grants.say)
+      )
+    }
+  })
 })

@@ -6,7 +6,7 @@ import * as ReplicaSets from "../../src/controllers/ReplicaSet.ts"
 import * as ReplicationControllers from "../../src/controllers/ReplicationController.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
-import { Deployment, Event, Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
+import { Deployment, Event, Namespace, Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import type { Descriptor } from "../../src/layers/Controller.ts"
@@ -44,7 +44,8 @@ const pods = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Pod))
 const imageOf = (set: ReplicaSet | undefined) => set?.spec?.template?.spec?.containers[0]?.image
 const revision = "deployment.kubernetes.io/revision"
 
-const rollout = Story.make(
+const rollout = Story.makeIn(
+  namespace,
   "a Deployment is rolled out, back, and cleaned up after",
   { nodes: 3, ...listing },
   Effect.gen(function* () {
@@ -54,9 +55,9 @@ const rollout = Story.make(
     yield* cluster.apply([deployment])
     yield* cluster.advance("1 minute")
     yield* change({ spec: { template: { spec: spec(2) } } })
-    assert.deepStrictEqual((yield* sets).map((set) => [imageOf(set), set.spec?.replicas]).sort(), [
-      ["example.test/web:1", 0],
-      ["example.test/web:2", 2]
+    assert.deepStrictEqual((yield* sets).map((set) => `${imageOf(set)} ${set.spec?.replicas}`).sort(), [
+      "example.test/web:1 0",
+      "example.test/web:2 2"
     ])
     yield* change({ metadata: { annotations: { "deprecated.deployment.rollback.to": "1" } } })
     const back = yield* sets
@@ -68,7 +69,8 @@ const rollout = Story.make(
   })
 )
 
-const adoption = Story.make(
+const adoption = Story.makeIn(
+  namespace,
   "a ReplicaSet that nobody owns is adopted by the Deployment that it fits",
   {},
   Effect.gen(function* () {
@@ -83,7 +85,8 @@ const adoption = Story.make(
   })
 )
 
-const collision = Story.make(
+const collision = Story.makeIn(
+  namespace,
   "a name that a ReplicaSet of another template has taken is passed over",
   {},
   Effect.gen(function* () {
@@ -108,7 +111,8 @@ const collision = Story.make(
 
 /** Pods are made, adopted, deleted and counted; what cannot be made is told again and again. */
 const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.Any) =>
-  Story.make(
+  Story.makeIn(
+    namespace,
     `a ${kind} has as many pods as it asks for`,
     { nodes: 2, ...listing },
     Effect.gen(function* () {
@@ -122,7 +126,7 @@ const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.
       yield* cluster.apply([owner])
       yield* cluster.advance("1 minute")
       assert.strictEqual((yield* pods).length, 2)
-      const [orphan] = (yield* pods).filter(({ metadata }) => metadata.name === "orphan")
+      const orphan = (yield* pods).find(({ metadata }) => metadata.name === "orphan")
       assert.strictEqual(orphan?.metadata.ownerReferences?.[0]?.kind, kind)
       yield* client.patch(resource, metadata, Patch.merge({ spec: { replicas: 1 } }))
       yield* cluster.advance("1 minute")
@@ -135,10 +139,35 @@ const keeps = (kind: string, run: Descriptor, owner: object, resource: Resource.
     })
   )
 
+/** Two namespaces are worked in, and there is a third one. */
+export const some = Story.make(
+  "in chosen namespaces, and in no others, Deployments are rolled out",
+  { cache: { namespaces: ["blue", "red"], streamingList: "never" } },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    for (const name of ["blue", "red", "grey"]) yield* client.create(Namespace, { metadata: { name } })
+    for (const run of [Deployments.make(), ReplicaSets.make()]) yield* cluster.run(run)
+    const server = yield* ApiServer
+    const refusal = { _tag: "Status", code: 500 } as const
+    yield* server.setFaults([{ match: { verb: "create", resource: "pods" }, fault: refusal, times: 6 }])
+    for (const place of ["blue", "red", "grey"]) {
+      const there = (object: { readonly metadata: object }) => ({
+        ...object,
+        metadata: { ...metadata, namespace: place }
+      })
+      yield* cluster.apply([there(deployment)])
+    }
+    yield* cluster.advance("1 minute")
+    const made = (yield* pods).map(({ metadata }) => String(metadata.namespace))
+    assert.deepStrictEqual(made.sort(), ["blue", "blue", "red", "red"])
+  })
+)
+
 export const stories: ReadonlyArray<Story.Story> = [
   keeps("ReplicaSet", ReplicaSets.make(), replicaSet, ReplicaSet),
   keeps("ReplicationController", ReplicationControllers.make(), controller, ReplicationController),
   adoption,
   collision,
   rollout
-]
+].flat()

@@ -28,15 +28,27 @@ export interface Story {
 }
 
 /** A story of controllers, in virtual time. */
-export const make = (
-  title: string,
-  options: Options,
-  body: Effect.Effect<void, unknown, Provides | Scope.Scope>
-): Story => ({
+const once = (title: string, options: Options, body: Effect.Effect<void, unknown, Provides | Scope.Scope>): Story => ({
   title,
   tell: ({ onEntry, roles }) =>
     Effect.provide(body, ClusterTest.layer({ ...options, authorization: "RBAC", roles, audit: { onEntry } }))
 })
+
+/** With one account for all controllers, and with one for each. */
+export const make = (...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Story> => [
+  once(`${title} (one account)`, { ...options, accounts: "one" }, body),
+  once(`${title} (accounts of their own)`, options, body)
+]
+
+/** The same, and once more where that namespace is the only one that is worked in. */
+export const makeIn = (namespace: string, ...[title, options, body]: Parameters<typeof once>): ReadonlyArray<Story> => [
+  ...make(title, options, body),
+  once(
+    `${title} (one namespace)`,
+    { ...options, accounts: "one", cache: { ...options.cache, namespaces: [namespace] } },
+    body
+  )
+]
 
 export interface Told {
   readonly granted: ReadonlyArray<Grants.Grant>

@@ -34,7 +34,7 @@ export interface Options {
   /** Whether all controllers work as the program, or each has an account for itself; `each` unless said otherwise. */
   readonly accounts?: "one" | "each" | undefined
   /** The only namespaces that namespaced kinds are worked on in; they must be there when a controller is run. */
-  readonly namespaces?: ReadonlyArray<string> | undefined
+  readonly namespaces?: Permissions.Wanted["namespaces"]
   /** Changes the roles before they are written: what a test takes out of them is missed. */
   readonly roles?: ((printed: ReadonlyArray<Manifest>) => ReadonlyArray<Manifest>) | undefined
 }

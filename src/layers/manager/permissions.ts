@@ -4,7 +4,7 @@
  */
 import * as Access from "../../kube/Access.ts"
 import * as Resource from "../../kube/Resource.ts"
-import { Event, Lease } from "../../kube/resources.ts"
+import { Event, Lease, Namespace } from "../../kube/resources.ts"
 
 /** Somebody who needs permissions; `who` is a controller's name, or what of the program it is. */
 export interface Holder {
@@ -37,8 +37,8 @@ export interface LeaseName {
 export interface Wanted {
   readonly controllers: ReadonlyArray<Holder>
   readonly leases: ReadonlyArray<LeaseName>
-  /** Where namespaced kinds are worked on; all namespaces where there is none in it. */
-  readonly namespaces?: ReadonlyArray<string> | undefined
+  /** Where namespaced kinds are worked on: there, in all of them where none is named, or in those with labels, which may be any. */
+  readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
   /** Metrics are shown to those alone who may read them: the server is asked who they are and what they may. */
   readonly secureMetrics?: boolean | undefined
 }
@@ -76,10 +76,14 @@ export const needed = ({
   secureMetrics = false
 }: Wanted): ReadonlyArray<Permission> =>
   merged([
-    ...controllers.flatMap((one) => of(one, namespaces)),
+    ...("labels" in namespaces ? of(follower, []) : []),
+    ...controllers.flatMap((one) => of(one, "labels" in namespaces ? [] : namespaces)),
     ...leases.flatMap(ofLease),
     ...(secureMetrics ? reviews : [])
   ])
+
+/** Which namespaces have the labels is seen by watching them. */
+const follower: Holder = { who: "namespace selector", access: [Access.read(Namespace)] }
 
 const reviews = [
   { group: "authentication.k8s.io", resource: "tokenreviews", subresource: "" },

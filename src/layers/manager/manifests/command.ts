@@ -5,6 +5,7 @@ import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Settings from "../settings.ts"
+import * as CacheSettings from "../settings/cache.ts"
 import { needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
@@ -81,7 +82,7 @@ export const manifests = (
     permissions: needed({
       controllers,
       leases: isElected ? leases : [],
-      namespaces: values.watchNamespaces,
+      namespaces: CacheSettings.options(values).namespaces,
       secureMetrics: isSecure
     })
   })

@@ -1,0 +1,124 @@
+/** Stories of the program itself: it leads, it shows metrics to those who may see them. */
+import { assert } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import { Event, Lease } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Leadership } from "../../src/layers/Leadership.ts"
+import { text } from "../../src/layers/manager/http/exchange.ts"
+import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
+import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
+import * as Guard from "../../src/layers/manager/metrics/guard.ts"
+import * as Permissions from "../../src/layers/manager/permissions.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Election from "../../src/leader/Election.ts"
+import { askAs, master, rbac } from "../layers/apiserver/as.ts"
+import type { Story } from "./story.ts"
+
+const account = { namespace: "kube-system", name: "program" }
+
+const user = {
+  name: `system:serviceaccount:${account.namespace}:${account.name}`,
+  groups: ["system:serviceaccounts", "system:authenticated"]
+}
+
+/** What the program may, as the roles that are printed for it. */
+const rolesFor = (wanted: Partial<Permissions.Wanted>): ReadonlyArray<Manifest> =>
+  rolesOf(account.name, { ...account, permissions: Permissions.needed({ controllers: [], leases: [], ...wanted }) }, {})
+
+const write = ({ kind, metadata, ...rest }: Manifest) => {
+  const place = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`
+  return Effect.map(
+    askAs(master, "POST", `${rbac}${place}/${kind.toLowerCase()}s`, { kind, metadata, ...rest }),
+    ({ body, status }) => assert.strictEqual(status, 201, JSON.stringify(body))
+  )
+}
+
+/** A story whose teller is the program's client. */
+const make = (
+  title: string,
+  wanted: Partial<Permissions.Wanted>,
+  body: Effect.Effect<void, unknown, ApiServer | KubeClient | Scope.Scope>
+): Story => ({
+  title,
+  tell: ({ onEntry, roles }) =>
+    Effect.forEach(roles(rolesFor(wanted)), write, { discard: true }).pipe(
+      Effect.andThen(Effect.provide(body, Layer.provide(KubeClient.layerWith({}), ApiServer.layerTransportAs(user)))),
+      Effect.provide(ApiServer.layer({ authorization: "RBAC", audit: { onEntry } }))
+    )
+})
+
+const lease = { namespace: "kube-system", name: "demo" }
+
+const leads = make(
+  "a lease is taken, renewed, given back, waited for and taken again",
+  { leases: [lease] },
+  Effect.gen(function* () {
+    const elector = (identity: string) =>
+      Effect.map(
+        Layer.build(Layer.fresh(Layer.provideMerge(Election.layer({ ...lease, identity }), Recorder.layer))),
+        (context) => ({ leadership: Context.get(context, Leadership), events: Context.get(context, Recorder) })
+      )
+    const [a, b] = [yield* elector("a"), yield* elector("b")]
+    /** Asks for a term, waits while others lead, and answers with how to end it. */
+    const asks = Effect.fnUntraced(function* ({ leadership }: typeof a) {
+      const term = yield* Scope.make()
+      const waiting = yield* Effect.forkScoped(Scope.provide(leadership.acquire, term))
+      yield* TestClock.adjust("1 minute")
+      return Effect.andThen(Fiber.join(waiting), Scope.close(term, Exit.void))
+    })
+    let end = yield* asks(a)
+    for (const next of [b, a]) {
+      const ended = yield* asks(next)
+      yield* end
+      yield* TestClock.adjust("1 minute")
+      end = ended
+    }
+    yield* end
+    const server = yield* ApiServer
+    const [found] = yield* server.snapshot(Lease)
+    assert.isDefined(found)
+    yield* a.events.drained
+    const counts = (yield* server.snapshot(Event)).map((event) => Number(event["count"]))
+    assert.isAbove(Math.max(...counts), 1)
+  })
+)
+
+/** A token of an account that is made for it. */
+const tokenOf = Effect.fnUntraced(function* (name: string) {
+  const accounts = "/api/v1/namespaces/default/serviceaccounts"
+  yield* askAs(master, "POST", accounts, { metadata: { name } })
+  const { body } = yield* askAs(master, "POST", `${accounts}/${name}/token`, { spec: {} })
+  return Redacted.make(String(body.status.token))
+})
+
+const shows = make(
+  "metrics are shown to those who may see them",
+  { secureMetrics: true },
+  Effect.gen(function* () {
+    const collector = yield* tokenOf("collector")
+    const somebody = yield* tokenOf("somebody")
+    const name = "reader"
+    const rules = [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }]
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name }
+    const subjects = [{ kind: "ServiceAccount", namespace: "default", name: "collector" }]
+    yield* askAs(master, "POST", `${rbac}/clusterroles`, { metadata: { name }, rules })
+    yield* askAs(master, "POST", `${rbac}/clusterrolebindings`, { metadata: { name }, roleRef, subjects })
+    const handle = (yield* Guard.make)(() => Effect.succeed(text(200, "metrics")))
+    const ask = (bearer: Redacted.Redacted) =>
+      Effect.map(
+        handle({ method: "GET", path: "/metrics", query: new URLSearchParams(), body: Effect.undefined, bearer }),
+        ({ status }) => status
+      )
+    assert.deepStrictEqual([yield* ask(collector), yield* ask(somebody)], [200, 403])
+  })
+)
+
+export const stories: ReadonlyArray<Story> = [leads, shows]
