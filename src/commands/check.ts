@@ -7,8 +7,8 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import * as Check from "../layers/manager/check/Check.ts"
 import * as CheckTable from "../layers/manager/check/table.ts"
 import type { Host } from "../layers/manager/Host.ts"
-import { reviews } from "../layers/manager/manifests/command.ts"
 import type * as Roster from "../layers/manager/roster.ts"
+import { options } from "../layers/manager/settings/cache.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
 
@@ -30,8 +30,8 @@ export const check = (host: Host, resolved: Resolved) =>
       server: cluster.server,
       controllers: selection.chosen.map(({ controller }) => ({ who: controller.name, access: controller.access })),
       leases: [...contended(core, "core"), ...contended(own, undefined)],
-      namespaces: resolved.values.watchNamespaces,
-      further: isSecure(resolved) ? reviews : []
+      namespaces: options(resolved.values).namespaces,
+      secureMetrics: isSecure(resolved)
     }).pipe(
       Effect.provide(Discovery.layer.pipe(Layer.provideMerge(KubeClient.layer), Layer.provideMerge(cluster.transport)))
     )

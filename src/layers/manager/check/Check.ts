@@ -13,16 +13,9 @@ import { reachable } from "../preflight.ts"
 import { isAllowed } from "./review.ts"
 import type { Finding } from "./table.ts"
 
-export interface Options {
+export interface Options extends Permissions.Wanted {
   /** Where we connect to, for the user to recognise. */
   readonly server: string
-  readonly controllers: ReadonlyArray<Permissions.Holder>
-  /** The leases that would be contended for. */
-  readonly leases: ReadonlyArray<Permissions.LeaseName>
-  /** Where namespaced kinds would be worked on; everywhere when there are none. */
-  readonly namespaces?: ReadonlyArray<string> | undefined
-  /** What the program itself would do besides. */
-  readonly further?: ReadonlyArray<Permissions.Permission> | undefined
 }
 
 /** Questions on their way at once. */
@@ -46,9 +39,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   }
   if (!reachability.isOk) return [configuration, reachability]
   const served = yield* Effect.forEach(Permissions.kinds(controllers), isServed, { concurrency })
-  const allowed = yield* Effect.forEach(byEndpoint([...Permissions.needed(options), ...(options.further ?? [])]), ask, {
-    concurrency
-  })
+  const allowed = yield* Effect.forEach(byEndpoint(Permissions.needed(options)), ask, { concurrency })
   return [configuration, reachability, ...served, ...allowed]
 })
 

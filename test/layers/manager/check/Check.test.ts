@@ -12,7 +12,6 @@ import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
 import { Discovery } from "../../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import * as Check from "../../../../src/layers/manager/check/Check.ts"
-import { reviews } from "../../../../src/layers/manager/manifests/command.ts"
 import { type Request, Transport } from "../../../../src/layers/Transport.ts"
 
 const Widget = Resource.make()({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets" })
@@ -102,7 +101,7 @@ describe("check", () => {
       const { findings, seen } = yield* rows(
         ({ namespace, resource }) =>
           namespace === "blue" || resource === "tokenreviews" ? { status: { allowed: false } } : undefined,
-        { namespaces: ["red", "blue"], further: reviews, leases: [] }
+        { namespaces: ["red", "blue"], secureMetrics: true, leases: [] }
       )
       const permissions = lines(findings).filter((line) => line.startsWith("permissions"))
       assert.includeMembers(permissions, [
