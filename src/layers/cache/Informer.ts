@@ -12,13 +12,14 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { Change } from "../../streams/Change.ts"
 import type { Delta } from "../../streams/Delta.ts"
-import type * as Store from "../../streams/Store.ts"
+import * as Store from "../../streams/Store.ts"
 import * as Buffer from "./Buffer.ts"
 import type * as Audience from "./informer/Audience.ts"
 import * as Branches from "./informer/branches.ts"
 import type * as Namespaces from "./informer/Namespaces.ts"
 import type { InformerFailure } from "./informer/report.ts"
 import * as Resync from "./informer/resync.ts"
+import * as Size from "./informer/size.ts"
 import type * as Source from "./informer/Source.ts"
 import * as Whole from "./informer/whole.ts"
 import type { CacheMetrics } from "./metrics.ts"
@@ -66,6 +67,8 @@ export interface InformerStatus {
   /** It has read its full state once. */
   readonly synced: boolean
   readonly objects: number
+  /** How big they are together, as JSON, more or less; measured when it is asked for. */
+  readonly bytesUnsafe: () => number
   readonly resourceVersion: string | undefined
   /** Failures in a row; 0 while it works. */
   readonly attempts: number
@@ -131,6 +134,8 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     id: resource.id,
     selection: namespace === undefined ? selection : { ...selection, namespace },
     ...watch,
+    bytesUnsafe: () =>
+      Size.estimate(namespace === undefined ? store.list() : store.byIndex(Store.namespaceIndex, namespace)),
     ...audience.state(),
     subscribers: self.subscribers
   })

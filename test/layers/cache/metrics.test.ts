@@ -27,6 +27,7 @@ const informer = (over: Partial<InformerStatus>): InformerStatus => ({
   selection: {},
   synced: true,
   objects: 0,
+  bytesUnsafe: () => 0,
   resourceVersion: undefined,
   attempts: 0,
   lastError: undefined,

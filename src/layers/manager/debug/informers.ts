@@ -24,6 +24,7 @@ const row = (informer: InformerStatus, now: number) => ({
   scope: scopeOf(informer),
   synced: informer.synced,
   objects: informer.objects,
+  bytes: informer.bytesUnsafe(),
   lastVersion: informer.resourceVersion ?? null,
   lastEventSecondsAgo: seconds(informer.lastEventAt === undefined ? undefined : now - informer.lastEventAt),
   failuresInARow: informer.attempts,

@@ -1,6 +1,6 @@
 /**
  * The probe server's routes: `/healthz` and `/livez` ask the liveness checks, `/readyz` the readiness ones; below each, a check by
- * its name. Source: framework.md 2.12, 5.2.
+ * its name. A slash at the end changes nothing. Source: framework.md 2.12, 5.2; controller-runtime's healthz handler.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -13,20 +13,33 @@ const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "l
 export const handler =
   (health: Health): Handler =>
   (asked) => {
-    const [, name = "", check, ...deeper] = asked.path.split("/")
+    const [, name = "", check, ...deeper] = asked.path.replace(/\/$/, "").split("/")
     const probe = Object.hasOwn(routes, name) ? routes[name] : undefined
     if (probe === undefined || deeper.length > 0) return Effect.succeed(notFound)
     return Effect.flatMap(health.checks(probe), (checks) =>
-      check === undefined || check === "" ? all(name, checks, asked) : one(check, checks)
+      check === undefined ? all(name, checks, asked) : one(check, checks)
     )
   }
 
 const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked) => {
   const exclude = query.getAll("exclude")
   const asked = checks.map((check) => (exclude.includes(check.name) ? { ...check, run: passed } : check))
-  return Effect.map(Effect.forEach(asked, ask), (results) =>
-    toAnswer(Answer.overall(results, { probe, verbose: query.has("verbose"), exclude }))
+  return Effect.andThen(
+    unknown(exclude, checks),
+    Effect.map(Effect.forEach(asked, ask), (results) =>
+      toAnswer(Answer.overall(results, { probe, verbose: query.has("verbose"), exclude }))
+    )
   )
+}
+
+/** The answer says so only when it is long: a prober that misspells a check would never learn of it. */
+const unknown = (exclude: ReadonlyArray<string>, checks: ReadonlyArray<Check>): Effect.Effect<void> => {
+  const names = exclude.filter((name) => !checks.some((check) => check.name === name))
+  return names.length === 0
+    ? Effect.void
+    : Effect.logDebug("A probe excludes checks that there are not").pipe(
+        Effect.annotateLogs({ exclude: names.join(",").slice(0, 200) })
+      )
 }
 
 const passed = Effect.succeed(undefined)

@@ -48,6 +48,7 @@ interface Row {
   readonly scope: string
   readonly synced: boolean
   readonly objects: number
+  readonly bytes: number
   readonly failuresInARow: number
   readonly lastVersion: string | null
   readonly lastError: object | null
@@ -175,6 +176,8 @@ describe("the pages for operators", () => {
         assert.deepInclude(informers[0]?.lastError ?? {}, { reason: "ServerError", status: 503 })
         assert.deepInclude(informers[0], { synced: false, objects: 0, lastVersion: null, scope: "everywhere" })
         assert.deepInclude(informers[1], { synced: true, objects: 30, failuresInARow: 0, lastError: null })
+        assert.strictEqual(informers[0]?.bytes, 0)
+        assert.isAbove(informers[1]?.bytes ?? 0, 30 * 100)
       })
     )
   )

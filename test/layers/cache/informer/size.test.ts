@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Size from "../../../../src/layers/cache/informer/size.ts"
+
+describe("how big objects are", () => {
+  it("is what they would be sent as, where there are few", () => {
+    const few = Array.from({ length: Size.sample }, (_, n) => ({ name: "x".repeat(n) }))
+    assert.strictEqual(
+      Size.estimate(few),
+      few.reduce((sum, one) => sum + JSON.stringify(one).length, 0)
+    )
+    assert.strictEqual(Size.estimate([]), 0)
+  })
+
+  it("is close to it where there are many, and few of them are measured", () => {
+    let measured = 0
+    const many = Array.from({ length: 10_007 }, (_, n) => ({
+      toJSON: () => {
+        measured++
+        return "x".repeat(n % 100)
+      }
+    }))
+    const real = many.reduce((sum, _, n) => sum + (n % 100) + 2, 0)
+    assert.closeTo(Size.estimate(many) / real, 1, 0.15)
+    assert.isAtMost(measured, Size.sample + 1)
+  })
+})
