@@ -18,7 +18,7 @@ export interface Entry<out R = never> {
   readonly group?: "core" | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
-  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `restricted.ts`. */
+  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */
   readonly needsAllNamespaces?: boolean | undefined
   /** One line for `--help`. */
   readonly summary: string

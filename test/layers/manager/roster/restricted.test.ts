@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../../src/controllers/roster.ts"
-import { restricted, sentence } from "../../../src/layers/manager/restricted.ts"
-import * as Roster from "../../../src/layers/manager/roster.ts"
+import { roster } from "../../../../src/controllers/roster.ts"
+import { restricted, sentence } from "../../../../src/layers/manager/roster/restricted.ts"
+import * as Roster from "../../../../src/layers/manager/roster.ts"
 
 const table = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 const whole = ["serviceaccount", "namespace", "garbagecollector", "podgc"]

@@ -4,7 +4,7 @@
  * asking for it by name is an error; half a picture is worse than none. Pure.
  */
 import * as Result from "effect/Result"
-import * as Roster from "./roster.ts"
+import * as Roster from "../roster.ts"
 
 /** `by`: the setting that restricts, as the user wrote it; undefined when all namespaces are watched. */
 export const restricted = <R>(
