@@ -6,6 +6,7 @@ import { Leadership } from "../layers/Leadership.ts"
 import type { Host } from "../layers/manager/Host.ts"
 import * as Manager from "../layers/manager/Manager.ts"
 import { orderly } from "../layers/manager/orderlyStop.ts"
+import * as Cloud from "../layers/manager/roster/cloud.ts"
 import { sentence } from "../layers/manager/roster/restricted.ts"
 import { restriction } from "../layers/manager/settings/cache.ts"
 import { loops } from "../layers/manager/settings/controllers.ts"
@@ -38,7 +39,7 @@ export const run = (host: Host, resolved: Resolved) =>
         isolation: settings.isolation,
         syncTimeout: settings.syncTimeout
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
-    ).pipe(Effect.provide(services(settings, cluster)))
+    ).pipe(Effect.provide(Cloud.layerOf(settings)), Effect.provide(services(settings, cluster)))
   }).pipe(
     Effect.scoped,
     Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),

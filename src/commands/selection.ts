@@ -12,9 +12,12 @@ import * as Clusters from "../layers/manager/clusters.ts"
 import type { Host } from "../layers/manager/Host.ts"
 import { restricted } from "../layers/manager/roster/restricted.ts"
 import * as Roster from "../layers/manager/roster.ts"
+import * as Cloud from "../layers/manager/roster/cloud.ts"
+import * as Concurrency from "../layers/manager/roster/concurrency.ts"
 import * as SettingSources from "../layers/manager/setting/sources.ts"
 import * as Settings from "../layers/manager/settings.ts"
 import { restriction } from "../layers/manager/settings/cache.ts"
+import * as ControllerSettings from "../layers/manager/settings/controllers.ts"
 import * as Schedules from "../layers/Schedules.ts"
 import * as Election from "../leader/Election.ts"
 import * as Leases from "./leases.ts"
@@ -29,9 +32,18 @@ export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   const settings = resolved.values
   const contradiction = Settings.contradiction(resolved)
   if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
-  const all = roster({ ...settings, podCount: podCount(settings) })
+  const all = roster({ ...settings, ...ControllerSettings.syncsOf(resolved), podCount: podCount(settings) })
   yield* Effect.fromResult(Roster.check(all, settings.controllers))
-  const table = yield* Effect.fromResult(restricted(all, settings.controllers, restriction(resolved)))
+  const stranger = Concurrency.unknown(
+    settings.concurrencyOf,
+    all.map((entry) => entry.controller)
+  )
+  if (stranger !== undefined) {
+    const where = SettingSources.written(resolved.origins.concurrencyOf)
+    return yield* new SettingSources.SettingError({ message: `${where}: ${stranger}` })
+  }
+  const here = yield* Effect.fromResult(Cloud.among(all, settings.controllers, settings))
+  const table = yield* Effect.fromResult(restricted(here, settings.controllers, restriction(resolved)))
   if (Leases.mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(Leases.election(settings, "checked")))
   return table
 })

@@ -29,6 +29,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "deployment",
     component: "deployment-controller",
+    for: Deployment,
     access,
     concurrency: options.concurrency ?? 5,
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.

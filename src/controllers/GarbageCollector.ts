@@ -13,6 +13,7 @@ import * as ApiError from "../kube/ApiError.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
+import { Defaults } from "../layers/controller/defaults.ts"
 import * as Log from "../layers/controller/log.ts"
 import * as Stall from "../layers/controller/stall.ts"
 import { Discovery } from "../layers/Discovery.ts"
@@ -181,6 +182,7 @@ const workers = Effect.fnUntraced(function* (
   })
   const orphan = AttemptToOrphan.attempt({ graph, objects })
   const observe = yield* observer
+  const { recoversDefects } = yield* Defaults
 
   const work = (
     from: KeyedQueue.KeyedQueue,
@@ -188,6 +190,7 @@ const workers = Effect.fnUntraced(function* (
   ) =>
     Reconcile.run(from, {
       ...limits,
+      recoverDefects: recoversDefects,
       observe,
       reconcile: (uid) => {
         const node = graph.get(uid)

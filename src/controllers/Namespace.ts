@@ -56,6 +56,7 @@ export const make = ({ concurrency = 10, resyncPeriod = "5 minutes" }: Options =
   Controller.stateful({
     name: "namespace",
     component: "namespace-controller",
+    for: Namespace,
     access,
     concurrency,
     backoff: { max: "1 minute" },

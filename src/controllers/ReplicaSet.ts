@@ -24,6 +24,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicaset",
     component: "replicaset-controller",
+    for: ReplicaSet,
     access: [
       Access.read(ReplicaSet),
       Access.get(ReplicaSet),

@@ -24,6 +24,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicationcontroller",
     component: "replication-controller",
+    for: ReplicationController,
     access: [
       Access.read(ReplicationController),
       Access.get(ReplicationController),

@@ -16,6 +16,7 @@ export const make = () =>
   Controller.stateful({
     name: "serviceaccount",
     component: "serviceaccount-controller",
+    for: Namespace,
     access: [Access.read(Namespace), Access.read(ServiceAccount), Access.create(ServiceAccount)],
     body: ({ cache, client }) =>
       Effect.succeed({

@@ -40,6 +40,8 @@ export interface Descriptor<out R = never> {
   readonly access: ReadonlyArray<Access.Any>
   /** The kinds it reads from the cache: kept warm on a standby. */
   readonly reads: ReadonlyArray<Resource.Any>
+  /** The kind whose objects it reconciles, where there is one. */
+  readonly for?: Resource.Any | undefined
   /** False: it runs on every replica, leader or not. */
   readonly needsLeader: boolean
   /** Kinds beyond those that it reads that the server must serve; without one of them it does not run. */
@@ -156,6 +158,7 @@ export const make = <
     name: options.name,
     access,
     reads,
+    for: options.for,
     ...placed(options),
     layer: Loop.layer({
       ...options,
@@ -176,6 +179,8 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
   readonly name: string
   /** Component in the events it records; the name unless said otherwise. */
   readonly component?: string | undefined
+  /** The kind whose objects its keys name, where there is one: for logs, and for who sets limits by kind. */
+  readonly for?: Resource.Any | undefined
   /** Everything it may do, reads included. */
   readonly access: Acc
   /** How many keys at once; 1 unless said otherwise. Never two runs of one key. */
@@ -205,6 +210,7 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
     name: options.name,
     access: options.access,
     reads,
+    ...(options.for === undefined ? {} : { for: options.for }),
     ...placed(options),
     layer: Loop.layer({
       ...options,

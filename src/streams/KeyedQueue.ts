@@ -37,6 +37,8 @@ export interface Options {
    * them starve, as in Go.
    */
   readonly aging?: { readonly levels: number; readonly interval: Duration.Input } | "off" | undefined
+  /** Default true. False: keys come in the order in which they became ready, whatever their priority. */
+  readonly prioritizes?: boolean | undefined
   /** Where it is counted; nowhere by default. */
   readonly metrics?: LoopMetrics | undefined
 }
@@ -145,7 +147,13 @@ export const make = <K extends string = string>(
     const detach = options.metrics?.attachQueue(state, options.name ?? "queue")
     return Effect.as(
       Effect.addFinalizer(() => Effect.andThen(shutdown, () => Effect.sync(() => detach?.()))),
-      wrap<K>(options.name ?? "queue", state, { waiters, quiet, timer, shutdown })
+      wrap<K>(options.name ?? "queue", state, {
+        waiters,
+        quiet,
+        timer,
+        shutdown,
+        prioritizes: options.prioritizes !== false
+      })
     )
   })
 
@@ -154,13 +162,15 @@ interface Parts {
   readonly quiet: Waiters
   readonly timer: Timer
   readonly shutdown: Effect.Effect<void>
+  readonly prioritizes: boolean
 }
 
 const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, parts: Parts): KeyedQueue<K> => {
+  const rank = parts.prioritizes ? (priority: number) => priority : () => 0
   const takeUnsafe = (at?: number): K | undefined => state.take(at)
   const doneUnsafe = (key: K): void => state.done(key)
   const addWithUnsafe = (key: K, options: AddOptions): number | undefined => {
-    const priority = options.priority ?? 0
+    const priority = rank(options.priority ?? 0)
     const after = options.after === undefined ? undefined : Math.max(0, Duration.toMillis(options.after))
     if (options.rateLimited === true) return state.retry(key, priority, after ?? Infinity)
     return state.add(key, priority, after ?? 0) ? (after ?? 0) : undefined
@@ -184,8 +194,8 @@ const wrap = <K extends string>(name: string, state: QueueState.QueueState<K>, p
   const done = (key: K): Effect.Effect<void> => Effect.sync(() => state.done(key))
   return {
     name,
-    addUnsafe: (key, priority = 0) => void state.add(key, priority, 0),
-    addAllUnsafe: (keys, priority = 0) => state.addAll(keys, priority),
+    addUnsafe: (key, priority = 0) => void state.add(key, rank(priority), 0),
+    addAllUnsafe: (keys, priority = 0) => state.addAll(keys, rank(priority)),
     addWithUnsafe,
     add: (key, options = {}) => Effect.sync(() => void addWithUnsafe(key, options)),
     forget: (key) => Effect.sync(() => state.forget(key)),

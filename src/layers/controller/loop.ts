@@ -27,7 +27,7 @@ import { Recorder } from "../Recorder.ts"
 import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
 import { CurrentRun } from "./currentRun.ts"
-import { Defaults } from "./defaults.ts"
+import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as OwnWrites from "./ownWrites.ts"
 import * as Tools from "./tools.ts"
@@ -98,11 +98,12 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const supervisor = yield* Supervisor
       const metrics = yield* LoopMetrics.of(options.name)
       const trace = yield* Trace.of(options.name)
-      const defaults = yield* Defaults
+      const defaults = yield* Defaults.Defaults
       const timeout = options.timeout ?? defaults.timeout
       const { bucket, name } = options
       const backoff = { ...defaults.backoff, ...options.backoff }
-      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics })
+      const { prioritizes, recoversDefects } = defaults
+      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics, prioritizes })
       yield* (yield* Health).register("readiness", workers(name, metrics, stalledAfter(timeout)))
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
@@ -111,7 +112,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const { feeds, reconcile } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
       for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, queue, trace))
       const log = yield* Log.make(options.for)
-      const concurrency = options.concurrency ?? defaults.concurrency ?? 1
+      const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
       const drain = yield* Shutdown.enlist({ name, metrics, stop: queue.shutdown, idle: queue.idle })
       yield* supervisor.fork(
         options.name,
@@ -123,6 +124,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             concurrency,
             timeout,
             retries: options.retries ?? defaults.retries,
+            recoverDefects: recoversDefects,
             park: writes.park,
             observe: log.observe,
             metrics,

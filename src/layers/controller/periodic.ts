@@ -18,6 +18,7 @@ import { Recorder } from "../Recorder.ts"
 import type { Run } from "../Schedules.ts"
 import * as Shutdown from "../Shutdown.ts"
 import { Supervisor } from "../Supervisor.ts"
+import { Defaults } from "./defaults.ts"
 import { synced } from "./loop.ts"
 import * as Tools from "./tools.ts"
 
@@ -40,9 +41,11 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
         () => Effect.void
       )
       const metrics = yield* LoopMetrics.of(options.name)
+      const { recoversDefects } = yield* Defaults
       const guarded = options.run(tools).pipe(
         Effect.catchCause((cause) => {
           metrics.fails(Cause.hasDies(cause) ? "panics" : "error", undefined, cause)
+          if (recoversDefects === false && Cause.hasDies(cause)) return Effect.failCause(cause)
           return Effect.logWarning("Scheduled run failed", cause)
         })
       )

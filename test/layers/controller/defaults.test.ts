@@ -1,11 +1,14 @@
 /** What is set for all loops stands for each that does not say otherwise. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 import { TestClock } from "effect/testing"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { Defaults, type Loops } from "../../../src/layers/controller/defaults.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as Cluster from "../../support/cluster.ts"
 
 const create = (name: string) =>
@@ -23,7 +26,13 @@ describe("the defaults of loops", () => {
   for (const [title, loops, own, expected] of [
     ["one without them", {}, {}, 1],
     ["as many as they say", { concurrency: 3 }, {}, 3],
-    ["as many as the controller says", { concurrency: 3 }, { concurrency: 2 }, 2]
+    ["as many as they say for its kind", { concurrency: 3, concurrencyOf: new Map([["ConfigMap", 2]]) }, {}, 2],
+    [
+      "as many as the controller says",
+      { concurrency: 3, concurrencyOf: new Map([["ConfigMap", 4]]) },
+      { concurrency: 2 },
+      2
+    ]
   ] as const) {
     it.effect(`keys at once: ${title}`, () =>
       Effect.gen(function* () {
@@ -95,6 +104,67 @@ describe("the defaults of loops", () => {
       // 10 s, then 15 s instead of 20 s, then 15 s, and then no more.
       assert.deepStrictEqual(seen, [1, 1, 2, 2, 3, 4, 4])
       yield* stop()
+    }).pipe(Effect.provide(Cluster.layer))
+  )
+
+  for (const [prioritizes, expected] of [
+    [true, ["new", "old-0", "old-1", "old-2"]],
+    [false, ["old-0", "old-1", "old-2", "new"]]
+  ] as const) {
+    it.effect(`what was listed first waits for what is new: ${prioritizes}`, () =>
+      Effect.gen(function* () {
+        for (const index of [0, 1, 2]) yield* create(`old-${index}`)
+        const order: Array<string> = []
+        const controller = Controller.make({
+          name: "looping",
+          for: ConfigMap,
+          // Long enough for the new one to arrive while the first of the old ones is worked on.
+          reconcile: ({ name }) =>
+            Effect.andThen(Effect.sleep("1 second"), () => Effect.sync(() => void order.push(name)))
+        })
+        const { stop } = yield* Effect.provideService(Cluster.start(controller), Defaults, { prioritizes })
+        yield* create("new")
+        yield* Cluster.settle
+        yield* TestClock.adjust("10 seconds")
+        const [first = ""] = order
+        assert.deepStrictEqual(
+          [...order.slice(1)],
+          expected.filter((name) => name !== first)
+        )
+        yield* stop()
+      }).pipe(Effect.provide(Cluster.layer))
+    )
+  }
+
+  for (const [title, recoversDefects, expected] of [
+    ["is one of its key's failures", undefined, "still running"],
+    ["ends whoever supervises, if they say so", false, "looping failed: oops"]
+  ] as const) {
+    it.effect(`a defect ${title}`, () =>
+      Effect.gen(function* () {
+        yield* create("a")
+        const watched = yield* Effect.forkChild(Effect.flip((yield* Supervisor).failure))
+        const { stop } = yield* start({ recoversDefects }, {}, () => Effect.die(new Error("oops")))
+        yield* Cluster.settle
+        const exit = watched.pollUnsafe()
+        assert.strictEqual(exit?._tag === "Success" ? exit.value.message : "still running", expected)
+        yield* stop(Exit.interrupt())
+      }).pipe(Effect.provide(Cluster.layer))
+    )
+  }
+
+  it.effect("a defect of a scheduled run ends whoever supervises, if they say so", () =>
+    Effect.gen(function* () {
+      const watched = yield* Effect.forkChild(Effect.flip((yield* Supervisor).failure))
+      const controller = Controller.scheduled({
+        name: "looping",
+        access: [],
+        schedule: Schedule.spaced("1 second"),
+        run: () => Effect.die(new Error("oops"))
+      })
+      yield* Effect.provideService(Cluster.start(controller), Defaults, { recoversDefects: false })
+      const exit = watched.pollUnsafe()
+      assert.strictEqual(exit?._tag === "Success" ? exit.value.message : "still running", "looping failed: oops")
     }).pipe(Effect.provide(Cluster.layer))
   )
 })

@@ -86,6 +86,9 @@ describe("the settings", () => {
   it("of loops say none with a zero", () => {
     assert.deepStrictEqual(loops(from({}).values), {
       concurrency: 1,
+      concurrencyOf: new Map(),
+      prioritizes: true,
+      recoversDefects: true,
       timeout: Duration.minutes(5),
       backoff: { base: Duration.millis(5), max: Duration.seconds(1000) },
       retries: undefined

@@ -2,8 +2,10 @@
 import * as Duration from "effect/Duration"
 import type { Loops } from "../../controller/defaults.ts"
 import * as Gates from "../gates.ts"
+import * as Concurrency from "../roster/concurrency.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
+import type { Resolved } from "../setting/sources.ts"
 
 /** How many keys of one loop at once. */
 const syncs = (name: string, initial: number, what: string) =>
@@ -36,6 +38,17 @@ export const settings = {
     description: "Time between the starts of two controllers at least, and at most twice that",
     default: "0s"
   }),
+  cloudLoops: Setting.make(Codecs.choice(["include", "external"]), {
+    name: "cloud-loops",
+    group: "controllers",
+    description: "Where controllers that need a cloud run: include is here, external is in a program of the cloud's",
+    default: "external"
+  }),
+  cloudProvider: Setting.optional(Codecs.text("name"), {
+    name: "cloud-provider",
+    group: "controllers",
+    description: "The cloud that they ask; there is memory, in which every node has a machine that runs"
+  }),
   missingKinds: Setting.make(Codecs.choice(["wait", "skip"]), {
     name: "missing-kinds",
     group: "controllers",
@@ -60,8 +73,28 @@ export const settings = {
   concurrency: Setting.make(Codecs.concurrency, {
     name: "max-concurrent-reconciles",
     group: "controllers",
-    description: "Objects of one controller worked on at once, where the controller has no flag of its own for it",
+    description:
+      "Objects of one controller worked on at once, where neither its own flag nor its kind in group-kind-concurrency says otherwise; without it 1, or what the controller's own flag has as default",
     default: "1"
+  }),
+  concurrencyOf: Setting.make(Concurrency.codec, {
+    name: "group-kind-concurrency",
+    group: "controllers",
+    description:
+      "Objects of a kind worked on at once, Deployment.apps=5,Namespace=2, where the controller's own flag does not say otherwise",
+    default: ""
+  }),
+  priorityQueue: Setting.make(Codecs.boolean, {
+    name: "use-priority-queue",
+    group: "controllers",
+    description: "Work on what has changed before what was listed at the start; without it in the order of arrival",
+    default: "true"
+  }),
+  recoverPanic: Setting.make(Codecs.boolean, {
+    name: "recover-panic",
+    group: "controllers",
+    description: "A reconcile that dies of a defect is tried again; without it the process ends",
+    default: "true"
   }),
   reconcileTimeout: Setting.make(Codecs.duration, {
     name: "reconciliation-timeout",
@@ -127,7 +160,44 @@ export const settings = {
 /** What loops do that do not say otherwise themselves; two of the numbers say "none" with a zero. */
 export const loops = (values: Setting.Values<typeof settings>): Loops => ({
   concurrency: values.concurrency,
+  concurrencyOf: values.concurrencyOf,
   timeout: Duration.isZero(values.reconcileTimeout) ? "none" : values.reconcileTimeout,
   backoff: { base: values.backoffBase, max: values.backoffMax },
-  retries: values.maxRetries === 0 ? undefined : values.maxRetries
+  retries: values.maxRetries === 0 ? undefined : values.maxRetries,
+  prioritizes: values.priorityQueue,
+  recoversDefects: values.recoverPanic
 })
+
+/** The flags of controllers that have one of their own, and the kinds that they reconcile where there is one. */
+const own = {
+  deploymentSyncs: "Deployment.apps",
+  replicaSetSyncs: "ReplicaSet.apps",
+  replicationControllerSyncs: "ReplicationController",
+  gcSyncs: undefined,
+  namespaceSyncs: "Namespace"
+} as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
+
+/** How many at once for each of those. */
+export const syncsOf = ({
+  origins,
+  values
+}: Pick<Resolved<typeof settings>, "origins" | "values">): Readonly<Record<keyof typeof own, number>> => {
+  const said = <K extends keyof typeof settings>(setting: K) =>
+    origins[setting]._tag === "Default" ? undefined : values[setting]
+  const of = (flag: keyof typeof own): number =>
+    Concurrency.choose(
+      {
+        own: said(flag),
+        kind: own[flag] === undefined ? undefined : values.concurrencyOf.get(own[flag]),
+        everybody: said("concurrency")
+      },
+      values[flag]
+    )
+  return {
+    deploymentSyncs: of("deploymentSyncs"),
+    replicaSetSyncs: of("replicaSetSyncs"),
+    replicationControllerSyncs: of("replicationControllerSyncs"),
+    gcSyncs: of("gcSyncs"),
+    namespaceSyncs: of("namespaceSyncs")
+  }
+}
