@@ -8,6 +8,7 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership } from "../layers/Leadership.ts"
 import * as Clusters from "../layers/manager/clusters.ts"
 import type * as Settings from "../layers/manager/settings.ts"
+import { isOn } from "../layers/manager/settings/controllers.ts"
 import * as Election from "../leader/Election.ts"
 import * as Renewer from "../renewer/Renewer.ts"
 import { version } from "../version.ts"
@@ -42,7 +43,9 @@ export const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connecte
 /** A lease is held by being written in time: its client passes neither door. It is made here, and shared with nobody. */
 export const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
   const identity = yield* Clusters.identity(hostname())
-  const keeper = yield* Renewer.find(cluster.endpoint, `effect-controller-manager/${version} leader-election`)
+  const keeper = isOn(settings, "RenewalThread")
+    ? yield* Renewer.find(cluster.endpoint, `effect-controller-manager/${version} leader-election`)
+    : undefined
   const layerOf = ({ isElected, name, namespace }: Lease) =>
     isElected
       ? Layer.provide(

@@ -4,7 +4,9 @@ import * as Option from "effect/Option"
 import type * as Clusters from "../layers/manager/clusters.ts"
 import * as CommandLine from "../layers/manager/debug/commandLine.ts"
 import type { Host } from "../layers/manager/Host.ts"
+import * as Features from "../layers/manager/metrics/features.ts"
 import { settings } from "../layers/manager/settings.ts"
+import { gates } from "../layers/manager/settings/controllers.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
 /** Outside of everything that talks to the cluster: they answer before it and close after it. */
@@ -20,6 +22,7 @@ export const servers = Effect.fnUntraced(function* (
   const Servers = yield* Effect.promise(() => import("../layers/manager/servers.ts"))
   const place = (setting: "probeAddress" | "metricsAddress") =>
     Servers.place(values[setting], { byDefault: origins[setting]._tag === "Default", embedded })
+  if (metricsAddress !== undefined) yield* Features.publish(gates, values.featureGates)
   const commandLine = CommandLine.shown(host.argv, settings)
   yield* Servers.start({
     probes: place("probeAddress"),

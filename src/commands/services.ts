@@ -10,6 +10,7 @@ import type * as Clusters from "../layers/manager/clusters.ts"
 import * as DryRun from "../layers/manager/dryRun.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import { options } from "../layers/manager/settings/cache.ts"
+import { isOn } from "../layers/manager/settings/controllers.ts"
 import * as Throttle from "../layers/manager/throttle.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
@@ -18,11 +19,16 @@ import { Transport } from "../layers/Transport.ts"
 /** From the outside in; closed from the inside out. */
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
-    Layer.provideMerge(Layer.merge(Cache.layer(options(settings)), Discovery.layer)),
+    Layer.provideMerge(Layer.merge(Cache.layer(cached(settings)), Discovery.layer)),
     Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings, cluster.server))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
   )
+
+const cached = (settings: Settings.Settings) => ({
+  ...options(settings),
+  ...(isOn(settings, "WatchListClient") ? {} : { streamingList: "never" as const })
+})
 
 /** What stands between the controllers and the server, because somebody asked for it. */
 const door = ({ burst, dryRun, qps }: Settings.Settings, server: string) =>

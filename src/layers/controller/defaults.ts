@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Resource from "../../kube/Resource.ts"
+import type * as KeyedQueue from "../../streams/KeyedQueue.ts"
 
 export interface Loops {
   /** Keys at once; otherwise 1. */
@@ -19,6 +20,8 @@ export interface Loops {
   readonly retries?: number | undefined
   /** False: keys of first lists and resyncs take their turn with all others. */
   readonly prioritizes?: boolean | undefined
+  /** How keys that wait gain priority; otherwise as the queue has it. */
+  readonly aging?: KeyedQueue.Options["aging"]
   /** False: a run that dies of a defect ends its loop, and with it the manager; otherwise it is a failure like any other. */
   readonly recoversDefects?: boolean | undefined
 }

@@ -102,8 +102,8 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const timeout = options.timeout ?? defaults.timeout
       const { bucket, name } = options
       const backoff = { ...defaults.backoff, ...options.backoff }
-      const { prioritizes, recoversDefects } = defaults
-      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics, prioritizes })
+      const { aging, prioritizes, recoversDefects } = defaults
+      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics, prioritizes, aging })
       yield* (yield* Health).register("readiness", workers(name, metrics, stalledAfter(timeout)))
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })

@@ -89,6 +89,7 @@ describe("the settings", () => {
       concurrencyOf: new Map(),
       prioritizes: true,
       recoversDefects: true,
+      aging: undefined,
       timeout: Duration.minutes(5),
       backoff: { base: Duration.millis(5), max: Duration.seconds(1000) },
       retries: undefined

@@ -17,7 +17,33 @@ const syncs = (name: string, initial: number, what: string) =>
   })
 
 /** Behaviour that can be switched on or off until it is everybody's. */
-export const gates: ReadonlyArray<Gates.Gate> = []
+export const gates = [
+  {
+    name: "PriorityAging",
+    stage: "BETA",
+    byDefault: true,
+    summary:
+      "What was listed at the start gains on what has changed since the longer it waits; without it it may wait for ever"
+  },
+  {
+    name: "RenewalThread",
+    stage: "BETA",
+    byDefault: true,
+    summary: "Leases are renewed by a thread of their own, so that a busy process does not lose them"
+  },
+  {
+    name: "WatchListClient",
+    stage: "BETA",
+    byDefault: true,
+    summary: "First lists come as a stream, where the server can and --watch-list=auto"
+  }
+] as const satisfies ReadonlyArray<Gates.Gate>
+
+/** Whether what is behind a gate is on. */
+export const isOn = (
+  { featureGates }: Pick<Setting.Values<typeof settings>, "featureGates">,
+  name: (typeof gates)[number]["name"]
+): boolean => featureGates.get(name) === true
 
 export const settings = {
   controllers: Setting.make(Codecs.list(), {
@@ -165,7 +191,8 @@ export const loops = (values: Setting.Values<typeof settings>): Loops => ({
   backoff: { base: values.backoffBase, max: values.backoffMax },
   retries: values.maxRetries === 0 ? undefined : values.maxRetries,
   prioritizes: values.priorityQueue,
-  recoversDefects: values.recoverPanic
+  recoversDefects: values.recoverPanic,
+  aging: isOn(values, "PriorityAging") ? undefined : "off"
 })
 
 /** The flags of controllers that have one of their own, and the kinds that they reconcile where there is one. */
