@@ -26,6 +26,10 @@ export interface ApiRequest {
   /** Already bounded in size by the carrier; empty when there is none. */
   readonly body: string
   readonly user: User
+  /** The caller has no use for `metadata.managedFields` in a watch's objects; they may be left out. */
+  readonly omitManagedFields?: boolean | undefined
+  /** The carrier has written the body itself, from an object: no member is in it twice. */
+  readonly isOwnBody?: boolean | undefined
 }
 
 export type ApiResponse = Answer | WatchAnswer

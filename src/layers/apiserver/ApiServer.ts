@@ -122,12 +122,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const faults = Faults.make()
   return ApiServer.of({
     handle: (request) =>
-      patient((isLastTry) =>
-        Effect.withFiber((fiber) => {
-          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const random = fiber.getRef(Random.Random)
-          return Effect.succeed(answer({ state, request, now, random, warnings: [], isLastTry }))
-        })
+      patient(({ clock, random }, isLastTry) =>
+        answer({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry })
       ),
     authenticate: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {

@@ -159,7 +159,8 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
     case "HEAD":
     case "GET":
       if (isTrue(turn.request.query.get("watch"))) {
-        return { _tag: "Watch", contentType: "application/json", lines: watch(turn, target, form) }
+        const wanted = turn.request.omitManagedFields === true ? (form.unowned ?? form) : form
+        return { _tag: "Watch", contentType: "application/json", lines: watch(turn, target, wanted) }
       }
       return answer(200, read.list(turn, target, form))
     case "POST": {

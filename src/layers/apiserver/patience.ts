@@ -3,6 +3,7 @@
  * a controller is expected to mend in moments, the whole request is tried again a few times before the client is told. Source: the
  * ServiceAccount plugin of the reference server, which looks ten times for an account that is made for every namespace.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import type { ApiResponse } from "./Api.ts"
@@ -12,20 +13,37 @@ const tries = 10
 /** Milliseconds between two tries: drawn once, so that clients that were refused together do not come back together. */
 const [least, most] = [100, 199] as const
 
-/** Asks once; `isLastTry` says that nobody will ask again. */
-type Ask = (isLastTry: boolean) => Effect.Effect<ApiResponse>
+/** Asks once, in the time and chance of whoever waits; `isLastTry` says that nobody will ask again. */
+type Ask = (world: World, isLastTry: boolean) => ApiResponse
 
-/** Every try is a request of its own to the rules: it sees the state of its time, and may be refused for another reason. */
+interface World {
+  readonly clock: Clock.Clock
+  readonly random: Random.Random
+}
+
+/**
+ * Every try is a request of its own to the rules: it sees the state of its time, and may be refused for another reason. A request
+ * that need not wait is one step.
+ */
 export const patient = (ask: Ask): Effect.Effect<ApiResponse> =>
-  Effect.filterOrElse(
-    ask(false),
-    (first) => !isTemporary(first),
-    (first) => Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(ask, interval, tries - 1, first))
-  )
+  Effect.withFiber((fiber) => {
+    const world = { clock: fiber.getRef(Clock.Clock), random: fiber.getRef(Random.Random) }
+    const first = ask(world, false)
+    if (!isTemporary(first)) return Effect.succeed(first)
+    return Effect.flatMap(Random.nextIntBetween(least, most), (interval) =>
+      again((isLastTry) => ask(world, isLastTry), interval, tries - 1, first)
+    )
+  })
 
-const again = (ask: Ask, interval: number, left: number, last: ApiResponse): Effect.Effect<ApiResponse> =>
-  left === 0 || !isTemporary(last)
-    ? Effect.succeed(last)
-    : Effect.flatMap(Effect.delay(ask(left === 1), interval), (next) => again(ask, interval, left - 1, next))
+const again = (
+  ask: (isLastTry: boolean) => ApiResponse,
+  interval: number,
+  left: number,
+  last: ApiResponse
+): Effect.Effect<ApiResponse> => {
+  if (left === 0 || !isTemporary(last)) return Effect.succeed(last)
+  const next = Effect.sync(() => ask(left === 1))
+  return Effect.flatMap(Effect.delay(next, interval), (response) => again(ask, interval, left - 1, response))
+}
 
 const isTemporary = (response: ApiResponse): boolean => response._tag === "Answer" && response.isTemporary === true

@@ -21,7 +21,13 @@ const byPath: ReadonlyMap<string, Kind.Kind> = new Map(
 
 /** The decoded segments, or undefined when one of them is not valid percent-encoding. */
 export const segmentsOf = (path: string): ReadonlyArray<string> | undefined => {
-  const raw = path.split("/").filter((segment) => segment !== "")
+  const raw: Array<string> = []
+  for (let start = 0; start < path.length;) {
+    const slash = path.indexOf("/", start)
+    const end = slash === -1 ? path.length : slash
+    if (end > start) raw.push(path.slice(start, end))
+    start = end + 1
+  }
   if (!path.includes("%")) return raw
   try {
     return raw.map(decodeURIComponent)

@@ -30,7 +30,7 @@ export const make = (api: Api, faults: Script, revision: Effect.Effect<number>):
   watch: (request) =>
     Stream.suspend(() => {
       const met = faults.take(request)
-      const open = Stream.unwrap(Effect.flatMap(api.handle(toApi(request, true)), (answer) => opened(request, answer)))
+      const open = Stream.unwrap(Effect.flatMap(api.handle(toWatch(request)), (answer) => opened(request, answer)))
       return met.length === 0 ? open : watchWithFaults(request, met, open)
     })
 })
@@ -45,24 +45,48 @@ const call = (api: Api, request: Request): Effect.Effect<Response, ApiError.ApiE
     )
   })
 
-const toApi = (request: Request, watch = false): ApiRequest => {
-  const headers: Record<string, string> = { accept: request.accept ?? "application/json" }
-  if (request.body !== undefined) headers["content-type"] = request.contentType ?? "application/json"
-  const query = toSearch(request.query)
-  if (watch && !query.has("watch")) query.set("watch", "true")
+const toApi = (request: Request): ApiRequest => {
+  const { body } = request
+  const accept = request.accept ?? "application/json"
   return {
     method: request.method,
     path: request.path,
-    query,
-    headers,
-    body: request.body === undefined ? "" : JSON.stringify(request.body),
-    user
+    query: toSearch(request.query),
+    headers: body === undefined ? { accept } : { accept, "content-type": request.contentType ?? "application/json" },
+    body: body === undefined ? "" : JSON.stringify(body),
+    user,
+    omitManagedFields: request.omitManagedFields,
+    isOwnBody: true
   }
 }
 
+const toWatch = (request: Request): ApiRequest =>
+  toApi(request.query?.["watch"] === undefined ? { ...request, query: { ...request.query, watch: true } } : request)
+
+const nothingAsked = new URLSearchParams()
+
 const toSearch = (query: Query | undefined): URLSearchParams => {
+  if (query === undefined) return nothingAsked
+  return isLike(query, latest.query) ? latest.search : (latest = { query, search: searchOf(query) }).search
+}
+
+/** The query last read: calls of one kind come in bursts, and the server does not change what it is asked. */
+let latest: { readonly query: Query; readonly search: URLSearchParams } = { query: {}, search: nothingAsked }
+
+/** Whether two queries say the same with the same names in the same order, as those of one kind of call do. Says no in doubt. */
+const isLike = (a: Query, b: Query): boolean => {
+  const names = Object.keys(a)
+  const others = Object.keys(b)
+  if (names.length !== others.length) return false
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] ?? ""
+    if (name !== others[i] || a[name] !== b[name] || typeof a[name] === "object") return false
+  }
+  return true
+}
+
+const searchOf = (query: Query): URLSearchParams => {
   const out = new URLSearchParams()
-  if (query === undefined) return out
   for (const name of Object.keys(query)) {
     const value = query[name]
     if (value === undefined) continue

@@ -11,8 +11,16 @@ export interface Change {
   /** State after the change; for DELETED the last state, with the revision of the deletion. */
   readonly next: Version
   readonly previous: Version | undefined
-  /** Watch lines of this change, by view and type; made on first use and shared by all watchers. */
-  lines: Map<string, string> | undefined
+  /** Watch lines of this change; made on first use and shared by all watchers. */
+  lines: Line | undefined
+}
+
+/** One form of a change, and the next one: nearly always there is but one, for which a map would be more than the line. */
+export interface Line {
+  /** View and type. */
+  readonly form: string
+  readonly text: string
+  readonly next: Line | undefined
 }
 
 export interface RevisionLog {
@@ -57,6 +65,7 @@ const forgotten: Change = {
     text: "",
     members: "",
     metadata: "",
+    bare: "",
     owners: [],
     labels: undefined,
     fields: undefined,

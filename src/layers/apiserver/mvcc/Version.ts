@@ -21,6 +21,8 @@ export interface Version {
   readonly members: string
   /** The metadata alone, in the same form. */
   readonly metadata: string
+  /** `text` without managedFields. */
+  readonly bare: string
   /** Who owns its fields: what `managedFields` is made of. */
   readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
@@ -42,7 +44,6 @@ class Stored implements Version {
   readonly labels: Readonly<Record<string, string>> | undefined
   readonly fields: Readonly<Record<string, string>> | undefined
   views: Map<string, string> | undefined = undefined
-  /** The whole object, metadata first, without managedFields. */
   readonly bare: string
   /** Where the metadata ends in `bare`: the index of its closing brace. */
   private readonly end: number
@@ -118,7 +119,7 @@ const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string
 }
 
 /** A copy that the caller owns, without managedFields: what a write starts from. */
-export const parse = (version: Version): JsonObject => parsed(version instanceof Stored ? version.bare : version.text)
+export const parse = (version: Version): JsonObject => parsed(version.bare)
 
 /** A copy that the caller owns, as clients see it. */
 export const parseWhole = (version: Version): JsonObject => parsed(version.text)

@@ -241,14 +241,12 @@ const shared = (
   type: "ADDED" | "MODIFIED" | "DELETED" | "LEFT",
   version: Version | undefined
 ): string => {
-  const memo = `${type} ${view.id}`
-  const found = change.lines?.get(memo)
-  if (found !== undefined) return found
+  const form = `${type} ${view.id}`
+  for (let known = change.lines; known !== undefined; known = known.next) if (known.form === form) return known.text
   const object =
     version === undefined ? "{}" : type === "LEFT" ? view.oneAt(version, change.revision) : view.one(version)
   const text = line(type === "LEFT" ? "DELETED" : type, object)
-  change.lines ??= new Map()
-  change.lines.set(memo, text)
+  change.lines = { form, text, next: change.lines }
   return text
 }
 

@@ -2,7 +2,7 @@
  * Which fields an object has, and which differ between two states of it: from values to field sets. One walk over what
  * changed; parts that are equal cost a comparison and make nothing. Source: structured-merge-diff, typed.
  */
-import { equal, get, isObject, set } from "../json.ts"
+import { equal, get, isObject, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Shape from "../schema/Shape.ts"
 import { isEmpty, leaf } from "./FieldSet.ts"
@@ -283,26 +283,52 @@ const compareElements = (
   after: ReadonlyArray<Json>,
   shape: Shape.Shape
 ): void => {
+  const inner = elementShape(shape)
+  if (shape.set !== true && areAligned(before, after, shape)) {
+    for (const [index, element] of after.entries()) {
+      const previous = before[index] ?? null
+      const part = compare(previous, element, inner, false)
+      if (part !== undefined) noteElement(found, elementKey(element, shape) ?? "", part)
+    }
+    return
+  }
   const old = keyed(before, shape)
   const now = keyed(after, shape)
-  const inner = elementShape(shape)
   for (const [key, element] of now) {
     const previous = old.get(key)
     if (previous === undefined) {
       note(found, "changed", key, shape.set === true ? leaf : itself(wholeMembers(element, inner, false)))
     } else if (shape.set !== true) {
       const part = compare(previous, element, inner, false)
-      if (part === "changed") note(found, "changed", key, leaf)
-      else if (part !== undefined) {
-        if (part.changed !== undefined) note(found, "changed", key, part.changed)
-        if (part.removed !== undefined) note(found, "removed", key, part.removed)
-      }
+      if (part !== undefined) noteElement(found, key, part)
     }
   }
   for (const [key, element] of old) {
     if (now.has(key)) continue
     note(found, "removed", key, shape.set === true ? leaf : itself(wholeMembers(element, inner, false)))
   }
+}
+
+const noteElement = (found: Builder, key: string, part: Builder | "changed"): void => {
+  if (part === "changed") return note(found, "changed", key, leaf)
+  if (part.changed !== undefined) note(found, "changed", key, part.changed)
+  if (part.removed !== undefined) note(found, "removed", key, part.removed)
+}
+
+/** Longer lists are compared by a table of their keys. */
+const mostAligned = 8
+
+/** Whether both have the same few elements in the same order, each once; told without making anything. Says no in doubt. */
+const areAligned = (before: ReadonlyArray<Json>, after: ReadonlyArray<Json>, shape: Shape.Shape): boolean => {
+  const name = Shape.keysOf(shape)[0]
+  if (name === undefined || Shape.keysOf(shape).length > 1) return false
+  if (before.length !== after.length || after.length > mostAligned) return false
+  for (let i = 0; i < after.length; i++) {
+    const key = textAt(after[i], name)
+    if (key === "" || key !== textAt(before[i], name)) return false
+    for (let j = 0; j < i; j++) if (textAt(after[j], name) === key) return false
+  }
+  return true
 }
 
 /**

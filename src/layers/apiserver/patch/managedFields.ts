@@ -50,8 +50,14 @@ const share = (tree: FieldSet.FieldSet): Fields => {
   return created
 }
 
+/** The text last made: an answer and a watch's line follow each other, and what is made in one burst has the same owners. */
+let latest = { owners: none, text: "[]" }
+
 /** The value of `metadata.managedFields`, as text. */
-export const textOf = (owners: Owners): string => `[${owners.map(entryText).join(",")}]`
+export const textOf = (owners: Owners): string => {
+  if (latest.owners !== owners) latest = { owners, text: `[${owners.map(entryText).join(",")}]` }
+  return latest.text
+}
 
 const entryText = ({ apiVersion, fields, manager, operation, subresource, time }: Entry): string => {
   const when = time === "" ? "" : `,"time":${quoted(time)}`
@@ -186,6 +192,8 @@ export const created = (tree: FieldSet.FieldSet, writer: Manager, time: string):
 interface Form {
   readonly object: JsonObject
   readonly fields: Fields | undefined
+  /** The owners of the last object of this form: the next one may well have the same. */
+  owners: Owners
 }
 
 /** The last few forms of new objects, by what they were made of: programs make objects of the same form again and again. */
@@ -207,11 +215,14 @@ export const createdBy = (
   if (index !== 0) known.unshift(form)
   if (known.length > maxForms) known.pop()
   forms.set(shape, known)
-  return form.fields === undefined ? none : [{ ...writer, time, fields: form.fields }]
+  if (form.fields === undefined) return none
+  const last = form.owners[0]
+  if (last?.time !== time || !same(last, writer)) form.owners = [{ ...writer, time, fields: form.fields }]
+  return form.owners
 }
 
 /** A form is kept as a copy: the object goes on to be changed. */
 const formOf = (object: JsonObject, shape: Shape, skip: ReadonlyArray<string>): Form => {
   const tree = fields.all(object, shape, skip)
-  return { object: clone(object), fields: FieldSet.isEmpty(tree) ? undefined : share(tree) }
+  return { object: clone(object), fields: FieldSet.isEmpty(tree) ? undefined : share(tree), owners: none }
 }

@@ -73,15 +73,17 @@ const bodyAs =
       Refusal.badRequest(
         `${type.name} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.name}: ${why}`
       )
-    const text = turn.request.body
-    // A text as long as what was read from it has no member twice; this is cheaper than looking.
-    const repeated =
-      directive === "Ignore" || JSON.stringify(object).length === text.length ? [] : duplicates.find(text)
+    const repeated = directive === "Ignore" ? [] : repeatedIn(turn.request, object)
     const findings = decode(object, type)
     if (findings?.mismatch !== undefined) throw refuse(goText(findings.mismatch))
     const errors = [...repeated.map((path) => `duplicate field ${JSON.stringify(path)}`), ...unknownTexts(findings)]
     settle(turn, directive, errors, refuse)
   }
+
+/** Paths of the members that a body has twice. */
+const repeatedIn = ({ body, isOwnBody }: Turn["request"], object: JsonObject): ReadonlyArray<string> =>
+  // A text as long as what was read from it has no member twice; this is cheaper than looking.
+  isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
 /** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
 export const ofPatched = (turn: Turn, kind: Kind, again: () => Json): Decode =>

@@ -19,6 +19,8 @@ export interface View {
   readonly one: (version: Version.Version) => string
   /** The version as if it had been written at another revision. */
   readonly oneAt: (version: Version.Version, revision: number) => string
+  /** The same without managedFields; absent where the form has none, or is all metadata. */
+  readonly unowned?: View
   /** The form of what follows the first event of a watch; the same where this is left out. */
   readonly next?: View
   readonly list: (versions: ReadonlyArray<Version.Version>, metadata: ListMeta) => string
@@ -56,13 +58,24 @@ export const plain = (kind: Kind.Kind): View => {
     kind.conversion === undefined
       ? (version: Version.Version) => `${opening},${version.members}`
       : (version: Version.Version) => join(opening, body(version))
-  return {
+  const whole: View = {
     id,
     one,
     oneAt: (version, revision) => one(Version.atRevision(version, revision)),
     list: (versions, metadata) =>
       `${listOpening},"metadata":${JSON.stringify(metadata)},"items":[${versions.map(body).join(",")}]}`,
     bookmark: (metadata) => `${opening},"metadata":${JSON.stringify(metadata)}}`
+  }
+  return kind.conversion === undefined ? { ...whole, unowned: unowned(whole, opening) } : whole
+}
+
+const unowned = (whole: View, opening: string): View => {
+  const one = (version: Version.Version) => `${opening},${version.bare.slice(1)}`
+  return {
+    ...whole,
+    id: `${whole.id} unowned`,
+    one,
+    oneAt: (version, revision) => one(Version.atRevision(version, revision))
   }
 }
 
