@@ -37,6 +37,7 @@ export * as Manager from "./layers/manager/Manager.ts"
 export * as Roster from "./layers/manager/roster.ts"
 export { type EventSink, Recorder } from "./layers/Recorder.ts"
 export * as Schedules from "./layers/Schedules.ts"
+export * as Shutdown from "./layers/Shutdown.ts"
 export { SupervisedFailure, Supervisor } from "./layers/Supervisor.ts"
 export { Transport } from "./layers/Transport.ts"
 

@@ -159,20 +159,11 @@ const drain = Effect.fnUntraced(function* (shutdown: Shutdown, work: Work, lost:
   yield* work.stop
   if (!shutdown.drains) return
   const over = Effect.as(Effect.raceFirst(work.idle, lost), true)
-  // A loop that is stopped for a reason of its own may be overtaken by the stop of everything.
-  const late = Effect.raceFirst(
-    expiry(shutdown),
-    Effect.andThen(
-      shutdown.begun,
-      Effect.suspend(() => expiry(shutdown))
-    )
-  )
+  const left = yield* shutdown.left("drain")
+  const late = left === Infinity ? Effect.never : Effect.sleep(left)
   if (yield* Effect.raceFirst(over, Effect.as(late, false))) return
   yield* shutdown.giveUp(work.running())
 })
-
-const expiry = (shutdown: Shutdown): Effect.Effect<void> =>
-  Effect.flatMap(shutdown.left("drain"), (left) => (left === Infinity ? Effect.never : Effect.sleep(left)))
 
 /** The shorter of the time that a stage still has and of what it would take by itself, in milliseconds. */
 export const atMost = (stage: Budget.Stage, own: number): Effect.Effect<number> =>
