@@ -78,17 +78,19 @@ describe.concurrent("with nothing configured", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("SIGTERM is an orderly stop too", () =>
-    Effect.gen(function* () {
-      const running = yield* Process.start(["--cluster=embedded"])
-      yield* running.says(/Starting Controller/)
-      const { code, stderr, took } = yield* stop(running, "SIGTERM")
-      assert.strictEqual(code, 0)
-      assert.isBelow(took, 5000)
-      assert.notMatch(stderr, /level=(?!INFO)/)
-      assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
-    }).pipe(Effect.scoped)
-  )
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+    it.live(`${signal} is an orderly stop too`, () =>
+      Effect.gen(function* () {
+        const running = yield* Process.start(["--cluster=embedded"])
+        yield* running.says(/Starting Controller/)
+        const { code, stderr, took } = yield* stop(running, signal)
+        assert.strictEqual(code, 0)
+        assert.isBelow(took, 10_000)
+        assert.notMatch(stderr, /level=(?!INFO)/)
+        assert.deepStrictEqual(yield* Effect.promise(() => readdir(running.temporary)), [])
+      }).pipe(Effect.scoped)
+    )
+  }
 })
 
 /** A program that is at work, in front of a server that takes some requests and never answers them. */
@@ -112,12 +114,17 @@ const events = /^POST .*\/events/
 describe.concurrent("a stop that does not come to its end", () => {
   it.live("is ended at once by a second signal, with code 1", () =>
     Effect.gen(function* () {
-      const running = yield* held(events)
-      yield* running.kill("SIGINT")
-      yield* running.says(/Stopping/)
-      const { code, took } = yield* stop(running, "SIGTERM")
-      assert.strictEqual(code, 1)
-      assert.isBelow(took, 1000)
+      let fastest = Infinity
+      // A busy machine may be late with anything; what it can do once, the program does.
+      for (let tries = 0; tries < 4 && fastest > 100; tries++) {
+        const running = yield* held(events)
+        yield* running.kill("SIGINT")
+        yield* running.says(/Stopping/)
+        const { code, took } = yield* stop(running, "SIGTERM")
+        assert.strictEqual(code, 1)
+        fastest = Math.min(fastest, took)
+      }
+      assert.isAtMost(fastest, 100)
     }).pipe(Effect.scoped)
   )
 
@@ -146,14 +153,29 @@ describe.concurrent("a stop that does not come to its end", () => {
 })
 
 describe.concurrent("a stop in the middle of something", () => {
-  it.live("interrupts a write that gets no answer, and says nothing of it", () =>
+  it.live("lets a write without an answer have its time, then names whose it was, with code 1", () =>
     Effect.gen(function* () {
-      const { code, stderr, took } = yield* stop(yield* held(/^PATCH /), "SIGINT")
-      assert.strictEqual(code, 0)
-      assert.isBelow(took, 3000)
-      assert.notMatch(stderr, /level=(?!INFO)/)
+      const { code, stderr, took } = yield* stop(yield* held(/^PATCH /, "--graceful-shutdown-timeout=2s"), "SIGINT")
+      assert.strictEqual(code, 1)
+      assert.match(
+        stderr,
+        /\neffect-controller-manager: the stop may take 2s, which was not enough; given up: pod-count\n$/
+      )
+      assert.isAbove(took, 1400)
+      assert.isBelow(took, 5000)
     }).pipe(Effect.scoped)
   )
+
+  for (const flag of ["--shutdown-mode=interrupt", "--graceful-shutdown-timeout=0"]) {
+    it.live(`interrupts it at once with ${flag}, and says nothing of it`, () =>
+      Effect.gen(function* () {
+        const { code, stderr, took } = yield* stop(yield* held(/^PATCH /, flag), "SIGINT")
+        assert.strictEqual(code, 0, stderr)
+        assert.isBelow(took, 5000)
+        assert.notMatch(stderr, /level=(?!INFO)/)
+      }).pipe(Effect.scoped)
+    )
+  }
 
   it.live("is as orderly when nobody reads its output any more", () =>
     Effect.gen(function* () {
