@@ -143,7 +143,7 @@ describe("the metrics of requests, where all are wanted", () => {
         Endpoint.fixed({ server: url, tls: { ca: ca.cert, rejectUnauthorized: false }, token: "t" })
       )
       yield* Effect.exit(transport.send(get("/a")))
-      const [resolved] = (yield* histograms).filter(({ id }) => id === names[2])
+      const resolved = (yield* histograms).find(({ id }) => id === names[2])
       assert.strictEqual(resolved?.state.count, 1)
     }).pipe(
       Effect.provideService(RequestMetrics.Wanted, true),
