@@ -9,6 +9,7 @@ import * as Schedule from "effect/Schedule"
 import { roster } from "../../src/controllers/roster.ts"
 import * as Accounts from "../../src/layers/clusterTest/accounts.ts"
 import * as Command from "../../src/layers/manager/manifests/command.ts"
+import { settings } from "../../src/layers/manager/manifests/settings.ts"
 import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
 import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
 import * as Permissions from "../../src/layers/manager/permissions.ts"
@@ -122,7 +123,7 @@ describe("what proves it would notice", () => {
     }))
     for (const namespaces of [[], ["blue", "red"]]) {
       const flags = new Map(namespaces.length === 0 ? [] : [["watch-namespaces", namespaces.join(",")]])
-      const resolved = Result.getOrThrow(Sources.resolve(Command.settings, { flags, env: {} }))
+      const resolved = Result.getOrThrow(Sources.resolve(settings, { flags, env: {} }))
       const told = Permissions.needed({ controllers: chosen, leases: [], namespaces })
       const account = { name: "effect-controller-manager", namespace: "effect-controller-manager" }
       assert.sameMembers(

@@ -1,32 +1,13 @@
 /** What `manifests` makes of the settings: which of them the pods are started with, and what they need. Pure. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Setting from "../setting.ts"
-import * as Codecs from "../setting/codecs.ts"
+import type * as Setting from "../setting.ts"
 import type { Resolved } from "../setting/sources.ts"
-import * as Settings from "../settings.ts"
 import * as CacheSettings from "../settings/cache.ts"
 import { needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
-
-export const settings = {
-  ...Settings.settings,
-  image: Setting.make(Codecs.text("image"), {
-    name: "image",
-    env: false,
-    group: "command",
-    description: "Image of the program",
-    default: "effect-controller-manager:latest"
-  }),
-  installNamespace: Setting.make(Codecs.text("namespace"), {
-    name: "install-namespace",
-    env: false,
-    group: "command",
-    description: "Namespace to install into; made if it is not there",
-    default: "effect-controller-manager"
-  })
-}
+import { own, settings } from "./settings.ts"
 
 /** They say which cluster is meant from here, or are said anew. */
 const local: ReadonlySet<string> = new Set([
@@ -37,9 +18,15 @@ const local: ReadonlySet<string> = new Set([
   "config",
   "controllers",
   "leader-elect",
-  "image",
-  "install-namespace"
+  ...Object.values(own).map((setting) => setting.name)
 ])
+
+/** They are nobody's to read in a manifest: whoever runs the pods gives them a Secret. */
+const secret: ReadonlySet<string> = new Set(
+  Object.values<Setting.Setting<unknown>>(settings)
+    .filter((setting) => setting.isSecret)
+    .map((setting) => setting.name)
+)
 
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
 const grace = 15
@@ -72,13 +59,16 @@ export const manifests = (
       "--cluster=in-cluster",
       `--controllers=${controllers.map(({ who }) => who).join(",")}`,
       `--leader-elect=${isElected}`,
+      // Whichever way they were said: the roles follow from them too.
       ...effective
-        .filter((one) => (one.origin._tag === "Flag" || one.origin._tag === "File") && !local.has(one.name))
+        .filter((one) => one.origin._tag !== "Default" && !local.has(one.name) && !secret.has(one.name))
         .map((one) => `--${one.name}=${one.text}`)
     ],
     graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,
     ports: { probes: values.probeAddress?.port, metrics: values.metricsAddress?.port },
     secureMetrics: isSecure,
+    serviceMonitor: values.serviceMonitor,
+    minorVersion: values.kubernetesVersion,
     permissions: needed({
       controllers,
       leases: isElected ? leases : [],

@@ -16,6 +16,10 @@ export interface Options {
   readonly graceSeconds: number
   /** Metrics are for those alone who may read them, over HTTPS. */
   readonly secureMetrics: boolean
+  /** A kind of the Prometheus operator is included. */
+  readonly serviceMonitor: boolean
+  /** Of the oldest server that they are for: 21 is Kubernetes 1.21. */
+  readonly minorVersion: number
   /** Undefined where they are not served. */
   readonly ports: { readonly probes: number | undefined; readonly metrics: number | undefined }
 }
@@ -39,7 +43,8 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
   deployment(options),
   disruptionBudget(options),
   networkPolicy(options),
-  ...(options.ports.metrics === undefined ? [] : [metricsService(options), serviceMonitor(options)])
+  ...(options.ports.metrics === undefined ? [] : [metricsService(options)]),
+  ...(options.ports.metrics === undefined || !options.serviceMonitor ? [] : [serviceMonitor(options)])
 ]
 
 const deployment = (options: Options): Manifest => ({
@@ -97,7 +102,7 @@ const probes = ({ ports }: Options) =>
       }
 
 const disruptionBudget = (options: Options): Manifest => ({
-  apiVersion: "policy/v1",
+  apiVersion: options.minorVersion < 21 ? "policy/v1beta1" : "policy/v1",
   kind: "PodDisruptionBudget",
   metadata: metadata(options),
   spec: { minAvailable: replicas - 1, selector: { matchLabels: selector(options) } }

@@ -3,7 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Access from "../../../../src/kube/Access.ts"
 import { Node, Pod } from "../../../../src/kube/resources.ts"
 import * as Result from "effect/Result"
-import { manifests, settings } from "../../../../src/layers/manager/manifests/command.ts"
+import { manifests } from "../../../../src/layers/manager/manifests/command.ts"
+import { files } from "../../../../src/layers/manager/manifests/files.ts"
+import { settings } from "../../../../src/layers/manager/manifests/settings.ts"
 import * as Sources from "../../../../src/layers/manager/setting/sources.ts"
 import { askAs, layer, master } from "../../apiserver/as.ts"
 
@@ -96,6 +98,48 @@ describe("manifests", () => {
       "--leader-elect=false",
       "--metrics-bind-address=0"
     ])
+  })
+
+  it("what the environment says is said to the pods too: the roles follow from it", () => {
+    const env = { WATCH_NAMESPACE: "blue", KUBECONFIG: "/x", CM_CLUSTER_NAME: "demo" }
+    const all = manifests(Result.getOrThrow(Sources.resolve(settings, { flags: new Map(), env })), [podCount])
+    assert.includeMembers([...argsOf(all)], ["--watch-namespaces=blue", "--cluster-name=demo"])
+    assert.notInclude(argsOf(all).join(" "), "kubeconfig")
+    assert.includeMembers(all.map(where), [
+      "ClusterRole  effect-controller-manager",
+      "Role blue effect-controller-manager"
+    ])
+  })
+
+  it("are for the version of the server, and for what it has", () => {
+    const versionOf = (flags: Readonly<Record<string, string>>) =>
+      manifests(resolved(flags), [podCount]).find(({ kind }) => kind === "PodDisruptionBudget")?.apiVersion
+    assert.deepStrictEqual(
+      [versionOf({}), versionOf({ "kubernetes-version": "v1.20.2" }), versionOf({ "kubernetes-version": "1.21" })],
+      ["policy/v1", "policy/v1beta1", "policy/v1"]
+    )
+    assert.notInclude(
+      manifests(resolved({ "service-monitor": "false" }), [podCount]).map(({ kind }) => kind),
+      "ServiceMonitor"
+    )
+    const wrong = Sources.resolve(settings, { flags: new Map([["kubernetes-version", "20"]]), env: {} })
+    assert.isTrue(Result.isFailure(wrong))
+  })
+
+  it("as files are a base for Kustomize that names every one of them", () => {
+    const all = manifests(resolved(), [podCount, deployment])
+    const written = files(all)
+    const base = written.at(-1)
+    assert.strictEqual(base?.name, "kustomization.yaml")
+    const named = (base?.documents[0] as any).resources
+    assert.deepStrictEqual(
+      named,
+      written.slice(0, -1).map(({ name }) => name)
+    )
+    assert.sameMembers(
+      written.slice(0, -1).flatMap(({ documents }) => documents),
+      [...all]
+    )
   })
 
   it("with secure metrics there is a role to read them, and the right to ask who does", () => {

@@ -1,0 +1,52 @@
+/** What can be said about the manifests, beside what can be said about the program that they run. */
+import * as Option from "effect/Option"
+import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
+import * as Settings from "../settings.ts"
+
+/** `1.20`, `v1.33.2`: the minor version, as servers have been called since 2015. */
+const minorVersion: Setting.Codec<number> = {
+  metavar: "version",
+  expected: "a version like 1.20",
+  decode: (text) => Option.fromUndefinedOr(/^v?1\.(\d{1,3})(\.\d+)?$/.exec(text)?.[1]).pipe(Option.map(Number))
+}
+
+/** They are about the printing, and mean nothing to what is printed. */
+export const own = {
+  image: Setting.make(Codecs.text("image"), {
+    name: "image",
+    env: false,
+    group: "command",
+    description: "Image of the program",
+    default: "effect-controller-manager:latest"
+  }),
+  installNamespace: Setting.make(Codecs.text("namespace"), {
+    name: "install-namespace",
+    env: false,
+    group: "command",
+    description: "Namespace to install into; made if it is not there",
+    default: "effect-controller-manager"
+  }),
+  out: Setting.optional(Codecs.text("directory"), {
+    name: "out",
+    env: false,
+    group: "command",
+    description: "Directory to write the manifests to, as a base for Kustomize, in place of printing them"
+  }),
+  kubernetesVersion: Setting.make(minorVersion, {
+    name: "kubernetes-version",
+    env: false,
+    group: "command",
+    description: "The oldest version of Kubernetes that the manifests are for",
+    default: "1.21"
+  }),
+  serviceMonitor: Setting.make(Codecs.boolean, {
+    name: "service-monitor",
+    env: false,
+    group: "command",
+    description: "Include a ServiceMonitor, a kind that comes with the Prometheus operator",
+    default: "true"
+  })
+}
+
+export const settings = { ...Settings.settings, ...own }

@@ -1,0 +1,112 @@
+/**
+ * What `manifests` prints or writes is applied as a user would, by kubectl: the server has nothing against it before, accepts it, and
+ * finds no difference afterwards. On the embedded cluster and on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { execFile } from "node:child_process"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import * as envtest from "../support/envtest.ts"
+import * as Process from "../support/process.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+const assets = envtest.assets()
+const installed = Process.has("kubectl")
+if (!installed) process.stderr.write("manifests skipped: there is no kubectl on PATH\n")
+else if ("missing" in assets) process.stderr.write(`manifests on a real API server skipped: ${assets.missing}\n`)
+
+/** Where the kubeconfig is, and which version of Kubernetes the server can be taken for. */
+interface Stage {
+  readonly kubeconfig: string
+  readonly version: string
+}
+
+const embedded = Effect.map(Layer.build(EmbeddedCluster.layer({ authorization: "RBAC" })), (context): Stage => ({
+  kubeconfig: Context.get(context, EmbeddedCluster).kubeconfig,
+  version: "1.33"
+}))
+
+const real = Effect.gen(function* () {
+  const { ca, token, url, version } = yield* envtest.start("folder" in assets ? assets.folder : "")
+  const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
+  return { kubeconfig, version: `${version.major}.${version.minor}` } satisfies Stage
+})
+
+const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
+  const home = yield* Process.folder
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
+  /** What it says; it must exit with 0, which for `diff` is that there is none. */
+  return (line: string, input = "") =>
+    Effect.promise(
+      () =>
+        new Promise<string>((resolve, reject) => {
+          const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
+            error === null ? resolve(stdout) : reject(new Error(`kubectl ${line}: ${stderr}${stdout}`))
+          )
+          child.stdin?.end(input)
+        })
+    )
+})
+
+const kinds = [
+  "clusterrole",
+  "clusterrolebinding",
+  "deployment",
+  "kustomization",
+  "namespace",
+  "networkpolicy",
+  "poddisruptionbudget",
+  "role",
+  "rolebinding",
+  "service",
+  "serviceaccount"
+]
+
+const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
+  Effect.gen(function* () {
+    const { kubeconfig, version } = yield* start
+    const kubectl = yield* kubectlOf(kubeconfig)
+    yield* kubectl("create namespace blue")
+    const args = [
+      "manifests",
+      "--controllers=*,deployment,replicaset",
+      "--watch-namespaces=blue",
+      "--metrics-secure",
+      "--metrics-bind-address=:8443",
+      "--health-probe-bind-address=:8081",
+      "--service-monitor=false",
+      `--kubernetes-version=${version}`
+    ]
+    const printed = yield* Process.run(args)
+    assert.strictEqual(printed.code, 0, printed.stderr)
+    const directory = join(yield* Process.folder, "base")
+    const written = yield* Process.run([...args, "--out", directory])
+    assert.strictEqual(written.code, 0, written.stderr)
+    assert.sameMembers(
+      yield* Effect.promise(() => readdir(directory)),
+      kinds.map((kind) => `${kind}.yaml`)
+    )
+    assert.sameMembers(
+      written.stdout.trim().split("\n"),
+      kinds.map((kind) => join(directory, `${kind}.yaml`))
+    )
+
+    // Nothing can be tried in a namespace that is not there.
+    yield* kubectl("apply -f -", printed.stdout.split("---\n")[0])
+    yield* kubectl("apply --dry-run=server -f -", printed.stdout)
+    yield* kubectl(`apply -k ${directory}`)
+    assert.strictEqual(yield* kubectl("diff -f -", printed.stdout), "")
+    assert.strictEqual(yield* kubectl(`diff -k ${directory}`), "")
+    const account = "--as system:serviceaccount:effect-controller-manager:effect-controller-manager"
+    assert.strictEqual((yield* kubectl(`auth can-i create pods -n blue ${account}`)).trim(), "yes")
+  }).pipe(Effect.scoped)
+
+describe.skipIf(!installed).concurrent("manifests are applied, and then there is no difference", () => {
+  it.live("on the embedded cluster", () => story(embedded), 120_000)
+  it.live.skipIf("missing" in assets)("on a real API server", () => story(real), 120_000)
+})
