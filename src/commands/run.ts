@@ -10,6 +10,7 @@ import * as Cloud from "../layers/manager/roster/cloud.ts"
 import { sentence } from "../layers/manager/roster/restricted.ts"
 import { restriction } from "../layers/manager/settings/cache.ts"
 import { loops } from "../layers/manager/settings/controllers.ts"
+import { identities } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
@@ -27,6 +28,7 @@ export const run = (host: Host, resolved: Resolved) =>
     if (left !== undefined) yield* Effect.logInfo(left)
     yield* servers(host, resolved, cluster, selection)
     const controllers = ledBy(selection, undefined)
+    const identify = yield* identities(settings, cluster, selection)
     return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>
       Manager.run({
         controllers,
@@ -37,7 +39,8 @@ export const run = (host: Host, resolved: Resolved) =>
         startInterval: settings.startInterval,
         missingKinds: settings.missingKinds,
         isolation: settings.isolation,
-        syncTimeout: settings.syncTimeout
+        syncTimeout: settings.syncTimeout,
+        identify
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
     ).pipe(Effect.provide(Cloud.layerOf(settings)), Effect.provide(services(settings, cluster)))
   }).pipe(

@@ -7,6 +7,7 @@ import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import type * as Clusters from "../layers/manager/clusters.ts"
+import * as Agent from "../layers/manager/identity/agent.ts"
 import * as DryRun from "../layers/manager/dryRun.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import { options } from "../layers/manager/settings/cache.ts"
@@ -15,6 +16,7 @@ import * as Throttle from "../layers/manager/throttle.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import { Transport } from "../layers/Transport.ts"
+import { version } from "../version.ts"
 
 /** From the outside in; closed from the inside out. */
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
@@ -30,15 +32,16 @@ const cached = (settings: Settings.Settings) => ({
   ...(isOn(settings, "WatchListClient") ? {} : { streamingList: "never" as const })
 })
 
+const door = (settings: Settings.Settings, server: string) =>
+  Layer.effect(Transport, Effect.flatMap(Transport, between(settings, server)))
+
 /** What stands between the controllers and the server, because somebody asked for it. */
-const door = ({ burst, dryRun, qps }: Settings.Settings, server: string) =>
-  Layer.effect(
-    Transport,
+export const between =
+  ({ burst, dryRun, qps }: Settings.Settings, server: string) =>
+  (transport: Transport["Service"]) =>
     Effect.gen(function* () {
-      const transport = yield* Transport
       const limit = { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst }
       const detail = yield* RequestMetrics.detail(new URL(server).host)
       const paced = qps < 0 ? transport : yield* Throttle.through(transport, limit, detail?.limited)
-      return dryRun ? DryRun.through(paced) : paced
+      return Agent.through(dryRun ? DryRun.through(paced) : paced, `effect-controller-manager/${version}`)
     })
-  )

@@ -43,6 +43,7 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     ...core,
     needsAllNamespaces: true,
     controller: ServiceAccount.make(),
+    account: "service-account-controller",
     aliases: ["serviceaccount-controller"],
     summary: "gives every active namespace the service account that pods run as"
   },
@@ -50,6 +51,7 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     ...core,
     needsAllNamespaces: true,
     controller: Namespace.make({ concurrency: settings.namespaceSyncs, resyncPeriod: settings.namespaceSyncPeriod }),
+    account: "namespace-controller",
     aliases: ["namespace-controller"],
     summary: "empties namespaces that are being deleted, and lets them go"
   },
@@ -57,6 +59,7 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     ...core,
     needsAllNamespaces: true,
     controller: GarbageCollector.make({ concurrency: settings.gcSyncs }),
+    account: "generic-garbage-collector",
     aliases: ["garbage-collector-controller"],
     summary: "deletes what lost its owners, in the background, first of all, or not at all"
   },
@@ -64,24 +67,28 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     ...core,
     needsAllNamespaces: true,
     controller: PodGC.make({ terminatedPodThreshold: settings.terminatedPodThreshold }),
+    account: "pod-garbage-collector",
     aliases: ["pod-garbage-collector-controller"],
     summary: "deletes pods of lost nodes, and terminated ones above a threshold"
   },
   {
     ...core,
     controller: Deployment.make({ concurrency: settings.deploymentSyncs }),
+    account: "deployment-controller",
     aliases: ["deployment-controller"],
     summary: "rolls templates out, one ReplicaSet for each, and back"
   },
   {
     ...core,
     controller: ReplicaSet.make({ concurrency: settings.replicaSetSyncs }),
+    account: "replicaset-controller",
     aliases: ["replicaset-controller"],
     summary: "keeps as many pods of a template as each ReplicaSet asks for"
   },
   {
     ...core,
     controller: ReplicationController.make({ concurrency: settings.replicationControllerSyncs }),
+    account: "replication-controller",
     aliases: ["replicationcontroller-controller", "replication-controller"],
     summary: "the same for ReplicationControllers"
   },

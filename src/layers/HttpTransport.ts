@@ -179,7 +179,7 @@ const dispatchOptions = (
   body: request.body === undefined ? null : JSON.stringify(request.body),
   headers: {
     accept: request.accept ?? "application/json",
-    "user-agent": agent,
+    "user-agent": request.userAgent ?? agent,
     ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
     ...(Redacted.value(identity.headers) as Record<string, string | Array<string>>)
   },

@@ -34,6 +34,8 @@ export interface Request {
    * call fails with `LeaderFenced`. Cheap and synchronous. Source: architecture, "Fencing".
    */
   readonly mayStartUnsafe?: (() => boolean) | undefined
+  /** Which part of the program asks, for the server's audit log; the transport's own name unless said otherwise. */
+  readonly userAgent?: string | undefined
   /** What the call means, for errors, logs and metrics. */
   readonly context: ApiError.Context
 }

@@ -21,7 +21,9 @@ import { pathOf } from "./settings/cluster.ts"
 
 export interface Connected {
   readonly transport: Layer.Layer<Transport>
-  /** Of another process; undefined when the server is in this one. */
+  /** Where the server is and who the program is to it. */
+  readonly address: Endpoint["Service"]
+  /** The same if the server is in another process; undefined when it is in this one. */
   readonly endpoint: Endpoint["Service"] | undefined
   readonly embedded: boolean
   /** Its address. */
@@ -66,6 +68,7 @@ export const connect = Effect.fnUntraced(function* (
   yield* Effect.annotateLogs(Effect.logInfo("Connecting"), { server: endpoint.server, source, origin })
   return {
     transport: over(endpoint),
+    address: endpoint,
     endpoint,
     embedded: false,
     server: endpoint.server,
@@ -110,6 +113,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   const hint = `kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`
   return {
     transport,
+    address: Context.get(services, Endpoint),
     endpoint: undefined,
     embedded: true,
     server: cluster.endpoint.server,

@@ -16,6 +16,8 @@ export interface Entry<out R = never> {
    * Everything else leads under our own. Source: architecture, decision 6.
    */
   readonly group?: "core" | undefined
+  /** Its service account in `kube-system`, where it has one; its name unless said otherwise. Source: controllers.md H. */
+  readonly account?: string | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
   /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */

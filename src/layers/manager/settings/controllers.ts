@@ -75,6 +75,14 @@ export const settings = {
     group: "controllers",
     description: "The cloud that they ask; there is memory, in which every node has a machine that runs"
   }),
+  accountCredentials: Setting.make(Codecs.boolean, {
+    name: "use-service-account-credentials",
+    env: "CM_USE_SA_CREDENTIALS",
+    group: "controllers",
+    description:
+      "Each controller writes as a service account of its own in kube-system, which is made when it is missing",
+    default: "false"
+  }),
   missingKinds: Setting.make(Codecs.choice(["wait", "skip"]), {
     name: "missing-kinds",
     group: "controllers",

@@ -1,0 +1,52 @@
+/**
+ * Who a controller is to the server: the program under a name of the controller's own, or a service account. Kept for as long as the scope
+ * is open, so that the terms of one process share a connection.
+ */
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import * as HttpTransport from "../layers/HttpTransport.ts"
+import type { Client } from "../layers/KubeClient.ts"
+import type * as Clusters from "../layers/manager/clusters.ts"
+import * as Accounts from "../layers/manager/identity/accounts.ts"
+import * as Agent from "../layers/manager/identity/agent.ts"
+import type * as Manager from "../layers/manager/Manager.ts"
+import type * as Roster from "../layers/manager/roster.ts"
+import type * as Settings from "../layers/manager/settings.ts"
+import type { Transport } from "../layers/Transport.ts"
+import { version } from "../version.ts"
+import type { Selection } from "./selection.ts"
+import { between } from "./services.ts"
+
+/** The account of a controller in `kube-system`; none for one that starts first, which has the program's own rights. */
+export const accountOf = ({ account, controller }: Roster.Entry<unknown>): string | undefined =>
+  controller.startFirst === true ? undefined : (account ?? controller.name)
+
+export const identities = Effect.fnUntraced(function* (
+  settings: Settings.Settings,
+  cluster: Clusters.Connected,
+  { chosen }: Selection
+) {
+  const scope = yield* Effect.scope
+  const accounts = new Map(chosen.map((entry) => [entry.controller.name, accountOf(entry)]))
+  const known = new Map<string, Transport["Service"]>()
+
+  const asAccount = Effect.fnUntraced(function* (account: string, client: Client) {
+    const found = known.get(account)
+    if (found !== undefined) return found
+    const endpoint = yield* Accounts.endpoint(cluster.address, client, account)
+    const transport = yield* Scope.provide(HttpTransport.make(endpoint), scope)
+    const made = yield* between(settings, cluster.server)(transport)
+    known.set(account, made)
+    return made
+  })
+
+  const identify: Manager.Identify = ({ name }, client) =>
+    Effect.gen(function* () {
+      const account = settings.accountCredentials ? accounts.get(name) : undefined
+      const own = account === undefined ? undefined : yield* asAccount(account, client)
+      return client.through((transport) =>
+        Agent.through(own ?? transport, `effect-controller-manager/${version} ${name}`)
+      )
+    })
+  return identify
+})

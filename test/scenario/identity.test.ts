@@ -1,0 +1,78 @@
+/**
+ * Who asks, as the server's audit log has it: every controller under a name of its own, and with service accounts as a user of its own, with
+ * no more rights than that account has.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { Namespace, Node, Pod, ServiceAccount } from "../../src/kube/resources.ts"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import * as Process from "../support/process.ts"
+import * as Cluster from "./cluster.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+const started = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const cluster = Context.get(
+    yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ audit: { capacity: 10_000 } }))),
+    EmbeddedCluster
+  )
+  const { ca, server, token } = cluster.endpoint
+  const upstream = { server, ca, token: Redacted.value(token) }
+  const client = yield* Cluster.client(upstream)
+  const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token: upstream.token } })
+  yield* Cluster.addNode(client)
+  yield* Process.start([
+    "--kubeconfig",
+    kubeconfig,
+    "--controllers=pod-count,serviceaccount",
+    "--leader-elect=false",
+    ...args
+  ])
+  yield* client.create(Namespace, { metadata: { name: "mine" } })
+  yield* Cluster.until(client, ServiceAccount, { namespace: "mine" }, ({ metadata }) => metadata.name === "default")
+  yield* Cluster.until(client, Node, {}, ({ metadata }) => metadata.labels?.[Cluster.label] !== undefined)
+  return (yield* cluster.audit).filter(({ userAgent }) => userAgent.startsWith("effect-controller-manager/"))
+})
+
+const agents = { "serviceaccounts create": "serviceaccount", "nodes patch": "pod-count" }
+
+describe("every controller", () => {
+  it.live("asks under a name of its own", () =>
+    Effect.gen(function* () {
+      const asked = yield* started()
+      for (const [what, name] of Object.entries(agents)) {
+        const [resource, verb] = what.split(" ")
+        const writes = asked.filter((entry) => entry.resource === resource && entry.verb === verb)
+        assert.isNotEmpty(writes, what)
+        for (const { userAgent } of writes)
+          assert.match(userAgent, new RegExp(`^effect-controller-manager/\\S+ ${name}$`))
+      }
+      // What all of them read is read by none of them.
+      const watches = asked.filter((entry) => entry.verb === "watch" && entry.resource === Pod.plural)
+      assert.isNotEmpty(watches)
+      for (const { userAgent } of watches) assert.match(userAgent, /^effect-controller-manager\/\S+$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("writes as an account of its own, when it is told to", () =>
+    Effect.gen(function* () {
+      const asked = yield* started("--use-service-account-credentials")
+      const users = (resource: string, verb: string, namespace = "") => [
+        ...new Set(
+          asked
+            .filter((entry) => entry.resource === resource && entry.verb === verb && entry.subresource === "")
+            .filter((entry) => namespace === "" || entry.namespace === namespace)
+            .map(({ user }) => user)
+        )
+      ]
+      assert.deepStrictEqual(users("nodes", "patch"), ["system:serviceaccount:kube-system:pod-count"])
+      assert.deepStrictEqual(users("serviceaccounts", "create", "mine"), [
+        "system:serviceaccount:kube-system:service-account-controller"
+      ])
+      const accounts = asked.filter((entry) => entry.subresource === "token" && entry.allowed)
+      assert.sameMembers([...new Set(accounts.map(({ name }) => name))], ["pod-count", "service-account-controller"])
+    }).pipe(Effect.scoped)
+  )
+})
