@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -285,6 +286,28 @@ describe("calls", () => {
       assert.deepStrictEqual(server.requests, ["GET /api/v1/pods"])
     })
   )
+
+  for (const [title, material] of [
+    ["in the open", undefined],
+    ["over TLS", tls]
+  ] as const)
+    it.live(`an interrupted call resets its connection, so that nothing more of it leaves, ${title}`, () =>
+      Effect.gen(function* () {
+        const arrived: Array<string> = []
+        const end = yield* Deferred.make<string>()
+        const { url } = yield* start((request) => {
+          arrived.push(`${request.method} ${request.url}`)
+          const say = (how: string) => Deferred.doneUnsafe(end, Effect.succeed(how))
+          request.socket.on("error", (error: NodeJS.ErrnoException) => say(error.code ?? ""))
+          request.socket.on("end", () => say("end"))
+        }, material)
+        const transport = yield* HttpTransport.make(Endpoint.fixed({ server: url, tls: { ca: ca.cert } }))
+        const fiber = yield* Effect.forkChild(transport.send({ ...get("/a"), method: "POST", body: {} }))
+        while (arrived.length === 0) yield* Effect.sleep(5)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual(yield* Deferred.await(end), "ECONNRESET")
+      })
+    )
 
   it.live("a call interrupted while it still connects returns at once and is never sent", () =>
     Effect.gen(function* () {

@@ -14,6 +14,7 @@ import type { Dispatcher } from "undici"
 import Agent from "undici/lib/dispatcher/agent.js"
 import * as Monotonic from "../../streams/monotonic.ts"
 import { type Endpoint, sameTls, type Tls } from "../Endpoint.ts"
+import * as Connector from "./connector.ts"
 
 export interface Connections {
   /** The dispatcher for this material; the same one as long as the material is equal. */
@@ -58,7 +59,9 @@ const builder = (
 ): Effect.Effect<(tls: Tls) => Dispatcher> => {
   const { proxy } = endpoint
   return proxy === undefined
-    ? Effect.succeed((tls) => new Agent({ ...options, connect: { ...connectOptions(tls), ...resolving } }))
+    ? Effect.succeed(
+        (tls) => new Agent({ ...options, connect: Connector.make({ ...connectOptions(tls), ...resolving }) })
+      )
     : Effect.map(
         Effect.promise(() => import("undici")),
         ({ ProxyAgent }) =>

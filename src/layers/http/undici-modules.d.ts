@@ -4,3 +4,9 @@ declare module "undici/lib/dispatcher/agent.js" {
   const agent: typeof Agent
   export default agent
 }
+
+declare module "undici/lib/core/connect.js" {
+  import type { buildConnector } from "undici"
+  const make: typeof buildConnector
+  export default make
+}
