@@ -11,9 +11,11 @@ export interface Access {
   /** PEM. */
   readonly ca?: string | undefined
   readonly user?: object | undefined
+  /** Whose certificate it shows, where its address is not in it. */
+  readonly tlsServerName?: string | undefined
 }
 
-export const content = ({ ca, server, user }: Access) => ({
+export const content = ({ ca, server, tlsServerName, user }: Access) => ({
   apiVersion: "v1",
   kind: "Config",
   "current-context": "test",
@@ -23,6 +25,7 @@ export const content = ({ ca, server, user }: Access) => ({
       name: "test",
       cluster: {
         server,
+        ...(tlsServerName === undefined ? {} : { "tls-server-name": tlsServerName }),
         ...(ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") })
       }
     }

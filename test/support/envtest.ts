@@ -44,8 +44,11 @@ export interface RealServer {
 
 const token = "envtest-administrator"
 
-/** Starts both; fails as a defect with the end of the server's log when it does not come up. */
-export const start = (folder: string): Effect.Effect<RealServer, never, Scope.Scope> =>
+/** Starts both, the API server with `more` flags; fails as a defect with the end of the server's log when it does not come up. */
+export const start = (
+  folder: string,
+  more: ReadonlyArray<string> = []
+): Effect.Effect<RealServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
       Effect.promise(() => mkdtemp(join(tmpdir(), "ecm-envtest-"))),
@@ -73,7 +76,8 @@ export const start = (folder: string): Effect.Effect<RealServer, never, Scope.Sc
       "--service-cluster-ip-range=10.0.0.0/24",
       "--disable-admission-plugins=ServiceAccount",
       "--authorization-mode=RBAC",
-      "--allow-privileged"
+      "--allow-privileged",
+      ...more
     ])
     const get = (path: string) => read(Number(port), ca, path)
     yield* Effect.promise(() => ready(server, () => get("/readyz").then((answer) => answer.status === 200)))

@@ -39,9 +39,18 @@ export const folder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireR
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
+/** How it is started, where that is not `node dist/main.js`. */
+export interface Start {
+  /** Another program for Node, by its path. */
+  readonly program?: string | undefined
+  /** A command that starts Node in its own place, with its arguments. */
+  readonly through?: ReadonlyArray<string> | undefined
+}
+
 export const start = (
   args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>> = {}
+  env: Readonly<Record<string, string>> = {},
+  how: Start = {}
 ): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.gen(function* () {
     const own = yield* folder
@@ -53,16 +62,24 @@ export const start = (
     const legible = { CM_ZAP_ENCODER: "console" }
     const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: temporary, ...silent, ...legible }
     return yield* Effect.acquireRelease(
-      Effect.sync(() => launch(args, { ...base, ...env }, temporary)),
+      Effect.sync(() => launch(commandOf(args, how), { ...base, ...env }, temporary)),
       ({ exit, kill }) => Effect.andThen(kill("SIGKILL"), exit)
     )
   })
 
-const launch = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>, temporary: string): Running => {
-  const program = inject("program")
-  if ("missing" in program) throw new Error(program.missing)
+const commandOf = (args: ReadonlyArray<string>, { program, through = [] }: Start): ReadonlyArray<string> => {
+  const built = inject("program")
+  if (program === undefined && "missing" in built) throw new Error(built.missing)
+  return [...through, process.execPath, program ?? ("path" in built ? built.path : ""), ...args]
+}
+
+const launch = (
+  [command = "", ...args]: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  temporary: string
+): Running => {
   const started = performance.now()
-  const child = spawn(process.execPath, [program.path, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
   let [stdout, stderr, all] = ["", "", ""]
   const waiting = new Set<() => void>()
   const heard = () => {

@@ -13,3 +13,6 @@ export const runs = (n: number): number =>
  */
 export const seed: number | string | undefined =
   process.env["PROPERTY_SEED"] === "random" ? undefined : (process.env["PROPERTY_SEED"] ?? 1)
+
+/** Whether faults that take their time are to take all of it: `npm run soak` sets `SOAK=1`, the suite has short forms of them. */
+export const full: boolean = process.env["SOAK"] === "1"

@@ -1,0 +1,80 @@
+/**
+ * A reconcile that keeps the event loop busy for longer than the lease lasts: liveness fails, the lease is lost although a thread could go on
+ * renewing it, another one leads, and what the stuck one would have written is refused.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Bundle from "../../support/bundle.ts"
+import { full } from "../../support/runs.ts"
+import * as Audit from "./audit.ts"
+import * as Load from "./load.ts"
+import * as Servers from "./servers.ts"
+import * as Stage from "./stage.ts"
+
+/** Milliseconds. Liveness remembers what took more than ten seconds. */
+const busy = full ? 30_000 : 12_000
+
+/** The program with a controller that computes for so long when it is about to make a pod of the set `endless-…`. */
+const endless = Bundle.make("src/main.ts", [
+  {
+    path: "controllers/workload/podControl.ts",
+    find: "return Effect.matchEffect(calls.create(body, owner.metadata.namespace), {",
+    replace: `const end = performance.now() + Number(process.env["BUSY"] ?? "0")
+  if (owner.metadata.name.startsWith("endless-")) {
+    process.stderr.write("busy\\n")
+    while (performance.now() < end);
+    process.stderr.write("free again\\n")
+  }
+  return Effect.matchEffect(calls.create(body, owner.metadata.namespace), {`
+  }
+])
+
+/** The status of the answer; undefined when there is none within a second, as a kubelet has it. */
+const probe = (port: string, path: string) =>
+  Effect.promise(() =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { connection: "close" },
+      signal: AbortSignal.timeout(1000)
+    }).then(
+      ({ status }) => status,
+      () => undefined
+    )
+  )
+
+describe("a reconcile that does not let go of the event loop", () => {
+  it.live(
+    "costs its process liveness and the lease, and never makes two leaders",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage.make(yield* Servers.embedded)
+        const program = yield* endless
+        const env = { BUSY: String(busy), CM_HEALTH_PROBE_BIND_ADDRESS: "127.0.0.1:0" }
+        const first = yield* stage.start({ program, env, more: ["--leader-elect-on-lost=rejoin"] })
+        const [, port = ""] = yield* first.says(/Serving probes"[^\n]*port"?[=:](\d+)/)
+        yield* Stage.term(stage, 0)
+        const second = yield* stage.start({ program })
+        assert.strictEqual(yield* probe(port, "/healthz"), 200)
+        const model: Load.Model = new Map([
+          ["other", 3],
+          ["endless", 2]
+        ])
+        for (const [name, replicas] of model) yield* Load.deployment(stage.client, name, replicas)
+        yield* first.says(/busy/)
+        const began = Date.now()
+        assert.isUndefined(yield* probe(port, "/healthz"))
+        const { takeover, user } = yield* Stage.term(stage, 1)
+        assert.strictEqual(user, second.user)
+        assert.notMatch(first.said(), /free again/)
+        // Renewed by the thread for one renew deadline, and by it alone.
+        const { renew } = stage.times
+        assert.isBelow(takeover.completed - began, renew + Stage.bound(stage.times) + Stage.allowance)
+        Stage.report("event loop blocked, until another one leads", [takeover.completed - began])
+        yield* first.says(/free again[^]*contending again/)
+        assert.strictEqual(yield* probe(port, "/healthz"), 500)
+        yield* Load.settled(stage.client, model)
+        assert.deepStrictEqual(Audit.late(stage.writes(), Stage.lease), [])
+        assert.strictEqual(Audit.terms(stage.writes(), Stage.lease).length, 2)
+      }).pipe(Effect.scoped),
+    full ? 300_000 : 120_000
+  )
+})

@@ -1,0 +1,120 @@
+/**
+ * Replicas of the program that lead by turns on a server with an audit log, with Deployments to look after. What replicas do is read
+ * from the log, by the server's clock, which is the machine's: the test's own moments are on the same one.
+ */
+import * as Effect from "effect/Effect"
+import { full } from "../../support/runs.ts"
+import type { Upstream } from "../../support/gateway.ts"
+import * as Process from "../../support/process.ts"
+import * as Cluster from "../cluster.ts"
+import * as Kubeconfigs from "../kubeconfigs.ts"
+import * as Audit from "./audit.ts"
+import * as Servers from "./servers.ts"
+
+/** Milliseconds: the program's defaults at full length; as short as a machine with other things to do allows otherwise. */
+export interface Times {
+  readonly lease: number
+  readonly renew: number
+  readonly retry: number
+}
+
+export const times: Times = full
+  ? { lease: 15_000, renew: 10_000, retry: 2000 }
+  : { lease: 4000, renew: 3000, retry: 400 }
+
+/** What a machine with other things to do may add to anything, in milliseconds. Not part of what is promised. */
+export const allowance = 3000
+
+/** Until another one leads, at most, from the last renewal. Source: docs/operations.md, "Leader election". */
+export const bound = ({ lease, retry }: Times): number => lease + 2.2 * retry
+
+export const lease: Audit.Target = { namespace: "kube-system", name: "kube-controller-manager" }
+
+export interface Replica extends Process.Running {
+  readonly number: number
+  /** Who it is to the server. */
+  readonly user: string
+}
+
+export interface Options extends Process.Start {
+  readonly env?: Readonly<Record<string, string>>
+  readonly more?: ReadonlyArray<string>
+  /** Where this one finds the server, when not where it is. */
+  readonly server?: string
+}
+
+export type Stage = Effect.Success<ReturnType<typeof make>>
+
+export const make = Effect.fnUntraced(function* (server: Servers.Server, chosen: Times = times) {
+  const client = yield* Cluster.client(server)
+  yield* Servers.prepare(client)
+  const all: Array<Replica> = []
+  let started = 0
+  const start = Effect.fnUntraced(function* ({
+    env,
+    more = [],
+    server: address = server.server,
+    ...how
+  }: Options = {}) {
+    const number = started++
+    const { token, user } = yield* Servers.account(client, `replica-${number}`)
+    const kubeconfig = yield* Kubeconfigs.write({
+      server: address,
+      ca: server.ca,
+      tlsServerName: "localhost",
+      user: { token }
+    })
+    const args = ["--kubeconfig", kubeconfig, "--controllers=deployment,replicaset", ...flags(chosen), ...more]
+    const replica: Replica = { ...(yield* Process.start(args, env, how)), number, user }
+    all.push(replica)
+    yield* replica.says(/waiting for lease/)
+    return replica
+  })
+  return { client, all, start, times: chosen, writes: server.writes, server: server satisfies Upstream }
+})
+
+const flags = ({ lease, renew, retry }: Times) => [
+  "--leader-elect",
+  `--leader-elect-lease-duration=${lease}ms`,
+  `--leader-elect-renew-deadline=${renew}ms`,
+  `--leader-elect-retry-period=${retry}ms`
+]
+
+/** Waits until something is so, looking again and again. */
+export const until = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A | undefined, E>) {
+  while (true) {
+    const found = yield* look
+    if (found !== undefined) return found
+    yield* Effect.sleep(50)
+  }
+})
+
+/** The term with that number, counted from zero, once it has begun. */
+export const term = (stage: Stage, number: number) => which(stage, (terms) => terms[number])
+
+/** The last term, once there is one that began after the moment. */
+export const latest = (stage: Stage, moment: number) =>
+  which(stage, (terms) => terms.findLast(({ takeover }) => takeover.completed > moment))
+
+const which = ({ all, writes }: Stage, choose: (terms: ReadonlyArray<Audit.Term>) => Audit.Term | undefined) =>
+  until(
+    Effect.sync(() => {
+      const one = choose(Audit.terms(writes(), lease))
+      const leader = all.find(({ user }) => user === one?.user)
+      return one === undefined || leader === undefined ? undefined : { ...one, leader }
+    })
+  )
+
+/** Waits until somebody has done work in a term. */
+export const worked = ({ writes }: Stage, { takeover, user }: Audit.Term) =>
+  until(Effect.sync(() => Audit.workOf(writes(), lease, { user, moment: takeover.completed })[0]))
+
+export const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+/** Figures for docs/operations.md, when there is time to measure. */
+export const report = (what: string, values: ReadonlyArray<number>): void => {
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const text = `${values.length} times, min ${least}, median ${median(values)}, max ${most} ms`
+  if (full) process.stderr.write(`${what}: ${text}\n`)
+}

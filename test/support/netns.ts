@@ -1,0 +1,58 @@
+/**
+ * A network of one's own for a process: a namespace with one cable to the machine, which can be pulled and put back. Needs root and the
+ * kernel's consent; where it cannot be had, the reason is an answer.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { spawnSync } from "node:child_process"
+
+export interface Cabled {
+  /** The machine's address at its end of the cable. */
+  readonly host: string
+  /** A command that runs another inside. */
+  readonly through: ReadonlyArray<string>
+  readonly pull: Effect.Effect<void>
+  readonly mend: Effect.Effect<void>
+}
+
+const ip = (...args: ReadonlyArray<string>): string | undefined => {
+  const { error, status, stderr } = spawnSync("ip", args, { encoding: "utf8" })
+  if (error !== undefined) return error.message
+  return status === 0 ? undefined : stderr.trim()
+}
+
+const must = (...args: ReadonlyArray<string>): void => {
+  const problem = ip(...args)
+  if (problem !== undefined) throw new Error(`ip ${args.join(" ")}: ${problem}`)
+}
+
+const name = `ecm-${process.pid}`
+
+/** Why there can be none here; undefined when there can. */
+export const missing = (): string | undefined => {
+  const problem = ip("netns", "add", name)
+  if (problem !== undefined) return `no network namespace: ${problem}`
+  const cable = ip("link", "add", name, "type", "veth", "peer", "name", `${name}p`, "netns", name)
+  ip("netns", "del", name)
+  return cable === undefined ? undefined : `no virtual cable: ${cable}`
+}
+
+/** One at a time in a process. */
+export const make: Effect.Effect<Cabled, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => {
+    const [host, inside] = [1, 2].map((end) => `10.213.${process.pid % 250}.${end}`)
+    must("netns", "add", name)
+    must("link", "add", name, "type", "veth", "peer", "name", `${name}p`, "netns", name)
+    must("addr", "add", `${host}/30`, "dev", name)
+    must("link", "set", name, "up")
+    must("-n", name, "addr", "add", `${inside}/30`, "dev", `${name}p`)
+    for (const device of ["lo", `${name}p`]) must("-n", name, "link", "set", device, "up")
+    return {
+      host: host ?? "",
+      through: ["ip", "netns", "exec", name],
+      pull: Effect.sync(() => must("link", "set", name, "down")),
+      mend: Effect.sync(() => must("link", "set", name, "up"))
+    }
+  }),
+  () => Effect.sync(() => must("netns", "del", name))
+)
