@@ -24,9 +24,9 @@ const pods = 80
 /** The program of a leader who asks nobody whether it may still write. */
 const unfenced: ReadonlyArray<Edit> = [
   {
-    path: "layers/manager/Manager.ts",
-    find: "const client = Fence.client(yield* KubeClient, held)",
-    replace: "const client = yield* KubeClient"
+    path: "layers/fence.ts",
+    find: "unfenced.through((transport) => fenced(transport, term), limited(term))",
+    replace: "unfenced"
   }
 ]
 
