@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
-import type { KubeObject } from "../../src/kube/Meta.ts"
+import type { Draft, KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"
-import { ConfigMap, Namespace, Node, Pod } from "../../src/kube/resources.ts"
+import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/kube/resources.ts"
 import * as Cluster from "../scenario/cluster.ts"
 import * as Kubeconfigs from "../scenario/kubeconfigs.ts"
 import type { Upstream } from "../support/gateway.ts"
@@ -64,6 +64,18 @@ const ClusterRole = Resource.make<KubeObject>()({
   scope: "Cluster"
 })
 
+/** A new account, and a token of it. */
+const tokenOf = Effect.fnUntraced(function* (client: Cluster.Client, target: { name: string; namespace: string }) {
+  yield* client.create(ServiceAccount, { metadata: target })
+  const { status } = (yield* client.create(
+    ServiceAccount,
+    // A TokenRequest, which is what this endpoint takes in place of an account.
+    { metadata: { name: target.name }, spec: {} } as Draft<ServiceAccount>,
+    { namespace: target.namespace, subresource: "token" }
+  )) as unknown as { readonly status: { readonly token: string } }
+  return status
+})
+
 describe.concurrent("apiserver", () => {
   it.live("asks roles who may do what when it is told to", () =>
     Effect.gen(function* () {
@@ -73,6 +85,54 @@ describe.concurrent("apiserver", () => {
       const { metadata } = yield* client.get(ClusterRole, { name: "cluster-admin" })
       assert.strictEqual(metadata.labels?.["kubernetes.io/bootstrapping"], "rbac-defaults")
       yield* stop(server, "SIGTERM")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps an audit log for other programs: who asked for what, and what came of it", () =>
+    Effect.gen(function* () {
+      const file = join(yield* Process.folder, "audit.jsonl")
+      const server = yield* Process.start(["apiserver", "--authorization-mode=RBAC", "--audit-log-path", file])
+      const [, path = ""] = yield* server.says(ready)
+      const client = yield* Cluster.client(yield* accessIn(path))
+      yield* Cluster.addPod(client, "a")
+      yield* Effect.flip(client.get(Pod, { namespace: "default", name: "none" }))
+      const { token } = yield* tokenOf(client, { name: "robot", namespace: "default" })
+      const robot = yield* Cluster.client({ ...(yield* accessIn(path)), token })
+      yield* Effect.flip(robot.delete(Pod, { namespace: "default", name: "a" }))
+      yield* stop(server, "SIGTERM")
+      assert.strictEqual((yield* Effect.promise(() => stat(file))).mode & 0o777, 0o600)
+      const text = yield* Effect.promise(() => readFile(file, "utf8"))
+      assert.notInclude(text, token)
+      const events = text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      const pods = events.filter(({ objectRef }) => objectRef?.resource === "pods")
+      assert.deepStrictEqual(
+        pods.map(({ annotations, objectRef, responseStatus, user, verb }) => [
+          user.username,
+          verb,
+          objectRef.name,
+          responseStatus.code,
+          annotations["authorization.k8s.io/decision"],
+          annotations["effect-controller-manager/changed"]
+        ]),
+        [
+          ["admin", "create", "a", 201, "allow", "true"],
+          ["admin", "get", "none", 404, "allow", "false"],
+          ["system:serviceaccount:default:robot", "delete", "a", 403, "forbid", "false"]
+        ]
+      )
+      assert.strictEqual(new Set(events.map(({ auditID }) => auditID)).size, events.length)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("without a place for the audit log ends with code 1 and one line", () =>
+    Effect.gen(function* () {
+      const file = join(yield* Process.folder, "none", "audit.jsonl")
+      const { code, stderr } = yield* Process.run(["apiserver", "--audit-log-path", file])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^effect-controller-manager: cannot write the audit log: .*\/none\/audit.jsonl.*\n$/)
     }).pipe(Effect.scoped)
   )
 

@@ -50,6 +50,12 @@ export const apiserverSettings = {
     description: "Who may do what: everybody everything, or what roles grant",
     default: "AlwaysAllow"
   }),
+  auditLog: Setting.optional(Codecs.text("path"), {
+    name: "audit-log-path",
+    env: false,
+    group: "command",
+    description: "File that every request is added to, a JSON line each: who asked for what and what came of it"
+  }),
   ...Logs.settings
 }
 
@@ -64,13 +70,17 @@ const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.laye
 /** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
 export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<typeof apiserverSettings>) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
+  const onEntry = Option.isNone(settings.auditLog)
+    ? undefined
+    : yield* (yield* Effect.promise(() => import("../apiserver/http/auditFile.ts"))).open(settings.auditLog.value)
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.port,
         directory: Option.getOrUndefined(settings.directory),
-        authorization: settings.authorization
+        authorization: settings.authorization,
+        audit: { onEntry }
       })
     )
   )
