@@ -87,6 +87,7 @@ const measuring = (host: string, context: Context.Context<never>): Detail => {
   }
   const resolution = Metric.withAttributes(resolutions, { host })
   resolution.valueUnsafe(context)
+  for (const verb of methods) Metric.withAttributes(retries, { code: "429", verb, host }).updateUnsafe(0, context)
   return {
     answered: byVerb(durations, 0.001),
     limited: byVerb(limiter, 0.001),
