@@ -177,6 +177,19 @@ describe("a stop", () => {
     }).pipe(Effect.provide(Layer.fresh(outside)))
   )
 
+  it.effect("keeps the lease while work that cannot be interrupted goes on, and knows which that is", () =>
+    Effect.gen(function* () {
+      yield* add("a")
+      const gate = Effect.uninterruptible(Effect.never)
+      const manager = yield* running({ gate, stop: { timeout: "10 seconds" } })
+      yield* manager.stop
+      yield* TestClock.adjust("10 seconds")
+      assert.isFalse(manager.isOver())
+      assert.sameMembers([...manager.shutdown.runningUnsafe()], ["web default/a", "tick"])
+      assert.deepStrictEqual(lines(manager.trace), [])
+    }).pipe(Effect.provide(Layer.fresh(outside)))
+  )
+
   for (const stop of [{ timeout: 0 }, { mode: "interrupt" }] satisfies ReadonlyArray<Shutdown.Options>) {
     it.effect(`with ${JSON.stringify(stop)} interrupts at once, gives back and sends, and calls nothing given up`, () =>
       Effect.gen(function* () {

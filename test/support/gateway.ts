@@ -25,8 +25,15 @@ export interface Gateway {
   readonly cut: Array<string>
 }
 
-/** `seen` is called with `PATCH /api/v1/nodes/a?…` before the request is passed on. */
-export const start = (upstream: Upstream, seen: (line: string) => void): Effect.Effect<Gateway, never, Scope.Scope> =>
+/**
+ * `seen` is called with `PATCH /api/v1/nodes/a?…` before the request is passed on, `gone` when its client goes away before the answer
+ * is complete, as everybody does who ends a watch.
+ */
+export const start = (
+  upstream: Upstream,
+  seen: (line: string) => void,
+  gone: (line: string) => void = () => {}
+): Effect.Effect<Gateway, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const authority = await Tls.authority("gateway")
@@ -37,7 +44,9 @@ export const start = (upstream: Upstream, seen: (line: string) => void): Effect.
         const line = `${request.method} ${request.url}`
         seen(line)
         response.on("close", () => {
-          if (!response.writableFinished && request.method !== "GET") gateway.cut.push(line)
+          if (response.writableFinished) return
+          gone(line)
+          if (request.method !== "GET") gateway.cut.push(line)
         })
         if (!gateway.hold(line)) forward(upstream, agent, request, response)
       })
