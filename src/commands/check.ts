@@ -9,6 +9,7 @@ import * as CheckTable from "../layers/manager/check/table.ts"
 import type { Host } from "../layers/manager/Host.ts"
 import type * as Roster from "../layers/manager/roster.ts"
 import { options } from "../layers/manager/settings/cache.ts"
+import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
 
@@ -28,7 +29,11 @@ export const check = (host: Host, resolved: Resolved) =>
       lease.isElected && ledBy(selection, group).some((controller) => controller.needsLeader) ? [lease] : []
     const findings = yield* Check.run({
       server: cluster.server,
-      controllers: selection.chosen.map(({ controller }) => ({ who: controller.name, access: controller.access })),
+      controllers: selection.chosen.map((entry) => ({
+        who: entry.controller.name,
+        access: entry.controller.access,
+        account: accountOf(resolved.values, entry)
+      })),
       leases: [...contended(core, "core"), ...contended(own, undefined)],
       namespaces: options(resolved.values).namespaces,
       secureMetrics: isSecure(resolved)

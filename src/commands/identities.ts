@@ -17,9 +17,12 @@ import { version } from "../version.ts"
 import type { Selection } from "./selection.ts"
 import { between } from "./services.ts"
 
-/** The account of a controller in `kube-system`; none for one that starts first, which has the program's own rights. */
-export const accountOf = ({ account, controller }: Roster.Entry<unknown>): string | undefined =>
-  controller.startFirst === true ? undefined : (account ?? controller.name)
+/** The account of a controller in `kube-system`, if they have any; none for one that starts first, which has the program's own rights. */
+export const accountOf = (
+  { accountCredentials }: Pick<Settings.Settings, "accountCredentials">,
+  { account, controller }: Roster.Entry<unknown>
+): string | undefined =>
+  !accountCredentials || controller.startFirst === true ? undefined : (account ?? controller.name)
 
 export const identities = Effect.fnUntraced(function* (
   settings: Settings.Settings,
@@ -27,7 +30,7 @@ export const identities = Effect.fnUntraced(function* (
   { chosen }: Selection
 ) {
   const scope = yield* Effect.scope
-  const accounts = new Map(chosen.map((entry) => [entry.controller.name, accountOf(entry)]))
+  const accounts = new Map(chosen.map((entry) => [entry.controller.name, accountOf(settings, entry)]))
   const known = new Map<string, Transport["Service"]>()
 
   const asAccount = Effect.fnUntraced(function* (account: string, client: Client) {
@@ -42,7 +45,7 @@ export const identities = Effect.fnUntraced(function* (
 
   const identify: Manager.Identify = ({ name }, client) =>
     Effect.gen(function* () {
-      const account = settings.accountCredentials ? accounts.get(name) : undefined
+      const account = accounts.get(name)
       const own = account === undefined ? undefined : yield* asAccount(account, client)
       return client.through((transport) =>
         Agent.through(own ?? transport, `effect-controller-manager/${version} ${name}`)

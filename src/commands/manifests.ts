@@ -10,6 +10,7 @@ import { files } from "../layers/manager/manifests/files.ts"
 import type { settings } from "../layers/manager/manifests/settings.ts"
 import * as Roster from "../layers/manager/roster.ts"
 import type * as SettingSources from "../layers/manager/setting/sources.ts"
+import { accountOf } from "./identities.ts"
 import { tableOf } from "./selection.ts"
 
 /** A file could not be written; the message says which and why. */
@@ -20,11 +21,12 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
   const table = yield* tableOf(resolved)
   const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
   const { stringify } = yield* Effect.promise(() => import("yaml"))
-  const controllers = chosen.map(({ controller: { access, name, needsLeader }, group }) => ({
-    who: name,
-    access,
-    needsLeader,
-    isCore: group === "core"
+  const controllers = chosen.map((entry) => ({
+    who: entry.controller.name,
+    access: entry.controller.access,
+    account: accountOf(resolved.values, entry),
+    needsLeader: entry.controller.needsLeader,
+    isCore: entry.group === "core"
   }))
   const documents = Manifests.manifests(resolved, controllers)
   const text = (all: ReadonlyArray<object>): string =>

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { parse } from "yaml"
 import { Namespace, Node, Pod, ServiceAccount } from "../../src/kube/resources.ts"
 import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
 import * as Process from "../support/process.ts"
@@ -75,4 +76,71 @@ describe("every controller", () => {
       assert.sameMembers([...new Set(accounts.map(({ name }) => name))], ["pod-count", "service-account-controller"])
     }).pipe(Effect.scoped)
   )
+
+  it.live("needs exactly what manifests prints for that: nothing is denied, and nobody has another's rights", () =>
+    Effect.gen(function* () {
+      const cluster = Context.get(
+        yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ authorization: "RBAC", audit: { capacity: 10_000 } }))),
+        EmbeddedCluster
+      )
+      const { ca, server, token } = cluster.endpoint
+      const client = yield* Cluster.client({ server, ca, token: Redacted.value(token) })
+      const flags = [
+        "--controllers=pod-count,serviceaccount",
+        "--leader-elect=false",
+        "--use-service-account-credentials"
+      ]
+      const printed = yield* Process.run(["manifests", ...flags])
+      assert.strictEqual(printed.code, 0, printed.stderr)
+      yield* Effect.forEach(parseAll(printed.stdout), (object) => create(client, object), { discard: true })
+      const name = "effect-controller-manager"
+      const path = `/api/v1/namespaces/${name}/serviceaccounts/${name}/token`
+      const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }
+      const answer = yield* client.raw({ method: "POST", path, body, context: { verb: "create", path } })
+      const { status } = answer.body as { readonly status: { readonly token: string } }
+      const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token: status.token } })
+      yield* Cluster.addNode(client)
+      yield* Process.start(["--kubeconfig", kubeconfig, ...flags])
+      yield* client.create(Namespace, { metadata: { name: "mine" } })
+      yield* Cluster.until(client, ServiceAccount, { namespace: "mine" }, ({ metadata }) => metadata.name === "default")
+      yield* Cluster.labelled(client, 0)
+      const asked = (yield* cluster.audit).filter(({ user }) => user.startsWith("system:serviceaccount:"))
+      assert.deepStrictEqual(
+        asked.filter(({ allowed }) => !allowed).map(({ path: denied, user, verb }) => `${user} ${verb} ${denied}`),
+        []
+      )
+      const writers = asked.filter(({ resource, verb }) => resource === "nodes" && verb === "patch")
+      assert.isNotEmpty(writers)
+      for (const { user } of writers) assert.strictEqual(user, "system:serviceaccount:kube-system:pod-count")
+    }).pipe(Effect.scoped)
+  )
 })
+
+interface Printed {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+const parseAll = (text: string): ReadonlyArray<Printed> =>
+  text
+    .split("---\n")
+    .map((one) => parse(one) as Printed)
+    .filter(({ kind }) => kind in plurals)
+
+/** What rights are made of. */
+const plurals: Readonly<Record<string, string>> = {
+  Namespace: "namespaces",
+  ServiceAccount: "serviceaccounts",
+  ClusterRole: "clusterroles",
+  ClusterRoleBinding: "clusterrolebindings",
+  Role: "roles",
+  RoleBinding: "rolebindings"
+}
+
+const create = (client: Cluster.Client, object: Printed) => {
+  const { namespace } = object.metadata
+  const root = object.apiVersion === "v1" ? "/api/v1" : `/apis/${object.apiVersion}`
+  const path = `${root}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${plurals[object.kind]}`
+  return client.raw({ method: "POST", path, body: object, context: { verb: "create", path } })
+}

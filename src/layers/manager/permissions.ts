@@ -4,12 +4,14 @@
  */
 import * as Access from "../../kube/Access.ts"
 import * as Resource from "../../kube/Resource.ts"
-import { Event, Lease, Namespace } from "../../kube/resources.ts"
+import { Event, Lease, Namespace, ServiceAccount } from "../../kube/resources.ts"
 
 /** Somebody who needs permissions; `who` is a controller's name, or what of the program it is. */
 export interface Holder {
   readonly who: string
   readonly access: ReadonlyArray<Access.Any>
+  /** The service account in `kube-system` as which it asks and writes; the program still reads for its cache, and records. */
+  readonly account?: string | undefined
 }
 
 /** One verb on one endpoint. */
@@ -77,10 +79,38 @@ export const needed = ({
 }: Wanted): ReadonlyArray<Permission> =>
   merged([
     ...("labels" in namespaces ? of(follower, []) : []),
-    ...controllers.flatMap((one) => of(one, "labels" in namespaces ? [] : namespaces)),
+    ...controllers.flatMap((one) => of(ownOf(one), "labels" in namespaces ? [] : namespaces)),
+    ...controllers.flatMap(ofAccount),
     ...leases.flatMap(ofLease),
     ...(secureMetrics ? reviews : [])
   ])
+
+/** What an account must be allowed in the place of the program: what is not shared, and lists of what may be read. */
+export const delegated = (
+  { access, who }: Holder,
+  namespaces: NonNullable<Wanted["namespaces"]> = []
+): ReadonlyArray<Permission> => {
+  const own = access
+    .filter(({ grant }) => grant !== "record")
+    .map((one) => (one.grant === "read" ? { ...one, grant: "list" as const } : one))
+  return merged(of({ who, access: own }, "labels" in namespaces ? [] : namespaces))
+}
+
+/** The cache and the recorder are shared by all controllers. */
+const isProgramsOwn = ({ grant }: Access.Any): boolean => grant === "read" || grant === "record"
+
+const ownOf = (holder: Holder): Holder =>
+  holder.account === undefined ? holder : { ...holder, access: holder.access.filter(isProgramsOwn) }
+
+/** An account is made where there is none, which cannot be granted by name, and gets tokens. */
+const ofAccount = ({ account, who }: Holder): ReadonlyArray<Permission> => {
+  if (account === undefined) return []
+  const there = { namespace: "kube-system", needed: [who] }
+  return [
+    ...verbsOn(endpointOf(ServiceAccount), ["create"], { ...there, name: "" }),
+    ...verbsOn(endpointOf(ServiceAccount, "token"), ["create"], { ...there, name: account })
+  ]
+}
 
 /** Which namespaces have the labels is seen by watching them. */
 const follower: Holder = { who: "namespace selector", access: [Access.read(Namespace)] }

@@ -8,6 +8,7 @@ import { Deployment, Node, Pod } from "../../../src/kube/resources.ts"
 import { allows } from "../../../src/layers/apiserver/authorization/rule.ts"
 import {
   covers,
+  delegated,
   type Holder,
   kinds,
   minimal,
@@ -178,4 +179,37 @@ describe("permissions", () => {
     },
     { arbitrary: { runs: runs(300) } }
   )
+})
+
+describe("a controller with an account of its own", () => {
+  const holder: Holder = {
+    who: "a",
+    access: [Access.read(Pod), Access.patch(Node), Access.record],
+    account: "a-controller"
+  }
+  const program = needed({ controllers: [holder], leases: [] }).map(short)
+
+  it("leaves what it shares to the program, which may make the account and its tokens", () =>
+    assert.deepStrictEqual(
+      [...new Set(program.map((line) => line.replace(/^(list|watch) \/pods/, "read /pods")))].filter(
+        (line) => !line.includes("/events")
+      ),
+      [
+        "read /pods / for a",
+        "create /serviceaccounts kube-system/ for a",
+        "create /serviceaccounts/token kube-system/a-controller for a"
+      ]
+    ))
+
+  it("needs the rest itself, and to list what it may read", () =>
+    assert.deepStrictEqual(delegated(holder).map(short), ["list /pods / for a", "patch /nodes / for a"]))
+
+  it("nothing of what the two may do together is more than what one would need", () => {
+    const both = [...needed({ controllers: [holder], leases: [] }), ...delegated(holder)].map(short)
+    const alone = needed({ controllers: [{ ...holder, account: undefined }], leases: [] }).map(short)
+    assert.sameMembers(
+      [...new Set(both)].filter((line) => !line.includes("/serviceaccounts")),
+      alone
+    )
+  })
 })

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as CacheSettings from "../settings/cache.ts"
-import { needed } from "../permissions.ts"
+import { delegated, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
 import { own, settings } from "./settings.ts"
@@ -69,6 +69,11 @@ export const manifests = (
     secureMetrics: isSecure,
     serviceMonitor: values.serviceMonitor,
     minorVersion: values.kubernetesVersion,
+    accounts: controllers.flatMap((one) =>
+      one.account === undefined
+        ? []
+        : [{ name: one.account, permissions: delegated(one, CacheSettings.options(values).namespaces) }]
+    ),
     permissions: needed({
       controllers,
       leases: isElected ? leases : [],

@@ -16,6 +16,10 @@ export type Manifest = {
 
 export interface Options extends Workload.Options {
   readonly permissions: ReadonlyArray<Permission>
+  /** Accounts in `kube-system` of controllers that have one of their own. */
+  readonly accounts?:
+    | ReadonlyArray<{ readonly name: string; readonly permissions: ReadonlyArray<Permission> }>
+    | undefined
 }
 
 const rbac = "rbac.authorization.k8s.io"
@@ -36,9 +40,22 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
     metadata: { name: options.name, namespace: options.namespace, labels: Workload.labels(options) }
   },
   ...rolesOf(options.name, options, Workload.labels(options)),
+  ...(options.accounts ?? []).flatMap((account) => ofController(account, options)),
   ...(options.secureMetrics ? [metricsReader(options)] : []),
   ...Workload.all(options)
 ]
+
+/** The account itself is there at once, although the program would make it: so its rights are somebody's. */
+const ofController = (
+  { name, permissions }: NonNullable<Options["accounts"]>[number],
+  options: Options
+): ReadonlyArray<Manifest> => {
+  const [namespace, labels] = ["kube-system", Workload.labels(options)]
+  return [
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } },
+    ...rolesOf(`${options.name}-${name}`, { name, namespace, permissions }, labels)
+  ]
+}
 
 /** For whatever collects the metrics, to be bound to its account: which one that is, nobody here knows. */
 const metricsReader = (options: Options): Manifest => ({
