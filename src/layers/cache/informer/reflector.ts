@@ -53,7 +53,9 @@ export const make = <A>({ accept, after, changes, clock, metrics, of }: Options<
           note(change)
           accept(change)
         }
-        return Effect.andThen(report.flush(), after())
+        const noted = report.flush()
+        // Nearly always there is nothing to write, and then nothing more to run.
+        return noted === Effect.void ? after() : Effect.andThen(noted, after())
       })
     )
   )
