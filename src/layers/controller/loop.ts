@@ -3,7 +3,7 @@
  * has synced. Feeds are attached first, so nothing that happens between subscribing and the first run is missed; keys that
  * come from a first list wait at low priority.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -21,7 +21,6 @@ import * as Trace from "../../streams/trace.ts"
 import type { Trigger } from "../../streams/trigger.ts"
 import { Cache, type Index } from "../Cache.ts"
 import type { Request } from "../Controller.ts"
-import { type Check, Health } from "../Health.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
 import * as Shutdown from "../Shutdown.ts"
@@ -30,6 +29,7 @@ import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as OwnWrites from "./ownWrites.ts"
+import * as Stall from "./stall.ts"
 import * as Tools from "./tools.ts"
 
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
@@ -104,7 +104,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const backoff = { ...defaults.backoff, ...options.backoff }
       const { aging, prioritizes, recoversDefects } = defaults
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics, prioritizes, aging })
-      yield* (yield* Health).register("readiness", workers(name, metrics, stalledAfter(timeout)))
+      yield* Stall.register(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
       const events = (yield* Recorder).named(options.component ?? options.name)
@@ -146,21 +146,6 @@ const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Res
 
 const starting = ({ resource }: Feed) =>
   Effect.annotateLogs(Effect.logDebug("Starting EventSource"), { source: `kind source: ${resource.kind}` })
-
-/** Milliseconds after which keys that nobody takes are a stall: more than any run may last that has a time limit. */
-const stalledAfter = (timeout: Options<never, never, never, never>["timeout"]): number =>
-  Math.max(600_000, timeout === undefined || timeout === "none" ? 0 : 2 * Duration.toMillis(timeout))
-
-/** A loop whose workers take nothing, although there is something to take, has come to a stop. */
-const workers = (controller: string, metrics: LoopMetrics.LoopMetrics, limit: number): Check => ({
-  name: `workers-${controller}`,
-  run: Effect.sync(() => {
-    const millis = metrics.stalled()
-    return millis <= limit
-      ? undefined
-      : `controller ${controller} has taken no key for ${Math.round(millis / 1000)} s, although keys are ready: all its workers are busy or gone`
-  })
-})
 
 const requestOf = (key: Key.Key): Request => {
   const { namespace, name } = Key.parse(key)

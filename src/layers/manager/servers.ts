@@ -120,7 +120,10 @@ const metrics = Effect.fnUntraced(function* (place: Place, { controllers, secure
 })
 
 /** Of one path there is one handler: the metrics', then the pages', then those of others. */
-const withPages = Effect.fnUntraced(function* (metrics: Handler, { handlers = {}, pages }: Secure) {
+export const withPages = Effect.fnUntraced(function* (
+  metrics: Handler,
+  { handlers = {}, pages }: Pick<Secure, "handlers" | "pages">
+) {
   const Page = yield* Effect.promise(() => import("./debug/page.ts"))
   const Pages = yield* Effect.promise(() => import("./debug/pages.ts"))
   const own = pages === undefined ? () => Effect.succeed(undefined) : yield* Pages.make(pages)

@@ -5,8 +5,9 @@ import * as Metric from "effect/Metric"
 import * as Scope from "effect/Scope"
 import * as Health from "../../../src/layers/Health.ts"
 import * as Listener from "../../../src/layers/manager/http/Listener.ts"
-import { text } from "../../../src/layers/manager/http/exchange.ts"
+import { type Handler, noBody, notFound, text } from "../../../src/layers/manager/http/exchange.ts"
 import * as Servers from "../../../src/layers/manager/servers.ts"
+import { Transport } from "../../../src/layers/Transport.ts"
 
 const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(
@@ -84,5 +85,59 @@ describe("where the servers listen", () => {
         assert.strictEqual((yield* ask("/readyz"))?.[0], 404)
       })
     )
+  )
+
+  it.live("of one path there is one handler: nobody takes the metrics' or a page's", () =>
+    alone(
+      Effect.gen(function* () {
+        const metrics = { address: { host: "127.0.0.1", port: 0 }, isOptional: false }
+        const pages = { effective: [], controllers: [], disabled: ["other"] }
+        const start = (path: string) =>
+          Servers.start({
+            probes: undefined,
+            metrics,
+            controllers: [],
+            secure: {
+              transport: Transport.layerNoop,
+              files: undefined,
+              pages,
+              handlers: { [path]: () => Effect.succeed(text(200, "mine")) }
+            }
+          })
+        for (const path of [
+          "/metrics",
+          "/configz",
+          "/debug/controllers",
+          "/debug/controllers/other",
+          "/debug/flags/v"
+        ]) {
+          const error = yield* Effect.flip(start(path))
+          assert.strictEqual(error.message, `the metrics server has a page at ${path} already`)
+        }
+        yield* start("/mine")
+      })
+    )
+  )
+
+  it.effect("further pages are asked behind the filter, and change nothing about the metrics", () =>
+    Effect.gen(function* () {
+      const metrics: Handler = ({ path }) => Effect.succeed(path === "/metrics" ? text(200, "metrics") : notFound)
+      const handle = yield* Servers.withPages(metrics, {
+        pages: { effective: [], controllers: [], disabled: [] },
+        handlers: { "/mine": ({ method }) => Effect.succeed(text(200, `mine ${method}`)) }
+      })
+      const ask = (method: string, path: string) =>
+        Effect.map(
+          handle({ method, path, query: new URLSearchParams(), bearer: undefined, body: noBody }),
+          ({ body, status }) => [status, body]
+        )
+      assert.deepStrictEqual(yield* ask("DELETE", "/mine"), [200, "mine DELETE"])
+      assert.deepStrictEqual(yield* ask("GET", "/metrics"), [200, "metrics"])
+      assert.deepStrictEqual(yield* ask("HEAD", "/metrics"), [200, "metrics"])
+      assert.strictEqual((yield* ask("PUT", "/metrics"))[0], 405)
+      assert.strictEqual((yield* ask("PUT", "/configz"))[0], 405)
+      assert.strictEqual((yield* ask("GET", "/configz"))[0], 200)
+      for (const nowhere of ["/mine/", "/toString", "/"]) assert.strictEqual((yield* ask("GET", nowhere))[0], 404)
+    })
   )
 })
