@@ -89,19 +89,6 @@ export const nextLeader = Effect.fnUntraced(function* (
   return { leader, identity, took }
 })
 
-/** Waits until somebody other than `before` has written a label under the lease; under load, when no count stands still. */
-export const nextWriter = Effect.fnUntraced(function* (
-  { all, written }: Effect.Success<ReturnType<typeof replicas>>,
-  before: string
-) {
-  while (true) {
-    const leader = all[written.findLast(isLabel)?.replica ?? -1]
-    const identity = /leading: (\S+) holds lease/.exec(leader?.said() ?? "")?.[1] ?? before
-    if (leader !== undefined && identity !== before) return { leader, identity }
-    yield* Effect.sleep(20)
-  }
-})
-
 /** Only leaders write, apart from what they all try with the lease. */
 export const onlyWrote = (written: ReadonlyArray<Written>, leaders: ReadonlyArray<Replica>) => {
   const writers = new Set(written.filter((one) => !isLease(one)).map(({ replica }) => replica))
