@@ -1,14 +1,16 @@
 /**
- * A server's certificate from files that somebody else renews: read at the start, looked at again every ten seconds, exchanged
- * when it has changed. A pair that cannot be read, or does not belong together because only half of it has been replaced yet,
+ * A server's certificate from files that somebody else renews: read at the start, looked at again when something happens in their
+ * directory and every ten seconds, because not every file system tells; exchanged when it has changed. A pair that cannot be read, or does not belong together because only half of it has been replaced yet,
  * changes nothing; the one before stays. Content is compared, not times, so links that are swapped, as for mounted secrets, are seen.
  * Platform edge. Source: framework.md 2.13.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { type FSWatcher, watch } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { createSecureContext } from "node:tls"
@@ -76,7 +78,34 @@ export const follow = (
     replace(present)
     yield* Effect.logInfo("The certificate has changed and is in use")
   })
-  return Effect.asVoid(Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(interval), look))))
+  return Effect.gen(function* () {
+    const happened = yield* watching(files.directory)
+    const wait = Effect.raceFirst(happened.await, Effect.sleep(interval))
+    // Closed before the look: what happens during it is looked at again.
+    const once = wait.pipe(Effect.andThen(Effect.sync(() => happened.closeUnsafe())), Effect.andThen(look))
+    yield* Effect.forkScoped(Effect.forever(once))
+  })
+}
+
+/** Opens when something has happened in the directory; never where it cannot be watched. */
+const watching = (directory: string): Effect.Effect<Latch.Latch, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const happened = Latch.makeUnsafe(false)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => watcherOf(directory, () => happened.openUnsafe())),
+      (watcher) => Effect.sync(() => watcher?.close())
+    )
+    return happened
+  })
+
+const watcherOf = (directory: string, tell: () => void): FSWatcher | undefined => {
+  try {
+    const watcher = watch(directory, { persistent: false }, tell)
+    // The directory is gone, or there are too many watches: time goes on.
+    return watcher.on("error", () => watcher.close())
+  } catch {
+    return undefined
+  }
 }
 
 const isSame = (a: Certificate, b: Certificate): boolean =>

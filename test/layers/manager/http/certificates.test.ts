@@ -106,6 +106,28 @@ describe("a certificate from files", () => {
     )
   )
 
+  it.effect(
+    "is looked at when something happens in its directory, as the mount of a secret does it, before any time has passed",
+    () =>
+      fresh(
+        Effect.gen(function* () {
+          const root = yield* Process.folder
+          const [first, second] = yield* Effect.promise(() => Promise.all([ca.issue("first"), ca.issue("second")]))
+          yield* mount(root, "a", first)
+          yield* Effect.promise(() => symlink("current/tls.crt", join(root, "tls.crt")))
+          yield* Effect.promise(() => symlink("current/tls.key", join(root, "tls.key")))
+          const files = { directory: root, cert: "tls.crt", key: "tls.key" }
+          const replaced = yield* Deferred.make<Listener.Certificate>()
+          yield* CertificateFiles.follow(files, yield* CertificateFiles.read(files), (found) =>
+            Deferred.doneUnsafe(replaced, Effect.succeed(found))
+          )
+          yield* Effect.yieldNow
+          yield* mount(root, "b", second)
+          assert.strictEqual((yield* Deferred.await(replaced)).cert, second.cert)
+        }).pipe(Effect.scoped)
+      )
+  )
+
   it.effect("that cannot be read is one sentence with the names of the files", () =>
     fresh(
       Effect.gen(function* () {
