@@ -11,6 +11,10 @@ import * as Log from "../src/layers/controller/log.ts"
 import * as KeyedQueue from "../src/streams/KeyedQueue.ts"
 import * as LoopMetrics from "../src/streams/loopMetrics.ts"
 import * as Reconcile from "../src/streams/Reconcile.ts"
+import TraceableQueue from "traceable:KeyedQueue"
+import TraceableReconcile from "traceable:Reconcile"
+import UntracedQueue from "untraced:KeyedQueue"
+import UntracedReconcile from "untraced:Reconcile"
 import type { Figure } from "./figure.ts"
 
 const keys = Array.from({ length: 1000 }, (_, i) => `namespace-${i % 50}/object-${i}`)
@@ -126,12 +130,12 @@ const withLoop = (
   )
 
 /** Rounds of a loop that does nothing, run as `Controller` runs it, for as long as the scope of the caller is open. */
-const noOp = (metrics: LoopMetrics.LoopMetrics | undefined) =>
+const noOp = (metrics: LoopMetrics.LoopMetrics | undefined, modules: Modules = { KeyedQueue, Reconcile }) =>
   Effect.gen(function* () {
-    const queue = yield* KeyedQueue.make({ metrics })
+    const queue = yield* modules.KeyedQueue.make({ metrics })
     const reconcile = ({ name }: { readonly name: string }) => (name === "" ? Effect.never : Effect.void)
     const { begin, observe } = yield* Log.make(undefined)
-    const loop = Reconcile.run(queue, {
+    const loop = modules.Reconcile.run(queue, {
       concurrency: 8,
       metrics,
       observe,
@@ -145,30 +149,61 @@ const noOp = (metrics: LoopMetrics.LoopMetrics | undefined) =>
 const undisturbed = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? Number.NaN
 
-/** Microseconds a run with metrics, without them, and their ratio; measured in turns, in changing order. */
-const counted = Effect.scoped(
-  Effect.gen(function* () {
-    const plain = yield* noOp(undefined)
-    const measured = yield* noOp(yield* LoopMetrics.of("bench"))
+/** Microseconds a run of each, and their ratio; measured in turns, in changing order. */
+const compared = (without: () => Promise<number>, having: () => Promise<number>) =>
+  Effect.promise(async () => {
     const micros = async (round: () => Promise<number>): Promise<number> => {
       const start = performance.now()
       const cycles = await round()
       return ((performance.now() - start) * 1000) / cycles
     }
-    return yield* Effect.promise(async () => {
-      const pairs: Array<{ readonly plain: number; readonly measured: number }> = []
-      for (let i = 0; i < 3000; i++) {
-        const first = i % 2 === 0 ? await micros(plain) : undefined
-        const own = await micros(measured)
-        pairs.push({ plain: first ?? (await micros(plain)), measured: own })
-      }
-      const warm = pairs.slice(500)
-      const without = undisturbed(warm.map((pair) => pair.plain))
-      const own = undisturbed(warm.map((pair) => pair.measured))
-      return { plain: without, measured: own, ratio: own / without }
-    })
+    const pairs: Array<{ readonly plain: number; readonly measured: number }> = []
+    for (let i = 0; i < 3000; i++) {
+      const first = i % 2 === 0 ? await micros(without) : undefined
+      const own = await micros(having)
+      pairs.push({ plain: first ?? (await micros(without)), measured: own })
+    }
+    const warm = pairs.slice(500)
+    const plain = undisturbed(warm.map((pair) => pair.plain))
+    const measured = undisturbed(warm.map((pair) => pair.measured))
+    return { plain, measured, ratio: measured / plain }
+  })
+
+/** With metrics and without them. */
+const counted = Effect.scoped(
+  Effect.gen(function* () {
+    const plain = yield* noOp(undefined)
+    return yield* compared(plain, yield* noOp(yield* LoopMetrics.of("bench")))
   })
 )
+
+interface Modules {
+  readonly KeyedQueue: typeof KeyedQueue
+  readonly Reconcile: typeof Reconcile
+}
+
+const untraced = { KeyedQueue: UntracedQueue, Reconcile: UntracedReconcile } as Modules
+const copied = { KeyedQueue: TraceableQueue, Reconcile: TraceableReconcile } as Modules
+
+/**
+ * As it is while nobody traces, and as it would be if nobody could. Whichever loop is made later is a few per cent faster or slower by
+ * that alone, so both orders are measured, and what the order does falls out of the ratio.
+ */
+const traceable = Effect.gen(function* () {
+  const inTurn = (first: Modules, second: Modules) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        return yield* compared(yield* noOp(undefined, first), yield* noOp(undefined, second))
+      })
+    )
+  const later = yield* inTurn(untraced, copied)
+  const earlier = yield* inTurn(copied, untraced)
+  return {
+    plain: Math.min(later.plain, earlier.measured),
+    measured: Math.min(later.measured, earlier.plain),
+    ratio: Math.sqrt(later.ratio / earlier.ratio)
+  }
+})
 
 /** Counts sleeps of the clock that are under way. */
 const countingClock = (real: Clock.Clock) => {
@@ -215,6 +250,7 @@ export const run = async (): Promise<Array<Figure>> => {
   )
   const suspending = await withLoop(() => Effect.yieldNow)
   const metrics = await Effect.runPromise(counted)
+  const traces = await Effect.runPromise(traceable)
   const heap = await Effect.runPromise(delayed)
   const cycles = (name: string, value: number, bar: number, floor = deepFloor): Figure => ({
     name,
@@ -245,6 +281,15 @@ export const run = async (): Promise<Array<Figure>> => {
       ratio: Number(metrics.ratio.toFixed(3)),
       bar: "≤ 1.03 × without",
       ok: metrics.ratio <= 1.03
+    },
+    {
+      name: "reconcile: no-op that could be traced and is not, in pairs",
+      value: Number(traces.measured.toFixed(2)),
+      unit: "µs/run",
+      floor: Number(traces.plain.toFixed(2)),
+      ratio: Number(traces.ratio.toFixed(3)),
+      bar: "≤ 1.03 × without",
+      ok: traces.ratio <= 1.03
     },
     {
       name: "queue: one of 1,000,000 delayed adds",

@@ -5,9 +5,15 @@
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { untraced } from "./untraced.mjs"
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)))
-const bundle = await rolldown({ input: { main: "bench/main.ts" }, platform: "node", logLevel: "silent" })
+const bundle = await rolldown({
+  input: { main: "bench/main.ts" },
+  platform: "node",
+  logLevel: "silent",
+  plugins: [untraced]
+})
 await bundle.write({ dir: "node_modules/.bench", format: "esm" })
 await bundle.close()
 

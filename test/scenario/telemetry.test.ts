@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { createServer, type AddressInfo } from "node:net"
 import * as Collector from "../support/collector.ts"
 import * as Process from "../support/process.ts"
+import * as Promtool from "../support/promtool.ts"
 
 const started = ["--cluster=embedded", "--controllers=pod-count,deployment,replicaset,serviceaccount,namespace"]
 
@@ -105,4 +106,52 @@ describe.concurrent("telemetry of the program", () => {
       60_000
     )
   }
+
+  it.live(
+    "measures requests when it is told to, in a form that Prometheus takes",
+    () =>
+      Effect.gen(function* () {
+        const names = /^# TYPE (rest_client_\w+) /gm
+        const scraped = (...args: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            const running = yield* Process.start([...started, "--metrics-bind-address=127.0.0.1:0", ...args])
+            const [, port] = yield* running.says(/message="Serving metrics" port=(\d+)/)
+            yield* running.says(/"Starting Controller" controller=pod-count/)
+            const response = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/metrics`))
+            const text = yield* Effect.promise(() => response.text())
+            return { text, names: Array.from(text.matchAll(names), ([, name = ""]) => name).sort() }
+          })
+        const [basic, all] = yield* Effect.all([scraped(), scraped("--client-metrics=all", "--kube-api-qps=100")], {
+          concurrency: 2
+        })
+        assert.deepStrictEqual(basic.names, ["rest_client_requests_total"])
+        assert.deepStrictEqual(
+          all.names.filter((name) => name !== "rest_client_request_retries_total"),
+          [
+            "rest_client_dns_resolution_duration_seconds",
+            "rest_client_rate_limiter_duration_seconds",
+            "rest_client_request_duration_seconds",
+            "rest_client_request_size_bytes",
+            "rest_client_requests_total",
+            "rest_client_response_size_bytes"
+          ]
+        )
+        const buckets = (metric: string) =>
+          Array.from(
+            all.text.matchAll(new RegExp(`^${metric}_bucket{.*verb="GET".*le="([^"]+)"`, "gm")),
+            ([, le]) => le
+          )
+        assert.strictEqual(
+          buckets("rest_client_request_duration_seconds").join(" "),
+          "0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60 +Inf"
+        )
+        assert.strictEqual(
+          buckets("rest_client_request_size_bytes").join(" "),
+          "64 256 512 1024 4096 16384 65536 262144 1048576 4194304 16777216 +Inf"
+        )
+        assert.match(all.text, /^rest_client_rate_limiter_duration_seconds_count{.*verb="GET".*} [1-9]/m)
+        if (Promtool.missing === undefined) assert.strictEqual(Promtool.complaints(all.text), "")
+      }).pipe(Effect.scoped),
+    60_000
+  )
 })
