@@ -30,6 +30,7 @@ import { Supervisor } from "../../src/layers/Supervisor.ts"
 import { type Request, Transport } from "../../src/layers/Transport.ts"
 import * as Election from "../../src/leader/Election.ts"
 import * as Cluster from "../support/cluster.ts"
+import { logged } from "../support/logged.ts"
 
 /** What a request means here; undefined for what every manager does all the time. */
 const meaning = (request: Request): string | undefined => {
@@ -105,7 +106,7 @@ const running = Effect.fnUntraced(function* ({ answers = () => true, gate, stop 
   const shutdown = yield* Shutdown.make(stop)
   const program = Effect.gen(function* () {
     yield* Effect.addFinalizer(() => note("servers closed"))
-    yield* Effect.flatMap(election, (context) =>
+    return yield* Effect.flatMap(election, (context) =>
       Effect.provideService(Manager.run({ controllers: [web, tick] }), Leadership, Context.get(context, Leadership))
     ).pipe(Effect.scoped, Effect.provide(Layer.fresh(services)))
   }).pipe(Effect.scoped, Effect.provideService(Shutdown.Shutdown, shutdown))
@@ -236,6 +237,24 @@ describe("a stop", () => {
       const exit = yield* Fiber.await(manager.fiber)
       assert.isTrue(Exit.isFailure(exit) && Exit.hasInterrupts(exit))
     }).pipe(Effect.provide(Layer.fresh(outside)))
+  )
+
+  it.effect("tells what goes wrong meanwhile, although nobody waits for it any more", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = logged()
+      const shutdown = yield* Shutdown.make({})
+      yield* Effect.gen(function* () {
+        const supervisor = yield* Supervisor
+        yield* shutdown.begin
+        yield* supervisor.fork("web", Effect.die("no more"))
+        yield* Effect.yieldNow
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.merge(Supervisor.layer, logger)),
+        Effect.provideService(Shutdown.Shutdown, shutdown)
+      )
+      assert.lengthOf(lines(/web failed: no more/), 1)
+    })
   )
 
   it.effect("of one controller alone may take as long", () =>

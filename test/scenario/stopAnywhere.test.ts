@@ -77,7 +77,9 @@ describe("a stop", () => {
         )
         const kubeconfig = yield* Kubeconfigs.write({ ...gateway })
         const running = yield* Process.start([
-          ...["--kubeconfig", kubeconfig, "--leader-elect", "--pod-count-interval=1h"],
+          `--kubeconfig=${kubeconfig}`,
+          "--leader-elect",
+          "--pod-count-interval=1h",
           "--health-probe-bind-address=127.0.0.1:0"
         ])
         const [, port] = yield* running.says(/Serving probes.* port=(\d+)/)

@@ -101,8 +101,9 @@ const differences = Effect.fnUntraced(function* (client: Cluster.Client, model: 
       const owned = sets.filter(ownedBy(deployment))
       const sizes = owned.map(({ spec }) => spec?.replicas)
       const made = owned.map((set) => pods.filter(ownedBy(set)).length)
-      if (sizes.join() !== String(replicas)) found.push(`${name}: replica sets of ${sizes}, not one of ${replicas}`)
-      if (made.join() !== String(replicas)) found.push(`${name}: ${made} pods, not ${replicas}`)
+      if (sizes.join() !== String(replicas))
+        found.push(`${name}: replica sets of ${sizes.join()}, not one of ${replicas}`)
+      if (made.join() !== String(replicas)) found.push(`${name}: ${made.join()} pods, not ${replicas}`)
       if (deployment.status?.observedGeneration !== deployment.metadata.generation) found.push(`${name}: not observed`)
     }
   }

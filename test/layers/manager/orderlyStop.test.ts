@@ -128,7 +128,7 @@ describe("an orderly stop", () => {
     Effect.gen(function* () {
       const { exits, host } = hosted()
       const begun = Effect.flatMap(Shutdown.Shutdown, ({ begin }) => begin)
-      const program = Effect.ensuring(Effect.andThen(begun, Effect.fail(new Error("lost"))), Effect.never)
+      const program = Effect.ensuring(Effect.andThen(begun, Effect.fail("lost")), Effect.never)
       yield* Effect.forkDetach(orderly(host, { timeout: "10 seconds" })(program))
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(exits, [1])

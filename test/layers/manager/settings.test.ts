@@ -83,6 +83,14 @@ describe("the settings", () => {
     assert.isUndefined(contradiction(from({ "min-resync-period": "12h" })))
   })
 
+  it("of a stop say none with a zero, and for ever with anything negative", () => {
+    const timeout = (text: string) => from({ "graceful-shutdown-timeout": text }).values.shutdownTimeout
+    assert.deepStrictEqual(timeout("0"), Duration.zero)
+    assert.deepStrictEqual(timeout("1m30s"), Duration.seconds(90))
+    for (const text of ["-1", "-1s", "-30 seconds"]) assert.deepStrictEqual(timeout(text), Duration.infinity)
+    for (const text of ["-", "-0s", "-x", "30", "--1s"]) assert.throws(() => timeout(text))
+  })
+
   it("of loops say none with a zero", () => {
     assert.deepStrictEqual(loops(from({}).values), {
       concurrency: 1,
