@@ -8,7 +8,7 @@ import type * as Resource from "./Resource.ts"
 import { Event } from "./resources.ts"
 
 /**
- * `read`: cached reads, and lists on the server; `record`: events; every other tag is the one call of that name.
+ * `read`: cached reads; `record`: events; every other tag is the one call of that name.
  * Verbs behind them: read = list, watch; record = create, patch. Each verb is granted for itself, so that a role has none to spare.
  */
 export type Grant = "read" | "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection" | "record"

@@ -10,9 +10,11 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { Event, Lease } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Leadership } from "../../src/layers/Leadership.ts"
 import { text } from "../../src/layers/manager/http/exchange.ts"
+import * as Accounts from "../../src/layers/manager/identity/accounts.ts"
 import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
 import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
 import * as Guard from "../../src/layers/manager/metrics/guard.ts"
@@ -121,4 +123,20 @@ const shows = make(
   })
 )
 
-export const stories: ReadonlyArray<Story> = [leads, shows]
+/** As an HTTP transport would ask it before each request. */
+const base = Endpoint.fixed({ server: "https://inside", tls: {}, token: Redacted.make("program") })
+
+const becomes = make(
+  "controllers work as accounts, which are made where they are missing",
+  { controllers: [{ who: "replicaset", access: [], account: "replicaset-controller" }] },
+  Effect.gen(function* () {
+    const endpoint = yield* Accounts.endpoint(base, yield* KubeClient, "replicaset-controller")
+    const { headers } = yield* endpoint.identity
+    assert.isDefined(headers)
+    const bearer = String(Redacted.value(headers)["authorization"]).replace("Bearer ", "")
+    const holder = yield* (yield* ApiServer).authenticate(bearer)
+    assert.strictEqual(holder?.name, "system:serviceaccount:kube-system:replicaset-controller")
+  })
+)
+
+export const stories: ReadonlyArray<Story> = [leads, shows, becomes]

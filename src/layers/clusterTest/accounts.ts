@@ -4,6 +4,7 @@
  * others. Roles are written past the transport, so that no fault meets them and no script counts them.
  */
 import * as Effect from "effect/Effect"
+import { ServiceAccount } from "../../kube/resources.ts"
 import type { Descriptor } from "../Controller.ts"
 import type { User } from "../apiserver/Api.ts"
 import type { ApiServer } from "../apiserver/ApiServer.ts"
@@ -45,23 +46,24 @@ export const make = (
   { accounts = "each", namespaces, roles = (printed) => printed }: Options
 ) => {
   const holders = new Map<string, Permissions.Holder>()
-  const granted = (account: Account, name: string, controllers: ReadonlyArray<Permissions.Holder>) =>
-    rolesOf(name, { ...account, permissions: Permissions.needed({ controllers, leases: [], namespaces }) }, {})
+  const granted = (account: Account, name: string, permissions: ReadonlyArray<Permissions.Permission>) =>
+    rolesOf(name, { ...account, permissions }, {})
+  /** Nobody asks for tokens here: accounts are who they say they are. */
+  const isAsked = ({ resource, verb }: Permissions.Permission): boolean =>
+    accounts === "one" || resource !== ServiceAccount.plural || verb !== "create"
   return (controller: Pick<Descriptor<unknown>, "name" | "access">): Effect.Effect<User> =>
     Effect.gen(function* () {
-      const holder = { who: controller.name, access: controller.access }
-      holders.set(holder.who, holder)
-      const all = [...holders.values()]
-      const account = accounts === "one" ? program : accountOf(holder.who)
-      const printed =
-        accounts === "one"
-          ? granted(program, program.name, all)
-          : [
-              ...granted(program, program.name, all.map(Permissions.shared)),
-              ...granted(account, `${program.name}:${holder.who}`, [Permissions.own(holder)])
-            ]
+      const { access, name: who } = controller
+      const holder = { who, access, account: accounts === "one" ? undefined : who }
+      holders.set(who, holder)
+      const all = Permissions.needed({ controllers: [...holders.values()], leases: [], namespaces })
+      const own = holder.account === undefined ? program : accountOf(holder.account)
+      const printed = [
+        ...granted(program, program.name, all.filter(isAsked)),
+        ...(own === program ? [] : granted(own, `${program.name}-${who}`, Permissions.delegated(holder, namespaces)))
+      ]
       yield* Effect.forEach(roles(printed), (role) => write(server, role), { discard: true })
-      return userOf(account)
+      return userOf(own)
     })
 }
 

@@ -29,7 +29,7 @@ export interface Client<A> {
     target: MainTarget,
     options?: KubeClient.GetOptions
   ) => Call<Resource.Object<R>>
-  readonly list: <R extends Access.Granted<A, "read" | "list">>(
+  readonly list: <R extends Access.Granted<A, "list">>(
     resource: R,
     options?: KubeClient.ListOptions
   ) => Call<KubeList<Resource.Object<R>>>

@@ -85,14 +85,12 @@ export const needed = ({
     ...(secureMetrics ? reviews : [])
   ])
 
-/** What an account must be allowed in the place of the program: what is not shared, and lists of what may be read. */
+/** What an account must be allowed in the place of the program: what is not shared. */
 export const delegated = (
   { access, who }: Holder,
   namespaces: NonNullable<Wanted["namespaces"]> = []
 ): ReadonlyArray<Permission> => {
-  const own = access
-    .filter(({ grant }) => grant !== "record")
-    .map((one) => (one.grant === "read" ? { ...one, grant: "list" as const } : one))
+  const own = access.filter((one) => !isProgramsOwn(one))
   return merged(of({ who, access: own }, "labels" in namespaces ? [] : namespaces))
 }
 

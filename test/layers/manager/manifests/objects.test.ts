@@ -142,6 +142,35 @@ describe("manifests", () => {
     )
   })
 
+  it("controllers with accounts of their own have the rights of their writes there, and the program their tokens", () => {
+    const own = { ...deployment, access: [Access.read(Pod), Access.patch(Node)], account: "deployment-controller" }
+    const all = manifests(resolved({ "watch-namespaces": "blue" }), [own]) as ReadonlyArray<any>
+    const rules = (kind: string, name: string, namespace?: string) =>
+      all.find((one) => one.kind === kind && one.metadata.name === name && one.metadata.namespace === namespace)?.rules
+    const name = "effect-controller-manager"
+    assert.deepStrictEqual(rules("ClusterRole", `${name}-deployment-controller`), [
+      { apiGroups: [""], resources: ["nodes"], verbs: ["patch"] }
+    ])
+    assert.deepStrictEqual(rules("Role", name, "blue"), [
+      { apiGroups: [""], resources: ["pods"], verbs: ["list", "watch"] }
+    ])
+    assert.deepStrictEqual(rules("Role", name, "kube-system"), [
+      { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["create"] },
+      {
+        apiGroups: [""],
+        resources: ["serviceaccounts/token"],
+        resourceNames: ["deployment-controller"],
+        verbs: ["create"]
+      }
+    ])
+    const binding = all.find(
+      (one) => one.kind === "ClusterRoleBinding" && one.metadata.name === `${name}-deployment-controller`
+    )
+    assert.deepStrictEqual(binding.subjects, [
+      { kind: "ServiceAccount", name: "deployment-controller", namespace: "kube-system" }
+    ])
+  })
+
   it("with secure metrics there is a role to read them, and the right to ask who does", () => {
     const all = manifests(resolved({ "metrics-secure": "true" }), [podCount]) as ReadonlyArray<any>
     const named = (kind: string, name: string) => all.find((one) => one.kind === kind && one.metadata.name === name)
