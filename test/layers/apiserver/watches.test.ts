@@ -3,8 +3,10 @@ import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { Transport } from "../../../src/layers/Transport.ts"
 import {
   born,
   configMap,
@@ -43,6 +45,28 @@ describe("watch", () => {
       same(versions, [born + 2, born + 3, born + 6])
       same((seen.events[2]?.object as any).data, { k: "1" })
       same((seen.events[0]?.object as any).kind, "ConfigMap")
+    }).pipe(Effect.scoped, Effect.provide(layer()))
+  )
+
+  it.effect("leaves out managedFields, and nothing else, for those who do not want them", () =>
+    Effect.gen(function* () {
+      yield* post(configMaps, configMap("a", { k: "0" }))
+      const transport = yield* Transport
+      const context = { verb: "watch", path: configMaps }
+      const first = (omitManagedFields: boolean) =>
+        transport
+          .watch({ method: "GET", path: configMaps, context, omitManagedFields })
+          .pipe(Stream.take(2), Stream.runCollect, Effect.forkScoped({ startImmediately: true }))
+      const [all, some] = [yield* first(false), yield* first(true)]
+      yield* settle
+      yield* put(`${configMaps}/a`, configMap("a", { k: "1" }))
+      const whole: ReadonlyArray<any> = yield* Fiber.join(all)
+      same(
+        whole.map(({ object }) => object.metadata.managedFields.length),
+        [1, 1]
+      )
+      for (const { object } of whole) delete object.metadata.managedFields
+      same(yield* Fiber.join(some), whole)
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
