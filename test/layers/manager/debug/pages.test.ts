@@ -1,5 +1,6 @@
 /** The pages for operators of a whole manager, on the embedded API server and in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -21,6 +22,10 @@ import * as States from "../../../../src/layers/manager/roster/states.ts"
 import * as Cluster from "../../../support/cluster.ts"
 import { asked, pagesOf, read } from "./asking.ts"
 
+class Broken extends Data.TaggedError("Broken")<{}> {
+  override readonly message = "b is\nbroken"
+}
+
 /** Works on `a` until it is let go, fails for `b`, and is done with everything else. */
 const letGo = Deferred.makeUnsafe<void>()
 const worker = Controller.make({
@@ -30,7 +35,7 @@ const worker = Controller.make({
   concurrency: 2,
   backoff: { base: "1 hour" },
   reconcile: ({ name }) =>
-    name === "a" ? Deferred.await(letGo) : name === "b" ? Effect.fail(new Error("b is\nbroken")) : Effect.void
+    name === "a" ? Deferred.await(letGo) : name === "b" ? Effect.fail(new Broken()) : Effect.void
 })
 
 interface Detail {
