@@ -129,22 +129,22 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     for (const { check, probe } of checks(cache)) yield* health.register(probe, check)
     yield* (yield* Inspection).informers.show(cache.status)
     yield* Effect.forEach(groups, showGroup, { discard: true })
-    const work = Effect.gen(function* () {
-      yield* supervisor.fork("roster", Attendance.run({ ...setting, members: controllers }))
-      if (setting.warm) yield* Preflight.tried(Kinds.readable(controllers, setting.kinds.absent()), patience)
-      const everywhere = controllers.filter((one) => !one.needsLeader)
-      return yield* Effect.raceAllFirst([
-        crew(everywhere, setting),
-        ...groups.map((group) => terms(group, options, setting))
-      ])
-    })
     const states = yield* States
     const failure = Effect.tapError(supervisor.failure, ({ fiber, message }) =>
       Effect.sync(() => {
         if (controllers.some(({ name }) => name === fiber)) states.set(fiber, { _tag: "Failed", message })
       })
     )
-    return yield* untilEither(failure, work)
+    yield* supervisor.fork("roster", Attendance.run({ ...setting, members: controllers }))
+    const readable = Kinds.readable(controllers, setting.kinds.absent())
+    if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, patience))
+    return yield* untilFirst(failure, [
+      crew(
+        controllers.filter((one) => !one.needsLeader),
+        setting
+      ),
+      ...groups.map((group) => terms(group, options, setting))
+    ])
   }).pipe(
     // The user gets one sentence; whoever looks for a bug gets the rest.
     Effect.tapCause((cause) =>
@@ -163,20 +163,22 @@ const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<
 }
 
 /**
- * Runs the work until it or the supervisor fails. Then the work is ended, and whatever goes wrong with that is added to the first
- * failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: framework.md M23, M24.
+ * Runs all of these until one of them or the supervisor fails. Then they are ended, and whatever goes wrong with that is added to the
+ * first failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: framework.md M23, M24.
  */
-const untilEither = <E, E2, R>(failure: Effect.Effect<never, E>, work: Effect.Effect<never, E2, R>) =>
+const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyArray<Effect.Effect<never, E2, R>>) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const fiber = yield* Effect.forkChild(restore(work))
-      const first = yield* Effect.exit(restore(Effect.raceFirst(failure, Fiber.join(fiber))))
-      const isOver = fiber.pollUnsafe() !== undefined
-      // However the manager ends: before the first of its scopes is closed.
-      yield* (yield* Shutdown).begin
-      yield* Fiber.interrupt(fiber)
-      const last = yield* Fiber.await(fiber)
-      const late = isOver || Exit.isSuccess(last) ? [] : last.cause.reasons.filter(({ _tag }) => _tag !== "Interrupt")
+      const fibers = yield* Effect.forEach(works, (work) => Effect.forkChild(restore(work)))
+      const first = yield* Effect.exit(
+        restore(Effect.raceAllFirst([failure, ...fibers.map((fiber) => Fiber.join(fiber))]))
+      )
+      const going = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
+      yield* Fiber.interruptAll(going)
+      const exits = yield* Effect.forEach(going, (fiber) => Fiber.await(fiber))
+      const late = exits.flatMap((exit) =>
+        Exit.isSuccess(exit) ? [] : exit.cause.reasons.filter(({ _tag }) => _tag !== "Interrupt")
+      )
       if (late.length === 0 || Exit.isSuccess(first)) return yield* first
       yield* Effect.logError("More went wrong while the controllers were stopped", Cause.fromReasons(late))
       return yield* Cause.hasInterruptsOnly(first.cause)

@@ -24,6 +24,7 @@ import * as Manager from "../../../src/layers/manager/Manager.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import * as Trigger from "../../../src/streams/trigger.ts"
 import * as Cluster from "../../support/cluster.ts"
+import { logged } from "../../support/logged.ts"
 import { runs } from "../../support/runs.ts"
 
 const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
@@ -422,6 +423,65 @@ describe("Manager", () => {
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(trace, ["+a"])
       yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("cannot be started twice, nor a controller in it", () =>
+    Effect.gen(function* () {
+      const trace: Array<string> = []
+      const manager = Manager.run({ controllers: [tracing("a", trace)] })
+      const first = yield* Effect.forkChild(manager)
+      yield* Cluster.settle
+      const second = yield* Effect.forkChild(manager)
+      assert.strictEqual(yield* messageOf(second), "the manager was started more than once")
+      assert.isFalse(Cluster.isDone(first))
+      yield* Fiber.interrupt(first)
+      const groups = [{ leadership: yield* Leadership, controllers: [tracing("b", trace)] }]
+      const twice = yield* Effect.forkChild(
+        Manager.run({ controllers: [tracing("a", trace), tracing("b", trace)], groups })
+      )
+      assert.strictEqual(yield* messageOf(twice), "controller b was started more than once")
+      assert.deepStrictEqual(trace, ["+a", "-a stopped"])
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("ends with everything that went wrong, what came first at the head", () =>
+    Effect.gen(function* () {
+      const fragile: Controller.Descriptor = {
+        ...tracing("fragile", []),
+        layer: Layer.effectDiscard(
+          Effect.flatMap(Supervisor, (supervisor) =>
+            Effect.andThen(
+              Effect.addFinalizer(() => Effect.die(new Error("cannot even stop"))),
+              supervisor.fork("fragile", Effect.die(new Error("no more")))
+            )
+          )
+        )
+      }
+      const exit = yield* Effect.exit(Manager.run({ controllers: [fragile] }))
+      assert.isTrue(Exit.isFailure(exit))
+      if (Exit.isSuccess(exit)) return
+      assert.strictEqual((Cause.squash(exit.cause) as Error).message, "fragile failed: no more")
+      const all = exit.cause.reasons.map((reason) =>
+        reason._tag === "Fail" ? reason.error.message : reason._tag === "Die" ? (reason.defect as Error).message : ""
+      )
+      assert.deepStrictEqual(all, ["fragile failed: no more", "cannot even stop"])
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("what goes wrong while it is told to stop is logged, and no failure of the stop", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = logged()
+      const stubborn: Controller.Descriptor = {
+        ...tracing("stubborn", []),
+        layer: Layer.effectDiscard(Effect.addFinalizer(() => Effect.die(new Error("cannot even stop"))))
+      }
+      const fiber = yield* Effect.forkChild(Effect.provide(Manager.run({ controllers: [stubborn] }), logger))
+      yield* Cluster.settle
+      yield* Fiber.interrupt(fiber)
+      const exit = yield* Fiber.await(fiber)
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      assert.lengthOf(lines(/More went wrong/), 1)
     }).pipe(Effect.provide(alone))
   )
 })
