@@ -23,7 +23,7 @@ export const times: Times = full
   : { lease: 4000, renew: 3000, retry: 400 }
 
 /** What a machine with other things to do may add to anything, in milliseconds. Not part of what is promised. */
-export const allowance = 3000
+export const allowance = full ? 3000 : 5000
 
 /** Until another one leads, at most, from the last renewal. Source: docs/operations.md, "Leader election". */
 export const bound = ({ lease, retry }: Times): number => lease + 2.2 * retry
@@ -89,17 +89,11 @@ export const until = Effect.fnUntraced(function* <A, E>(look: Effect.Effect<A | 
   }
 })
 
-/** The term with that number, counted from zero, once it has begun. */
-export const term = (stage: Stage, number: number) => which(stage, (terms) => terms[number])
-
 /** The last term, once there is one that began after the moment. */
-export const latest = (stage: Stage, moment: number) =>
-  which(stage, (terms) => terms.findLast(({ takeover }) => takeover.completed > moment))
-
-const which = ({ all, writes }: Stage, choose: (terms: ReadonlyArray<Audit.Term>) => Audit.Term | undefined) =>
+export const latest = ({ all, writes }: Stage, moment: number) =>
   until(
     Effect.sync(() => {
-      const one = choose(Audit.terms(writes(), lease))
+      const one = Audit.terms(writes(), lease).findLast(({ takeover }) => takeover.completed > moment)
       const leader = all.find(({ user }) => user === one?.user)
       return one === undefined || leader === undefined ? undefined : { ...one, leader }
     })
