@@ -36,7 +36,7 @@ const said = <E>(reconcile: Effect.Effect<void, E>) => {
     yield* TestClock.adjust("100 millis")
     yield* stop()
     return lines.filter(({ controller }) => controller === "test")
-  }).pipe(Effect.provide(Cluster.layer), Effect.provide(layer))
+  }).pipe(Effect.provide(Layer.provideMerge(Cluster.layer, layer)))
 }
 
 describe("the lines of a controller", () => {
