@@ -169,11 +169,3 @@ export const kinds = (
   }
   return [...merged.values()]
 }
-
-const isShared = ({ grant }: Access.Any): boolean => grant === "read" || grant === "record"
-
-/** What the program does for a controller under its own account, even where the controller has one: it fills the cache, and records. */
-export const shared = ({ access, who }: Holder): Holder => ({ who, access: access.filter(isShared) })
-
-/** What a controller does itself. */
-export const own = ({ access, who }: Holder): Holder => ({ who, access: access.filter((one) => !isShared(one)) })
