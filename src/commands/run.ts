@@ -1,5 +1,6 @@
 /** The program without a command: it runs the chosen controllers until a signal. */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"
@@ -42,7 +43,7 @@ export const run = (host: Host, resolved: Resolved) =>
         syncTimeout: settings.syncTimeout,
         identify
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
-    ).pipe(Effect.provide(Cloud.layerOf(settings)), Effect.provide(services(settings, cluster)))
+    ).pipe(Effect.provide(Layer.merge(Cloud.layerOf(settings), services(settings, cluster))))
   }).pipe(
     Effect.scoped,
     Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),

@@ -128,7 +128,7 @@ describe("the defaults of loops", () => {
         yield* TestClock.adjust("10 seconds")
         const [first = ""] = order
         assert.deepStrictEqual(
-          [...order.slice(1)],
+          order.slice(1),
           expected.filter((name) => name !== first)
         )
         yield* stop()

@@ -61,7 +61,7 @@ export const endpoint = (
         last.renewAt = at + retryAfter
         return Effect.as(Effect.logWarning(error.message), last.identity)
       })
-    }).pipe(lock.withPermit)
+    }).pipe((effect) => lock.withPermit(effect))
 
     return Endpoint.of({
       server: base.server,
