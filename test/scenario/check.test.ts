@@ -116,7 +116,7 @@ describe.skipIf("missing" in assets)("check on a real API server", () => {
 
         const lacking = yield* check
         assert.strictEqual(lacking.code, 1, lacking.stderr)
-        assert.strictEqual(lacking.stderr, "effect-controller-manager: 1 of 8 checks failed\n")
+        assert.strictEqual(lacking.stderr, "effect-controller-manager: 1 of 10 checks failed\n")
         assert.strictEqual(failures(lacking.stdout).length, 1, lacking.stdout)
         assert.match(
           failures(lacking.stdout)[0] ?? "",

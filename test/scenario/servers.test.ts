@@ -10,6 +10,9 @@ import { createServer } from "node:net"
 import * as Process from "../support/process.ts"
 import * as Promtool from "../support/promtool.ts"
 
+/** Milliseconds: machines that run many tests at once are slow. */
+const patience = 60_000
+
 const flags = ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"]
 
 /** Undefined: nobody answers. */
@@ -68,93 +71,109 @@ const sum = (metrics: string, series: RegExp): number =>
   )
 
 describe.concurrent("the servers of the program", () => {
-  it.live("alive at once, ready when all has synced, every series there; closed at the end", () =>
-    Effect.gen(function* () {
-      const { metrics, probes, running } = yield* started("--cluster=embedded")
-      assert.deepStrictEqual(yield* get(probes, "/healthz"), { status: 200, body: "ok" })
-      assert.strictEqual((yield* get(probes, "/livez/event-loop"))?.body, "ok")
-      yield* until(probes, "/readyz", (_, status) => status === 200)
-      const { body } = yield* until(metrics, "/metrics", (text) => sum(text, /controller_runtime_reconcile_total/) > 3)
-      assert.isAbove(sum(body, /rest_client_requests_total{code="200",method="GET"/), 0)
-      assert.strictEqual(sum(body, /informer_synced{kind="pods"}/), 1)
-      assert.match(body, /^leader_fenced_writes_total 0$/m)
-      assert.match(body, /^certwatcher_read_certificate_errors_total 0$/m)
-      if (Promtool.missing === undefined) assert.strictEqual(Promtool.complaints(body), "")
-      yield* running.kill("SIGTERM")
-      assert.strictEqual((yield* running.exit).code, 0)
-      assert.isUndefined(yield* get(probes, "/healthz"))
-      assert.isUndefined(yield* get(metrics, "/metrics"))
-    }).pipe(Effect.scoped)
+  it.live(
+    "alive at once, ready when all has synced, every series there; closed at the end",
+    () =>
+      Effect.gen(function* () {
+        const { metrics, probes, running } = yield* started("--cluster=embedded")
+        assert.deepStrictEqual(yield* get(probes, "/healthz"), { status: 200, body: "ok" })
+        assert.strictEqual((yield* get(probes, "/livez/event-loop"))?.body, "ok")
+        yield* until(probes, "/readyz", (_, status) => status === 200)
+        const { body } = yield* until(
+          metrics,
+          "/metrics",
+          (text) => sum(text, /controller_runtime_reconcile_total/) > 3
+        )
+        assert.isAbove(sum(body, /rest_client_requests_total{code="200",method="GET"/), 0)
+        assert.strictEqual(sum(body, /informer_synced{kind="pods"}/), 1)
+        assert.match(body, /^leader_fenced_writes_total 0$/m)
+        assert.match(body, /^certwatcher_read_certificate_errors_total 0$/m)
+        if (Promtool.missing === undefined) assert.strictEqual(Promtool.complaints(body), "")
+        yield* running.kill("SIGTERM")
+        assert.strictEqual((yield* running.exit).code, 0)
+        assert.isUndefined(yield* get(probes, "/healthz"))
+        assert.isUndefined(yield* get(metrics, "/metrics"))
+      }).pipe(Effect.scoped),
+    patience
   )
 
-  it.live("a standby is ready and shows the series of what it would run", () =>
-    Effect.gen(function* () {
-      const server = yield* Process.start(["apiserver"])
-      const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-      const args = ["--kubeconfig", kubeconfig, "--controllers=pod-count", "--leader-elect"]
-      const leader = yield* started(...args)
-      yield* leader.running.says(/Starting Controller/)
-      const standby = yield* started(...args)
-      yield* standby.running.says(/is held by/)
-      yield* until(standby.probes, "/readyz", (_, status) => status === 200)
-      const { body } = yield* until(standby.metrics, "/metrics", (text) =>
-        text.includes("leader_election_slowpath_total")
-      )
-      assert.match(body, /^leader_election_master_status{name="effect-controller-manager"} 0$/m)
-      assert.match(body, /^controller_runtime_reconcile_total{controller="pod-count",result="success"} 0$/m)
-      assert.match(body, /^informer_synced{kind="pods"} 1$/m)
-      if (Promtool.missing === undefined) assert.strictEqual(Promtool.complaints(body), "")
-      const led = yield* until(leader.metrics, "/metrics", () => true)
-      assert.match(led.body, /^leader_election_master_status{name="effect-controller-manager"} 1$/m)
-    }).pipe(Effect.scoped)
+  it.live(
+    "a standby is ready and shows the series of what it would run",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Process.start(["apiserver"])
+        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
+        const args = ["--kubeconfig", kubeconfig, "--controllers=pod-count", "--leader-elect"]
+        const leader = yield* started(...args)
+        yield* leader.running.says(/Starting Controller/)
+        const standby = yield* started(...args)
+        yield* standby.running.says(/is held by/)
+        yield* until(standby.probes, "/readyz", (_, status) => status === 200)
+        const { body } = yield* until(standby.metrics, "/metrics", (text) =>
+          text.includes("leader_election_slowpath_total")
+        )
+        assert.match(body, /^leader_election_master_status{name="effect-controller-manager"} 0$/m)
+        assert.match(body, /^controller_runtime_reconcile_total{controller="pod-count",result="success"} 0$/m)
+        assert.match(body, /^informer_synced{kind="pods"} 1$/m)
+        if (Promtool.missing === undefined) assert.strictEqual(Promtool.complaints(body), "")
+        const led = yield* until(leader.metrics, "/metrics", () => true)
+        assert.match(led.body, /^leader_election_master_status{name="effect-controller-manager"} 1$/m)
+      }).pipe(Effect.scoped),
+    patience
   )
 
-  it.live("secured, metrics are for those whom the API server knows and lets, and nobody sees them pass", () =>
-    Effect.gen(function* () {
-      const server = yield* Process.start(["apiserver"])
-      const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
-      const [, token = ""] =
-        /token"?: *"?([\w-]+)/.exec(yield* Effect.promise(() => readFile(kubeconfig, "utf8"))) ?? []
-      const { metrics, running } = yield* started(
-        "--kubeconfig",
-        kubeconfig,
-        "--controllers=pod-count",
-        "--metrics-secure"
-      )
-      assert.strictEqual(yield* secured(metrics, undefined), 401)
-      assert.strictEqual(yield* secured(metrics, "wrong"), 401)
-      assert.strictEqual(yield* secured(metrics, token), 200)
-      assert.isUndefined(yield* get(metrics, "/metrics"))
-      assert.notInclude(running.said(), token)
-    }).pipe(Effect.scoped)
+  it.live(
+    "secured, metrics are for those whom the API server knows and lets, and nobody sees them pass",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Process.start(["apiserver"])
+        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
+        const [, token = ""] =
+          /token"?: *"?([\w-]+)/.exec(yield* Effect.promise(() => readFile(kubeconfig, "utf8"))) ?? []
+        const { metrics, running } = yield* started(
+          "--kubeconfig",
+          kubeconfig,
+          "--controllers=pod-count",
+          "--metrics-secure"
+        )
+        assert.strictEqual(yield* secured(metrics, undefined), 401)
+        assert.strictEqual(yield* secured(metrics, "wrong"), 401)
+        assert.strictEqual(yield* secured(metrics, token), 200)
+        assert.isUndefined(yield* get(metrics, "/metrics"))
+        assert.notInclude(running.said(), token)
+      }).pipe(Effect.scoped),
+    patience
   )
 
-  it.live("an address in use is one line and exit 1", () =>
-    Effect.gen(function* () {
-      const port = yield* Effect.acquireRelease(
-        Effect.promise(
-          () =>
-            new Promise<{ readonly port: number; readonly close: () => void }>((resolve) => {
-              const other = createServer().listen(0, "127.0.0.1", () => {
-                const address = other.address()
-                resolve({
-                  port: typeof address === "object" && address !== null ? address.port : 0,
-                  close: () => void other.close()
+  it.live(
+    "an address in use is one line and exit 1",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* Effect.acquireRelease(
+          Effect.promise(
+            () =>
+              new Promise<{ readonly port: number; readonly close: () => void }>((resolve) => {
+                const other = createServer().listen(0, "127.0.0.1", () => {
+                  const address = other.address()
+                  resolve({
+                    port: typeof address === "object" && address !== null ? address.port : 0,
+                    close: () => void other.close()
+                  })
                 })
               })
-            })
-        ),
-        (other) => Effect.sync(other.close)
-      )
-      const { code, stderr } = yield* Process.run([
-        "--cluster=embedded",
-        `--metrics-bind-address=127.0.0.1:${port.port}`
-      ])
-      assert.strictEqual(code, 1)
-      assert.include(
-        stderr,
-        `effect-controller-manager: cannot serve metrics on 127.0.0.1:${port.port}: it is already in use; choose another address with --metrics-bind-address, or 0 for none\n`
-      )
-    }).pipe(Effect.scoped)
+          ),
+          (other) => Effect.sync(other.close)
+        )
+        const { code, stderr } = yield* Process.run([
+          "--cluster=embedded",
+          `--metrics-bind-address=127.0.0.1:${port.port}`
+        ])
+        assert.strictEqual(code, 1)
+        assert.include(
+          stderr,
+          `effect-controller-manager: cannot serve metrics on 127.0.0.1:${port.port}: it is already in use; choose another address with --metrics-bind-address, or 0 for none\n`
+        )
+      }).pipe(Effect.scoped),
+    patience
   )
 })
