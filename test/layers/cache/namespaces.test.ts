@@ -13,7 +13,7 @@ describe("a cache of namespaces that come and go", () => {
     "holds what a cache of everything holds of them, and shows each in all kinds at once or in none",
     { script: scripts },
     ({ script }) => holds(CacheModule, script),
-    { arbitrary: { runs: runs(80) } }
+    { arbitrary: { runs: runs(40) } }
   )
 })
 
@@ -131,9 +131,9 @@ const mutants: ReadonlyArray<readonly [path: string, mutation: Mutant.Mutation]>
   ]
 ]
 
-const isNoticed = Effect.fnUntraced(function* (path: string, mutation: Mutant.Mutation) {
+const isNoticed = Effect.fnUntraced(function* (path: string, mutation: Mutant.Mutation, count = 60) {
   const mutant = yield* Effect.promise(() => Mutant.loadThrough<typeof CacheModule>("layers/Cache.ts", path, mutation))
-  for (const script of yield* Arbitrary.sampleEffect(scripts, { count: 60, seed: 7 })) {
+  for (const script of yield* Arbitrary.sampleEffect(scripts, { count, seed: 7 })) {
     if (Exit.isFailure(yield* Effect.exit(Effect.scoped(holds(mutant, script))))) return true
   }
   return false
@@ -146,11 +146,11 @@ describe("mutants of a cache of namespaces", () => {
 
   it.effect("what makes no difference is not noticed", () =>
     Effect.map(
-      isNoticed("layers/cache/informer/resync.ts", {
-        title: "another slice",
-        find: "const slice = 500",
-        replace: "const slice = 501"
-      }),
+      isNoticed(
+        "layers/cache/informer/resync.ts",
+        { title: "another slice", find: "const slice = 500", replace: "const slice = 501" },
+        20
+      ),
       (noticed) => assert.isFalse(noticed)
     )
   )
