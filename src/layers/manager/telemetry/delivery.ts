@@ -8,16 +8,21 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Semaphore from "effect/Semaphore"
 
 /** An answer that takes longer will not be waited for. */
 const deadline = Duration.seconds(5)
 
-/** Each holds a thousand spans or lines at most. */
+/** Requests on their way. */
 const mostAtOnce = 4
+
+/** Those and the ones that wait for them: each holds a thousand spans or lines at most, so a burst of twenty thousand fits. */
+const mostKept = 20
 
 /** `collector`: its address, for people. */
 export const guard = (client: HttpClient.HttpClient, collector: string): HttpClient.HttpClient => {
-  let underWay = 0
+  let kept = 0
+  const turns = Semaphore.makeUnsafe(mostAtOnce)
   /** What was said last. */
   let isDown = false
   const failed = (why: string) =>
@@ -37,15 +42,16 @@ export const guard = (client: HttpClient.HttpClient, collector: string): HttpCli
   return HttpClient.transform(client, (response, request) =>
     Effect.suspend(() => {
       // Not tried again: there is more already than the collector takes.
-      if (underWay >= mostAtOnce) {
+      if (kept >= mostKept) {
         return Effect.andThen(failed("it takes less than there is"), Effect.fail(turnedAway(request)))
       }
-      underWay++
+      kept++
       return response.pipe(
         Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(late(request)) }),
+        turns.withPermits(1),
         Effect.tap(({ status }) => (status < 300 ? arrived : failed(`it answers with ${status}`))),
         Effect.tapError(({ reason }) => failed(because(reason))),
-        Effect.ensuring(Effect.sync(() => void underWay--))
+        Effect.ensuring(Effect.sync(() => void kept--))
       )
     })
   )
