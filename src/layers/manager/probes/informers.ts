@@ -1,6 +1,6 @@
 /**
- * What the probes say of informers, from their status alone. Readiness: has every kind synced; and if not, which, and what
- * the server said last. Liveness: does every informer still try; a server that is away makes nobody dead.
+ * What the probes say of informers, from their status alone. Readiness: has every kind synced, and is it still being followed; if
+ * not, which, and what the server said last. Liveness: does every informer still try; a server that is away makes nobody dead.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,28 +10,45 @@ import type { Check, Probe } from "../../Health.ts"
 /** Milliseconds without a word from the server and without a try: no watch that lives is silent for so long. */
 export const deadAfter = 600_000
 
+/** Failures in a row that are no news yet: watches end and are refused now and then, and are opened again within seconds. */
+const tolerated = 2
+
+/** Milliseconds that a try may take before it fails; one that has gone on for longer is taken to have succeeded. */
+const tryTakes = 15_000
+
 /** For whoever runs controllers on a cache. */
 export const checks = (
   cache: Pick<Cache["Service"], "status">
 ): ReadonlyArray<{ readonly probe: Probe; readonly check: Check }> => [
-  { probe: "readiness", check: { name: "informer-sync", run: Effect.map(cache.status, unsynced) } },
+  { probe: "readiness", check: { name: "informer-sync", run: judged(cache, unsynced) } },
   {
     probe: "liveness",
-    check: {
-      name: "informers",
-      run: Effect.flatMap(cache.status, (status) => Effect.map(Clock.currentTimeMillis, (now) => dead(status, now)))
-    }
+    check: { name: "informers", run: judged(cache, dead) }
   }
 ]
 
-/** Undefined when all kinds have synced. */
-export const unsynced = (informers: ReadonlyArray<InformerStatus>): string | undefined => {
-  const waiting = informers.filter((informer) => informer.subscribers > 0 && !informer.synced)
+type Judge = (informers: ReadonlyArray<InformerStatus>, now: number) => string | undefined
+
+const judged = ({ status }: Pick<Cache["Service"], "status">, judge: Judge) =>
+  Effect.flatMap(status, (informers) => Effect.map(Clock.currentTimeMillis, (now) => judge(informers, now)))
+
+/** Undefined when all kinds have synced and are being followed. `now`: wall clock, milliseconds. */
+export const unsynced: Judge = (informers, now) => {
+  const waiting = informers.filter(
+    (informer) => informer.subscribers > 0 && (!informer.synced || isBehind(informer, now))
+  )
   return waiting.length === 0 ? undefined : waiting.map(describe).join("; ")
 }
 
+/**
+ * It shows what was, and goes on failing to hear what is. Of a kind that is silent nothing is heard after the server is back either, so a
+ * try that does not fail ends it.
+ */
+const isBehind = ({ attempts, lastError }: InformerStatus, now: number): boolean =>
+  attempts > tolerated && lastError !== undefined && now < lastError.at + lastError.retryIn + tryTakes
+
 /** Undefined while every informer has heard something or tried something lately. `now`: wall clock, milliseconds. */
-export const dead = (informers: ReadonlyArray<InformerStatus>, now: number): string | undefined => {
+export const dead: Judge = (informers, now) => {
   const silent = informers.filter((informer) => {
     const sign = lastSign(informer)
     return informer.subscribers > 0 && sign !== undefined && now - sign > deadAfter
@@ -47,9 +64,10 @@ const lastSign = ({ lastError, lastEventAt }: InformerStatus): number | undefine
   return Math.max(lastEventAt ?? 0, lastError.at + lastError.retryIn)
 }
 
-const describe = ({ attempts, lastError, resource, selection }: InformerStatus): string => {
+const describe = ({ attempts, lastError, resource, selection, synced }: InformerStatus): string => {
+  const what = synced ? "not up to date" : "not synced"
   const where = selection.namespace === undefined ? "" : ` in namespace ${selection.namespace}`
   if (lastError === undefined) return `${resource}${where} not synced yet`
   const times = attempts === 1 ? "once" : `${attempts} times in a row`
-  return `${resource}${where} not synced, failed ${times}: ${lastError.message}`
+  return `${resource}${where} ${what}, failed ${times}: ${lastError.message}`
 }

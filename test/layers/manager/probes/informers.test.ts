@@ -31,19 +31,33 @@ const failure = {
 
 describe("what the probes say of informers", () => {
   it("ready means synced, of those that anybody uses", () => {
-    assert.isUndefined(unsynced([]))
-    assert.isUndefined(unsynced([informer({}), informer({ synced: false, subscribers: 0 })]))
+    assert.isUndefined(unsynced([], 0))
+    assert.isUndefined(unsynced([informer({}), informer({ synced: false, subscribers: 0 })], 0))
   })
 
   it("names the kinds that have not synced, each with its last error", () => {
     assert.strictEqual(
-      unsynced([
-        informer({ synced: false, attempts: 3, lastError: failure }),
-        informer({}),
-        informer({ resource: "deployments.apps", synced: false, selection: { namespace: "a" } })
-      ]),
+      unsynced(
+        [
+          informer({ synced: false, attempts: 3, lastError: failure }),
+          informer({}),
+          informer({ resource: "deployments.apps", synced: false, selection: { namespace: "a" } })
+        ],
+        0
+      ),
       "pods not synced, failed 3 times in a row: list pods: forbidden; deployments.apps in namespace a not synced yet"
     )
+  })
+
+  it("names the kinds that it shows as they were, while the server goes on failing", () => {
+    const behind = [informer({}), informer({ attempts: 3, lastError: { ...failure, at: 1000, retryIn: 500 } })]
+    assert.strictEqual(unsynced(behind, 1001), "pods not up to date, failed 3 times in a row: list pods: forbidden")
+    // The next try may take its time to fail; when it has not, the watch is open, whether or not anything happens.
+    assert.isDefined(unsynced(behind, 1000 + 500 + 14_999))
+    assert.isUndefined(unsynced(behind, 1000 + 500 + 15_000))
+    assert.isUndefined(unsynced([informer({ attempts: 2, lastError: failure })], 1001), "twice is no news")
+    assert.isUndefined(unsynced([informer({ attempts: 0, lastError: failure })], 1001), "it works again")
+    assert.isUndefined(unsynced([informer({ attempts: 3, lastError: failure, subscribers: 0 })], 1001))
   })
 
   it("alive means that something was heard or tried lately, whatever the server says", () => {
