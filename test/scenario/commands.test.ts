@@ -56,14 +56,14 @@ const says = (args: ReadonlyArray<string>) =>
     return stdout
   })
 
-const flagsIn = (text: string) => new Set([...text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map((match) => match[1]))
+const flagsIn = (text: string) => new Set([...text.matchAll(/(?<![\w-])--([a-z][a-z0-9-]*)/g)].map((match) => match[1]))
 
 describe.concurrent("commands", () => {
   for (const spelling of ["--help", "-h", "-help"]) {
     it.live(`${spelling} lists every flag, every controller and the exit codes`, () =>
       Effect.gen(function* () {
         const help = yield* says([spelling])
-        const listed = new Set([...help.matchAll(/^ {2}--([a-z-]+)(?=[ ,]).*\S$/gm)].map((match) => match[1] ?? ""))
+        const listed = new Set([...help.matchAll(/^ {2}--([a-z0-9-]+)(?=[ ,]).*\S$/gm)].map((match) => match[1] ?? ""))
         assert.sameMembers([...listed], [...declared, ...general])
         for (const flag of promised) assert.isTrue(listed.has(flag), flag)
         assert.match(help, /^Controllers that are on by default:\n {2}pod-count {2,}\S/m)
@@ -87,7 +87,7 @@ describe.concurrent("commands", () => {
     it.live(`--completions ${shell} knows every flag`, () =>
       Effect.map(says(["--completions", shell]), (script) => {
         const known =
-          shell === "fish" ? new Set([...script.matchAll(/-l ([a-z-]+)/g)].map((m) => m[1])) : flagsIn(script)
+          shell === "fish" ? new Set([...script.matchAll(/-l ([a-z0-9-]+)/g)].map((m) => m[1])) : flagsIn(script)
         for (const flag of declared) assert.isTrue(known.has(flag), flag)
       }).pipe(Effect.scoped)
     )
