@@ -270,7 +270,7 @@ const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
     "--pod-count-interval=0s",
     /^--pod-count-interval does not take .* longer than zero, like 10s or 1m30s; see --help$/
   ],
-  ["--graceful-shutdown-timeout=-1s", /^--graceful-shutdown-timeout does not take "-1s": it must be a duration/],
+  ["--graceful-shutdown-timeout=soon", /^--graceful-shutdown-timeout does not take "soon": it must be a duration/],
   ["--embedded-port=65536", '--embedded-port does not take "65536": it must be a port from 0 to 65535; see --help'],
   ["--embedded-port=http", '--embedded-port does not take "http": it must be a port from 0 to 65535; see --help'],
   [
