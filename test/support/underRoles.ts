@@ -27,4 +27,4 @@ const underRoles = (options: Options = {}): Layer.Layer<unknown, unknown> => {
   return Layer.provideMerge(audited, nothingDenied)
 }
 
-Object.assign(ClusterTest, { layer: underRoles })
+Reflect.set(ClusterTest, "layer", underRoles)
