@@ -6,5 +6,5 @@ export { EmbeddedCluster, EmbeddedClusterError } from "./layers/EmbeddedCluster.
 export * as HttpTransport from "./layers/HttpTransport.ts"
 export * as KubeConfig from "./layers/KubeConfig.ts"
 
-export type { Host } from "./layers/manager/Host.ts"
+export type { Host } from "./layers/manager/process/Host.ts"
 export { main } from "./program.ts"

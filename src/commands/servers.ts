@@ -1,9 +1,9 @@
 /** Probes, metrics, profiles and what operators look at, as the settings want them. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Clusters from "../layers/manager/clusters.ts"
+import type * as Clusters from "../layers/manager/cluster/clusters.ts"
 import * as CommandLine from "../layers/manager/debug/commandLine.ts"
-import type { Host } from "../layers/manager/Host.ts"
+import type { Host } from "../layers/manager/process/Host.ts"
 import * as Features from "../layers/manager/metrics/features.ts"
 import { settings } from "../layers/manager/settings.ts"
 import { gates } from "../layers/manager/settings/controllers.ts"

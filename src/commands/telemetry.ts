@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { Host } from "../layers/manager/Host.ts"
+import type { Host } from "../layers/manager/process/Host.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import { version } from "../version.ts"
 

@@ -2,7 +2,7 @@
  * Where lines go: a stream that may be slow, or gone. Lines that it has not taken yet are kept up to a bound; beyond it they are
  * lost, and counted, and the first line that fits again is preceded by how many. Writing never waits and never fails.
  */
-import type { Output } from "../Host.ts"
+import type { Output } from "../process/Host.ts"
 
 /** Characters that may wait for a slow reader. */
 const most = 1024 * 1024

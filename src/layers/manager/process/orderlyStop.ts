@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Shutdown from "../Shutdown.ts"
+import * as Shutdown from "../../Shutdown.ts"
 import type { Host } from "./Host.ts"
 
 /**

@@ -5,9 +5,9 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Monotonic from "../../streams/monotonic.ts"
-import * as TokenBucket from "../../streams/tokenBucket.ts"
-import type { Method, Request, Transport } from "../Transport.ts"
+import * as Monotonic from "../../../streams/monotonic.ts"
+import * as TokenBucket from "../../../streams/tokenBucket.ts"
+import type { Method, Request, Transport } from "../../Transport.ts"
 
 /** Calls and watches take from the same bucket: each is one request. */
 export const through = (

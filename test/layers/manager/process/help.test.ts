@@ -3,10 +3,10 @@ import * as Context from "effect/Context"
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { describe, render } from "../../../src/layers/manager/help.ts"
-import type { Entry } from "../../../src/layers/manager/roster.ts"
-import * as Setting from "../../../src/layers/manager/setting.ts"
-import * as Codecs from "../../../src/layers/manager/setting/codecs.ts"
+import { describe, render } from "../../../../src/layers/manager/process/help.ts"
+import type { Entry } from "../../../../src/layers/manager/roster.ts"
+import * as Setting from "../../../../src/layers/manager/setting.ts"
+import * as Codecs from "../../../../src/layers/manager/setting/codecs.ts"
 
 const settings = {
   elect: Setting.make(Codecs.boolean, {

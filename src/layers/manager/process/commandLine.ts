@@ -3,7 +3,7 @@
  * that names the flag and what it takes. Pure.
  */
 import type * as CliError from "effect/cli/CliError"
-import { canonical, type Settings } from "./setting.ts"
+import { canonical, type Settings } from "../setting.ts"
 
 /**
  * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, `--concurrent_rc_syncs` gets dashes and another name its

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
-import { explain, normalize, oneLine } from "../../../src/layers/manager/commandLine.ts"
-import { settings } from "../../../src/layers/manager/settings.ts"
+import { explain, normalize, oneLine } from "../../../../src/layers/manager/process/commandLine.ts"
+import { settings } from "../../../../src/layers/manager/settings.ts"
 
 describe("the command line", () => {
   it("takes flags in Go's spelling, and leaves the rest alone", () => {

@@ -2,7 +2,7 @@
  * A door through which nothing is changed: every write asks the server to do all but store it, so that validation and admission
  * answer as they would. Reads pass. Source: framework.md M12, dryRun=All of the API conventions.
  */
-import type { Request, Transport } from "../Transport.ts"
+import type { Request, Transport } from "../../Transport.ts"
 
 export const through = (transport: Transport["Service"]): Transport["Service"] => ({
   watch: transport.watch,

@@ -6,15 +6,15 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { Cache } from "../Cache.ts"
-import { Endpoint } from "../Endpoint.ts"
-import * as HttpTransport from "../HttpTransport.ts"
-import { KubeClient } from "../KubeClient.ts"
-import * as Setting from "./setting.ts"
-import * as Codecs from "./setting/codecs.ts"
-import type { Resolved } from "./setting/sources.ts"
-import * as ClusterSettings from "./settings/cluster.ts"
-import * as Logs from "./settings/logs.ts"
+import { Cache } from "../../Cache.ts"
+import { Endpoint } from "../../Endpoint.ts"
+import * as HttpTransport from "../../HttpTransport.ts"
+import { KubeClient } from "../../KubeClient.ts"
+import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
+import type { Resolved } from "../setting/sources.ts"
+import * as ClusterSettings from "../settings/cluster.ts"
+import * as Logs from "../settings/logs.ts"
 
 /** As many as there are addresses for. */
 const most = 254
@@ -69,10 +69,10 @@ const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.laye
 
 /** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
 export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<typeof apiserverSettings>) {
-  const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
+  const { EmbeddedCluster } = yield* Effect.promise(() => import("../../EmbeddedCluster.ts"))
   const onEntry = Option.isNone(settings.auditLog)
     ? undefined
-    : yield* (yield* Effect.promise(() => import("../apiserver/http/auditFile.ts"))).open(settings.auditLog.value)
+    : yield* (yield* Effect.promise(() => import("../../apiserver/http/auditFile.ts"))).open(settings.auditLog.value)
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,
@@ -99,7 +99,7 @@ export const nodes = Effect.fnUntraced(function* (
   { origins, values: settings }: Resolved<typeof nodesSettings>,
   env: Readonly<Record<string, string | undefined>>
 ) {
-  const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
+  const KubeConfig = yield* Effect.promise(() => import("../../KubeConfig.ts"))
   const { endpoint, origin } = yield* KubeConfig.find({
     mode: "kubeconfig",
     path: ClusterSettings.pathOf(settings.kubeconfig, origins.kubeconfig),
@@ -113,8 +113,8 @@ export const nodes = Effect.fnUntraced(function* (
 
 /** The nodes are registered and ready when this returns. */
 const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], count: number) {
-  const Nodes = yield* Effect.promise(() => import("../nodes/Nodes.ts"))
-  const Machine = yield* Effect.promise(() => import("../nodes/Machine.ts"))
+  const Nodes = yield* Effect.promise(() => import("../../nodes/Nodes.ts"))
+  const Machine = yield* Effect.promise(() => import("../../nodes/Machine.ts"))
   const machines = Array.from({ length: count }, (_, index) =>
     index === 0 && count > 1
       ? Machine.make("control-plane", 1, "control-plane")

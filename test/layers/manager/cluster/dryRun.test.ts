@@ -2,12 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Patch from "../../../src/kube/Patch.ts"
-import { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
-import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { dry, through } from "../../../src/layers/manager/dryRun.ts"
-import type { Request } from "../../../src/layers/Transport.ts"
+import * as Patch from "../../../../src/kube/Patch.ts"
+import { ConfigMap, Namespace } from "../../../../src/kube/resources.ts"
+import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
+import { KubeClient } from "../../../../src/layers/KubeClient.ts"
+import { dry, through } from "../../../../src/layers/manager/cluster/dryRun.ts"
+import type { Request } from "../../../../src/layers/Transport.ts"
 
 const cluster = KubeClient.layer.pipe(
   Layer.provideMerge(ApiServer.layerTransport),

@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
-import type { Host } from "../../../src/layers/manager/Host.ts"
-import { orderly, Verdict } from "../../../src/layers/manager/orderlyStop.ts"
-import * as Shutdown from "../../../src/layers/Shutdown.ts"
+import type { Host } from "../../../../src/layers/manager/process/Host.ts"
+import { orderly, Verdict } from "../../../../src/layers/manager/process/orderlyStop.ts"
+import * as Shutdown from "../../../../src/layers/Shutdown.ts"
 
 type Signal = Parameters<Host["on"]>[0]
 

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { through } from "../../../src/layers/manager/throttle.ts"
-import type { Request, Transport } from "../../../src/layers/Transport.ts"
+import { through } from "../../../../src/layers/manager/cluster/throttle.ts"
+import type { Request, Transport } from "../../../../src/layers/Transport.ts"
 
 const request: Request = { method: "GET", path: "/x", context: { verb: "get", path: "/x" } }
 

@@ -1,10 +1,10 @@
 /** `--help`: the flags under the headings of their settings, one line each, then the controllers and the rest. Pure. */
 import type * as HelpDoc from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
-import type { Gate } from "./gates.ts"
-import type { Entry } from "./roster.ts"
-import * as Setting from "./setting.ts"
-import { describe as sentence } from "./setting/flags.ts"
+import type { Gate } from "../gates.ts"
+import type { Entry } from "../roster.ts"
+import * as Setting from "../setting.ts"
+import { describe as sentence } from "../setting/flags.ts"
 
 /** What is wider has its sentence further right than the others. */
 const widest = 44

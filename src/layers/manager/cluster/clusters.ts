@@ -9,15 +9,15 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
-import { Cache } from "../Cache.ts"
-import { Endpoint } from "../Endpoint.ts"
-import * as HttpTransport from "../HttpTransport.ts"
-import { KubeClient } from "../KubeClient.ts"
-import type { Transport } from "../Transport.ts"
-import * as LogForm from "./logs/form.ts"
-import type { Resolved } from "./setting/sources.ts"
-import type * as Settings from "./settings.ts"
-import { pathOf } from "./settings/cluster.ts"
+import { Cache } from "../../Cache.ts"
+import { Endpoint } from "../../Endpoint.ts"
+import * as HttpTransport from "../../HttpTransport.ts"
+import { KubeClient } from "../../KubeClient.ts"
+import type { Transport } from "../../Transport.ts"
+import * as LogForm from "../logs/form.ts"
+import type { Resolved } from "../setting/sources.ts"
+import type * as Settings from "../settings.ts"
+import { pathOf } from "../settings/cluster.ts"
 
 export interface Connected {
   readonly transport: Layer.Layer<Transport>
@@ -51,7 +51,7 @@ export const connect = Effect.fnUntraced(function* (
   expected: Expected
 ) {
   if (settings.cluster === "embedded") return yield* embedded(settings, expected)
-  const KubeConfig = yield* Effect.promise(() => import("../KubeConfig.ts"))
+  const KubeConfig = yield* Effect.promise(() => import("../../KubeConfig.ts"))
   const found = yield* KubeConfig.find({
     mode: settings.cluster,
     path: pathOf(settings.kubeconfig, origins.kubeconfig),
@@ -83,9 +83,9 @@ const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
 
 /** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
 const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
-  const { EmbeddedCluster } = yield* Effect.promise(() => import("../EmbeddedCluster.ts"))
-  const Demo = yield* Effect.promise(() => import("../nodes/demo.ts"))
-  const Nodes = yield* Effect.promise(() => import("../nodes/Nodes.ts"))
+  const { EmbeddedCluster } = yield* Effect.promise(() => import("../../EmbeddedCluster.ts"))
+  const Demo = yield* Effect.promise(() => import("../../nodes/demo.ts"))
+  const Nodes = yield* Effect.promise(() => import("../../nodes/Nodes.ts"))
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,

@@ -14,10 +14,10 @@ import type * as Runtime from "effect/Runtime"
 import * as CommandLine from "./commandLine.ts"
 import * as Help from "./help.ts"
 import type { Host } from "./Host.ts"
-import * as Logs from "./logs/Logs.ts"
-import { redact } from "./logs/secrets.ts"
-import type { Settings } from "./setting.ts"
-import { SettingError } from "./setting/sources.ts"
+import * as Logs from "../logs/Logs.ts"
+import { redact } from "../logs/secrets.ts"
+import type { Settings } from "../setting.ts"
+import { SettingError } from "../setting/sources.ts"
 
 /** Logs, help and complaints, for commands with these settings. */
 export const layer = (host: Host, settings: Settings) =>
