@@ -5,8 +5,9 @@
  * said something new, never after a pause.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
@@ -40,6 +41,10 @@ export interface RealServer {
   readonly version: { readonly major: number; readonly minor: number }
   /** Makes etcd forget every revision before the present one. */
   readonly compact: Effect.Effect<void>
+  /** Ends the API server without a word; etcd stays. */
+  readonly kill: Effect.Effect<void>
+  /** Starts it anew where it was, and waits until it is ready. */
+  readonly restart: Effect.Effect<void>
 }
 
 const token = "envtest-administrator"
@@ -66,7 +71,8 @@ export const start = (
       "--unsafe-no-fsync"
     ])
     const { ca, flags } = yield* Effect.promise(() => credentials(directory))
-    const server = yield* child(join(folder, "kube-apiserver"), [
+    const around = yield* Effect.scope
+    const apiserver = child(join(folder, "kube-apiserver"), [
       ...flags,
       `--etcd-servers=${etcdUrl}`,
       "--bind-address=127.0.0.1",
@@ -80,7 +86,13 @@ export const start = (
       ...more
     ])
     const get = (path: string) => read(Number(port), ca, path)
-    yield* Effect.promise(() => ready(server, () => get("/readyz").then((answer) => answer.status === 200)))
+    const boot = Effect.gen(function* () {
+      const scope = yield* Scope.fork(around)
+      const server = yield* Scope.provide(apiserver, scope)
+      yield* Effect.promise(() => ready(server, () => get("/readyz").then((answer) => answer.status === 200)))
+      return scope
+    })
+    let running = yield* boot
     // It is ready before its own controllers have made what every cluster has, of which this is the last.
     for (const path of [
       "/api/v1/namespaces?fieldSelector=metadata.name=kube-system",
@@ -96,7 +108,11 @@ export const start = (
       ca,
       token,
       version: { major: Number(major), minor: Number.parseInt(minor, 10) },
-      compact: Effect.promise(() => compact(etcdUrl))
+      compact: Effect.promise(() => compact(etcdUrl)),
+      kill: Effect.suspend(() => Scope.close(running, Exit.void)),
+      restart: Effect.map(boot, (scope) => {
+        running = scope
+      })
     }
   })
 

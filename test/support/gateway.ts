@@ -21,6 +21,10 @@ export interface Gateway {
   readonly ca: string
   /** Requests that this one is true for are taken and never answered. */
   hold: (line: string) => boolean
+  /** Requests for which this has a status are answered with it and not passed on. */
+  refuse: (line: string) => number | undefined
+  /** Milliseconds that every request waits before it is passed on. */
+  latency: number
   /** Writes whose client went away before their answer. */
   readonly cut: Array<string>
 }
@@ -39,7 +43,14 @@ export const start = (
       const authority = await Tls.authority("gateway")
       const agent = new Agent({ keepAlive: true, ca: upstream.ca })
       const sockets = new Set<Socket>()
-      const gateway: Gateway = { server: "", ca: authority.cert, hold: () => false, cut: [] }
+      const gateway: Gateway = {
+        server: "",
+        ca: authority.cert,
+        hold: () => false,
+        refuse: () => undefined,
+        latency: 0,
+        cut: []
+      }
       const server = createServer(await authority.issue("127.0.0.1"), (request, response) => {
         const line = `${request.method} ${request.url}`
         seen(line)
@@ -48,7 +59,11 @@ export const start = (
           gone(line)
           if (request.method !== "GET") gateway.cut.push(line)
         })
-        if (!gateway.hold(line)) forward(upstream, agent, request, response)
+        if (gateway.hold(line)) return
+        const status = gateway.refuse(line)
+        if (status !== undefined) turnDown(status, request, response)
+        else if (gateway.latency === 0) forward(upstream, agent, request, response)
+        else setTimeout(() => forward(upstream, agent, request, response), gateway.latency)
       })
       server.on("secureConnection", (socket: Socket) => {
         sockets.add(socket.on("error", () => {}))
@@ -68,6 +83,21 @@ export const start = (
         await closed
       })
   ).pipe(Effect.map(({ gateway }) => gateway))
+
+/** As an API server words it. */
+const turnDown = (code: number, request: IncomingMessage, response: ServerResponse): void => {
+  request.resume()
+  const reason = reasons.get(code)
+  const body = { kind: "Status", apiVersion: "v1", status: "Failure", message: `bad day: ${code}`, reason, code }
+  response.writeHead(code, { "content-type": "application/json" }).end(JSON.stringify(body))
+}
+
+const reasons = new Map([
+  [410, "Expired"],
+  [429, "TooManyRequests"],
+  [500, "InternalError"],
+  [503, "ServiceUnavailable"]
+])
 
 const forward = (upstream: Upstream, agent: Agent, request: IncomingMessage, response: ServerResponse): void => {
   const { host: _, ...headers } = request.headers

@@ -20,6 +20,10 @@ export interface TcpProxy {
   readonly hold: (held: Held) => void
   /** Nothing is held any more, and what was is lost with the connections of until now. */
   readonly reset: () => void
+  /** True: nobody is at the other end, and whoever connects is told so at once. False: connections are handed on again. */
+  readonly leave: (isAway: boolean) => void
+  /** When connections came in, in milliseconds of this process's monotonic clock; those that found nobody too. */
+  readonly arrivals: ReadonlyArray<number>
 }
 
 interface Direction {
@@ -33,7 +37,9 @@ export const start = (upstream: string, host = "127.0.0.1"): Effect.Effect<TcpPr
   Effect.acquireRelease(
     Effect.promise(async () => {
       const directions = new Set<Direction>()
+      const arrivals: Array<number> = []
       let held: Held = { requests: false, answers: false }
+      let isAway = false
       const go = ({ from, kind, to }: Direction) => {
         if (held[kind] || to.writableNeedDrain) from.pause()
         else from.resume()
@@ -56,6 +62,8 @@ export const start = (upstream: string, host = "127.0.0.1"): Effect.Effect<TcpPr
       }
       const { hostname, port } = new URL(upstream)
       const server = createServer({ allowHalfOpen: true }, (client) => {
+        arrivals.push(performance.now())
+        if (isAway) return void client.on("error", () => {}).resetAndDestroy()
         const onward = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
         pass({ from: client, to: onward, kind: "requests" })
         pass({ from: onward, to: client, kind: "answers" })
@@ -71,7 +79,12 @@ export const start = (upstream: string, host = "127.0.0.1"): Effect.Effect<TcpPr
         reset: () => {
           held = { requests: false, answers: false }
           for (const { from } of directions) from.resetAndDestroy()
-        }
+        },
+        leave: (now) => {
+          isAway = now
+          if (now) for (const { from } of directions) from.resetAndDestroy()
+        },
+        arrivals
       }
       return { directions, proxy, server }
     }),
