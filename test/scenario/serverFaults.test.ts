@@ -104,7 +104,7 @@ const report = (what: string): void => void process.stderr.write(`${what}\n`)
 const away = Effect.fnUntraced(function* ({ probe, program, unready, wire }: Effect.Success<ReturnType<typeof day>>) {
   const began = performance.now()
   wire.leave(true)
-  yield* program.says(/leader election lost: no renewal succeeded for/)
+  yield* program.says(/no longer leading: no renewal succeeded for/)
   const lost = performance.now() - began
   assert.isBelow(lost, times.renew + allowance, "the lease is lost in time")
   yield* unready(
@@ -230,7 +230,7 @@ describe.skipIf("missing" in assets)("a real API server", () => {
         const began = performance.now()
         one.wire.leave(true)
         // What happens meanwhile is in the history that is forgotten.
-        yield* one.program.says(/leader election lost: no renewal succeeded for/)
+        yield* one.program.says(/no longer leading: no renewal succeeded for/)
         yield* one.unready(/informer-sync failed: .*not up to date/)
         yield* one.rest
         yield* server.kill
