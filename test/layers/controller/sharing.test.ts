@@ -1,0 +1,98 @@
+/** Controllers share what is read: the server is asked once for a kind, however many want it, and live reads are live. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Access from "../../../src/kube/Access.ts"
+import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { isWatch } from "../../../src/layers/apiserver/faults.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import * as Controller from "../../../src/layers/Controller.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Leadership } from "../../../src/layers/Leadership.ts"
+import * as Manager from "../../../src/layers/manager/Manager.ts"
+import * as Cluster from "../../support/cluster.ts"
+
+const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)
+
+/** What the server is asked from now on, `watch pods`. */
+const asked = Effect.gen(function* () {
+  const lines: Array<string> = []
+  yield* (yield* ApiServer).setFaults([
+    {
+      match: (request) => {
+        lines.push(`${isWatch(request) ? "watch" : request.context.verb} ${request.context.resource}`)
+        return false
+      },
+      fault: { _tag: "Drop" }
+    }
+  ])
+  return lines
+})
+
+const createPod = Effect.flatMap(KubeClient, (client) =>
+  client.create(Pod, {
+    metadata: { name: "a", namespace: "default" },
+    spec: { containers: [{ name: "main", image: "web:1" }] }
+  })
+)
+
+describe("controllers of one manager", () => {
+  it.effect("three that read pods are one watch of pods, and each is told of every pod once", () =>
+    Effect.gen(function* () {
+      yield* createPod
+      const lines = yield* asked
+      const seen: Array<string> = []
+      const controllers = ["one", "two", "three"].map((name) =>
+        Controller.make({ name, for: Pod, reconcile: ({ key }) => Effect.sync(() => void seen.push(`${name} ${key}`)) })
+      )
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers }))
+      yield* Cluster.settle
+      const ofPods = lines.filter((line) => line.endsWith(" pods"))
+      assert.lengthOf(
+        ofPods.filter((line) => line === "watch pods"),
+        1
+      )
+      // With a streaming list the watch is the list too.
+      assert.isAtMost(ofPods.length, 2)
+      assert.deepStrictEqual(
+        (yield* (yield* Cache).status).map(({ resource }) => resource),
+        ["pods"]
+      )
+      assert.sameMembers(seen, ["one default/a", "two default/a", "three default/a"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(alone))
+  )
+
+  it.effect("a kind that is read live is asked for each time, and nobody watches it", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      yield* client.create(Secret, { metadata: { name: "s", namespace: "default" } })
+      yield* client.create(ConfigMap, { metadata: { name: "a", namespace: "default" } })
+      const lines = yield* asked
+      let found = 0
+      const controller = Controller.make({
+        name: "live",
+        for: ConfigMap,
+        access: [Access.get(Secret)],
+        reconcile: (_, tools) =>
+          Effect.map(tools.client.get(Secret, { namespace: "default", name: "s" }), () => void found++)
+      })
+      const fiber = yield* Effect.forkChild(Manager.run({ controllers: [controller] }))
+      yield* Cluster.settle
+      yield* client.create(ConfigMap, { metadata: { name: "b", namespace: "default" } })
+      yield* Cluster.settle
+      assert.strictEqual(found, 2)
+      assert.deepStrictEqual(
+        lines.filter((line) => line.endsWith(" secrets")),
+        ["get secrets", "get secrets"]
+      )
+      assert.deepStrictEqual(
+        (yield* (yield* Cache).status).map(({ resource }) => resource),
+        ["configmaps"]
+      )
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(alone))
+  )
+})
