@@ -27,6 +27,7 @@ export * as Watch from "./streams/watch.ts"
 
 export { Cache, type Informer, type InformerFailure, type Listener, NotCached } from "./layers/Cache.ts"
 export { CloudError, CloudProvider } from "./layers/CloudProvider.ts"
+export { ClusterName } from "./layers/ClusterName.ts"
 export * as Controller from "./layers/Controller.ts"
 export { Discovery, NotServed } from "./layers/Discovery.ts"
 export { Endpoint } from "./layers/Endpoint.ts"

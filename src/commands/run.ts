@@ -1,6 +1,7 @@
 /** The program without a command: it runs the chosen controllers until a signal. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { ClusterName } from "../layers/ClusterName.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"
@@ -46,6 +47,7 @@ export const run = (host: Host, resolved: Resolved) =>
     ).pipe(Effect.provide(Layer.merge(Cloud.layerOf(settings), services(settings, cluster))))
   }).pipe(
     Effect.scoped,
+    Effect.provideService(ClusterName, resolved.values.clusterName),
     Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),
     Effect.provide(telemetry(host, resolved.values)),
     // Around everything, so that nothing that closes takes longer than a stop may.

@@ -1,15 +1,20 @@
 /**
- * What must compile and what must not: `access` decides which calls a reconcile may make. Checked by `npm run typecheck`; this
- * file never runs.
+ * What must compile and what must not: `access` decides which calls a reconcile may make, a layer says what it is built from, and half
+ * a controller is none. Checked by `npm run typecheck`; this file never runs.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Access from "../../src/kube/Access.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Node, Pod, Secret } from "../../src/kube/resources.ts"
+import type { Cache } from "../../src/layers/Cache.ts"
+import { ClusterName } from "../../src/layers/ClusterName.ts"
 import * as Controller from "../../src/layers/Controller.ts"
+import type { KubeClient } from "../../src/layers/KubeClient.ts"
+import type { Recorder } from "../../src/layers/Recorder.ts"
 import * as Trigger from "../../src/streams/trigger.ts"
 
 class Mailer extends Context.Service<Mailer, { readonly send: (text: string) => Effect.Effect<void> }>()(
@@ -65,3 +70,33 @@ export const needsMailer: Layer.Layer<never, never, Controller.Services | Mailer
 type Needs<L> = L extends Layer.Layer<never, never, infer R> ? R : never
 // @ts-expect-error: without Mailer it is not enough
 export const enough: Controller.Services = null as unknown as Needs<typeof declared.layer>
+
+// A controller's layer needs what it is built from: without the cache there is no program.
+type Lacking<Missing> = Layer.Layer<never, never, Exclude<Controller.Services, Missing>>
+const plain = Controller.make({ name: "plain", for: Pod, reconcile: () => Effect.void })
+export const needsServices: Layer.Layer<never, never, Controller.Services> = plain.layer
+// @ts-expect-error: nobody provides the cache
+export const withoutCache: Lacking<Cache> = plain.layer
+// @ts-expect-error: nobody provides the client
+export const withoutClient: Lacking<KubeClient> = plain.layer
+// @ts-expect-error: nobody provides the recorder of events
+export const withoutRecorder: Lacking<Recorder> = plain.layer
+// What the cluster is called is there for whoever asks, and needs nobody.
+export const namesCluster: Layer.Layer<never, never, Controller.Services> = Controller.make({
+  name: "named",
+  for: Pod,
+  reconcile: () => Effect.flatMap(ClusterName, (name) => Effect.logDebug(name))
+}).layer
+
+// What cannot be registered cannot be written.
+const reconcile = () => Effect.void
+// @ts-expect-error: a controller has a name
+export const nameless = Controller.make({ for: Pod, reconcile })
+// @ts-expect-error: what it owns is owned by some kind
+export const ownsWithoutFor = Controller.make({ name: "a", owns: [Pod], reconcile })
+// @ts-expect-error: it reconciles one kind
+export const twoFors = Controller.make({ name: "a", for: [Pod, ConfigMap], reconcile })
+// @ts-expect-error: it does something
+export const idle = Controller.make({ name: "a", for: Pod })
+// @ts-expect-error: a schedule has something to run
+export const idleSchedule = Controller.scheduled({ name: "a", access: [], schedule: Schedule.spaced("1 second") })

@@ -65,7 +65,12 @@ export const connect = Effect.fnUntraced(function* (
   }
   const { endpoint, origin, source } = found
   yield* Effect.map(LogForm.Current, (form) => form.onRealCluster())
-  yield* Effect.annotateLogs(Effect.logInfo("Connecting"), { server: endpoint.server, source, origin })
+  yield* Effect.annotateLogs(Effect.logInfo("Connecting"), {
+    cluster: settings.clusterName,
+    server: endpoint.server,
+    source,
+    origin
+  })
   return {
     transport: over(endpoint),
     address: endpoint,

@@ -59,7 +59,7 @@ export const settings = {
   clusterName: Setting.make(Codecs.text("name"), {
     name: "cluster-name",
     group: "cluster",
-    description: "Name of the cluster, for logs",
+    description: "Name of the cluster, for logs and for controllers that write it somewhere",
     default: "kubernetes"
   }),
   embeddedPort: Setting.make(Codecs.port, {

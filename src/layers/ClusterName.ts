@@ -1,0 +1,11 @@
+/**
+ * What the cluster is called: a word that a controller may put into what it writes, so that objects and lines of several clusters can be told
+ * apart where they meet. It is whatever the user says; nothing is looked up, and nothing else depends on it.
+ * Source: framework.md H6, kube-controller-manager's `--cluster-name`.
+ */
+import * as Context from "effect/Context"
+
+/** `kubernetes` unless said otherwise. */
+export const ClusterName = Context.Reference<string>("effect-controller-manager/ClusterName", {
+  defaultValue: () => "kubernetes"
+})
