@@ -1,0 +1,95 @@
+/**
+ * Row by row, what the reference does and which tests show it: this file keeps the tests in the tree, under these names, and running. A row is
+ * shown by tests that run everywhere: one that is skipped where some tool is missing may stand beside them, and does not count.
+ * Source: framework.md 1.1 to 1.4 and section 2, without what is about webhooks and the kinds of one's own.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { controllerRuntime } from "./parity/controllerRuntime.ts"
+import { controllers } from "./parity/controllers.ts"
+import { kubeControllerManager } from "./parity/kubeControllerManager.ts"
+import { operations } from "./parity/operations.ts"
+import { operator } from "./parity/operator.ts"
+import type { Row } from "./parity/row.ts"
+import { exportsOf, type Title, titlesIn } from "./support/titles.ts"
+
+const tables = [kubeControllerManager, operator, controllers, controllerRuntime, operations]
+const rows = new Map(tables.flatMap((table) => Object.entries(table)))
+
+const read = new Map<string, ReadonlyArray<Title>>()
+
+/** What the file has, below `test`. */
+const titlesOf = (file: string): ReadonlyArray<Title> => {
+  const path = fileURLToPath(new URL(file, import.meta.url))
+  const known = read.get(file)
+  if (known !== undefined) return known
+  const source = existsSync(path) ? readFileSync(path, "utf8") : ""
+  const found = file.endsWith(".types.ts") ? exportsOf(source) : titlesIn(source)
+  read.set(file, found)
+  return found
+}
+
+/** What is wrong with the row. */
+const complaints = ({ by, not }: Row, titles: (file: string) => ReadonlyArray<Title>): ReadonlyArray<string> => {
+  const named = Object.entries(by).flatMap(([file, texts]) => texts.map((text) => [file, text] as const))
+  if (named.length === 0) return not === undefined ? ["nothing shows it, and nobody says why"] : []
+  const found = named.map(([file, text]) => ({ file, text, as: titles(file).filter((title) => title.text === text) }))
+  const missing = found.filter(({ as }) => as.length === 0).map(({ file, text }) => `there is no "${text}" in ${file}`)
+  const always = found.some(({ as }) => as.some((title) => title.always))
+  return always || missing.length > 0 ? missing : ["whether it is shown depends on what is installed"]
+}
+
+const numbered = (letter: string, last: number) => Array.from({ length: last }, (_, index) => `${letter}${index + 1}`)
+
+describe("every row is shown by tests", () => {
+  for (const [id, row] of rows) {
+    it(`${id}: ${row.is}`, () => assert.deepStrictEqual([...complaints(row, titlesOf)], []))
+  }
+
+  it("and none is left out, or there twice", () => {
+    const ids = tables.flatMap((table) => Object.keys(table))
+    assert.strictEqual(new Set(ids).size, ids.length)
+    const expected = [...numbered("K", 21), ...numbered("M", 33), ...numbered("D", 13), ...numbered("H", 14)]
+    assert.includeMembers(ids, expected)
+    const sections = new Set(ids.flatMap((id) => /^2\.\d+/.exec(id)?.[0] ?? []))
+    assert.sameMembers(
+      [...sections],
+      ["2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.10", "2.11", "2.12", "2.14", "2.16"]
+    )
+  })
+})
+
+describe("a row is complained about", () => {
+  const source = `
+    describe("a suite", () => {
+      it.effect("runs", () => done)
+      it.live.skipIf(missing)("runs sometimes", () => done)
+      it.skip("never runs", () => done)
+      for (const what of all) law(\`takes \${what}\`, values, holds)
+    })
+    describe.skipIf(missing).concurrent("skipped whole", () => { it("inside", () => done) })
+    say("is no test")
+  `
+  const by = (...texts: ReadonlyArray<string>) =>
+    complaints({ is: "", by: { file: texts }, not: undefined }, () => titlesIn(source))
+
+  it("when nothing shows it without a reason", () => {
+    assert.lengthOf(by(), 1)
+    assert.deepStrictEqual([...complaints({ is: "", by: {}, not: "It is not built." }, () => [])], [])
+  })
+
+  it("when a test is not there by that name", () => {
+    assert.deepStrictEqual([...by("runs")], [])
+    assert.deepStrictEqual([...by("takes ${what}")], [])
+    assert.lengthOf(by("runs", "ran"), 1)
+    assert.lengthOf(by("is no test"), 1)
+  })
+
+  it("when no test of it runs everywhere", () => {
+    for (const text of ["runs sometimes", "never runs", "skipped whole", "inside"]) {
+      assert.lengthOf(by(text), 1, text)
+      assert.deepStrictEqual([...by("runs", text)], [], text)
+    }
+  })
+})

@@ -1,0 +1,176 @@
+/** The Deployment loop and pod-count, as a user sees them. Source: framework.md 1.3, 1.4. */
+import { row, type Rows } from "./row.ts"
+
+export const controllers: Rows = {
+  D1: row("whom a change concerns", {
+    "controllers/deployment/twenty.test.ts": "has its Deployment looked at once",
+    "controllers/deployment/triggers.test.ts": [
+      "its owner, if that is still the same object",
+      "its owner even if it is first seen going, and nobody at a resync",
+      "the Deployment that waits for it to be gone, if it was the last of all its sets",
+      "nobody otherwise"
+    ]
+  }),
+  D2: row("runs where its kinds are served, under its name, five at once", {
+    "layers/manager/roster/kinds.test.ts": "waits for a kind that it does not read too",
+    "scenario/identity.test.ts": "asks under a name of its own",
+    "layers/manager/roster/concurrency.test.ts": "is what is built in when nobody says anything"
+  }),
+  D3: row("ownership, hash and revision", {
+    "controllers/Deployment.test.ts": "names and marks its ReplicaSet after its template",
+    "controllers/deployment/creation.test.ts": [
+      "are adopted if they match, and the one with the template is found",
+      "are released when they no longer match, and another is made"
+    ],
+    "controllers/workload/adopt.test.ts": [
+      "does what the contract's table says, for any owner and any candidates",
+      "says why an owner may not adopt any more"
+    ]
+  }),
+  D4: row("twenty replicas", {
+    "controllers/deployment/twenty.test.ts":
+      "are made, ready, up to date and available; an update keeps between 15 available and 25 in all",
+    "controllers/Deployment.test.ts": "tells how far it is: progressing, available, complete"
+  }),
+  D5: row("a rolling update within its bounds", {
+    "controllers/deployment/twenty.test.ts":
+      "are made, ready, up to date and available; an update keeps between 15 available and 25 in all",
+    "histories/calm.test.ts": "in calm weather the bounds of every rollout hold for pods at every moment",
+    "controllers/deployment/bounds.test.ts": [
+      "surge is the least whole that is enough",
+      "unavailability is the most whole that is allowed, but never more than all"
+    ]
+  }),
+  D6: row("history and rollback", {
+    "controllers/Deployment.test.ts": "back to an old template renumbers its set and remembers the former number",
+    "controllers/deployment/undo.test.ts":
+      "brings back the template and the annotations of the revision, with one update",
+    "controllers/deployment/history.test.ts":
+      "undo gives back exactly the template and the annotations of that revision",
+    "scenario/rollout.test.ts": "on the embedded cluster"
+  }),
+  D7: row("scaling, in proportion in the middle of a rollout", {
+    "controllers/deployment/scaled.test.ts": [
+      "has its only set follow, without a word about progress",
+      "in the middle of a rollout gives each set its share: 8 and 5 of 13 become 20 and 13 of 33"
+    ],
+    "controllers/deployment/scaling.test.ts": [
+      "the sum is exact",
+      "no set moves against the direction, and none below zero"
+    ]
+  }),
+  D8: row("pause and resume", {
+    "controllers/deployment/scaled.test.ts": [
+      "creates nothing, says so, and says when it goes on",
+      "in the middle of a rollout is scaled in proportion, and takes no step"
+    ]
+  }),
+  D9: row("deletion", {
+    "controllers/deployment/creation.test.ts":
+      "of a Deployment that is being deleted are left alone; its status still tells the truth",
+    "controllers/GarbageCollector.test.ts":
+      "in the background: the owner is gone at once, then its dependents, then theirs"
+  }),
+  D10: row("Recreate", {
+    "controllers/deployment/recreate.test.ts":
+      "takes all old pods, waits until the last is gone, and makes all new ones",
+    "controllers/deployment/plan.test.ts": "waits for every old pod that has not ended"
+  }),
+  D11: row("the progress deadline", {
+    "controllers/deployment/deadline.test.ts": "is looked at a second after it has passed, and not before",
+    "controllers/deployment/progress.test.ts":
+      "who comes back when told finds the deadline passed, and nobody is told to come back for nothing"
+  }),
+  D12: row("the limit of the history", {
+    "controllers/deployment/undo.test.ts": "keeps so many old sets, the highest revisions",
+    "controllers/deployment/history.test.ts": [
+      "a set with pods, or one that is going, is left alone",
+      "of the sets over the limit, by revision, all that are idle go, and no other in their place"
+    ]
+  }),
+  D13: row("fifteen retries", {
+    "controllers/deployment/creation.test.ts":
+      "is told of once, whatever the number of tries, and given up after fifteen more",
+    "streams/Reconcile.test.ts":
+      "gives up a key after so many retries, forgets its backoff, and takes it again when asked"
+  }),
+  H1: row("with and without election, by a flag", {
+    "scenario/startStop.test.ts":
+      "says so once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C",
+    "scenario/election.test.ts":
+      "one of three writes; another does when it stops, when it is killed, and none when the lease is stolen"
+  }),
+  H2: row("a first signal stops, a second ends", {
+    "scenario/startStop.test.ts": [
+      "${signal} is an orderly stop too",
+      "is ended at once by a second signal, with code 1"
+    ],
+    "layers/manager/orderlyStop.test.ts":
+      "a second SIGINT or SIGTERM ends the process at once; a second SIGHUP does not"
+  }),
+  H3: row("--kubeconfig", {
+    "scenario/settings.test.ts":
+      "the flag stands before the variable, the variable before the file; a dry run writes to the lease and nowhere else",
+    "scenario/badInput.test.ts": "is not there, is a folder, is not named at all"
+  }),
+  H4: row("no resync with 0", {
+    "layers/manager/settings/cache.test.ts": "is never with zero, by whichever name"
+  }),
+  H5: row("informers start when everybody has registered, or tell who comes later", {
+    "layers/manager/startOrder.test.ts":
+      "asks the server, reads the kinds, takes the lease, builds the controllers, and only then works",
+    "layers/Cache.test.ts": "changes: what is present first, without a list for a late subscriber, then what happens"
+  }),
+  H6: row("what a controller is built from, and what the cluster is called", {
+    "layers/Controller.types.ts": ["needsServices", "namesCluster"],
+    "scenario/flags.test.ts":
+      "error: nothing where nothing is wrong; the name of the cluster is told where it is connected to"
+  }),
+  H7: row("nothing before the first sync", {
+    "controllers/PodCount.test.ts": "writes nothing before the first sync, however long the list fails",
+    "scenario/isolation.test.ts": "ends the process with strict isolation"
+  }),
+  H8: row("events are logged and sent", {
+    "layers/Recorder.test.ts": [
+      "logs every event, whatever becomes of it",
+      "writes a core/v1 event as kubectl describe expects it, and raises its count"
+    ],
+    "controllers/PodCount.test.ts": "records the event 'pod count is N' on each pod, counted up while N stays"
+  }),
+  H9: row("every ten seconds, at once the first time, whatever a run comes to", {
+    "layers/controller/periodic.test.ts": "runs at once, and goes on in its time when runs fail or die; each is logged",
+    "layers/Schedules.test.ts": [
+      "spaced counts from the end of a run: 0, 12, 24",
+      "nonSliding counts from its start: 0, 10, 20",
+      "a run longer than the period: nonSliding goes on at once, spaced waits"
+    ]
+  }),
+  H10: row("counts without a request", {
+    "controllers/PodCount.test.ts": "costs no read once synced, and no write while nothing changes"
+  }),
+  H11: row("names the pods at debug only", {
+    "scenario/flags.test.ts": [
+      "json and debug: the lines that operators know, in their order, with their keys; pods are named at debug only",
+      "info and nothing said of the form: for people on the embedded cluster, without pods and sources; devel shows them"
+    ]
+  }),
+  H12: row("the label", {
+    "controllers/PodCount.test.ts": [
+      "writes the number of pods on the control-plane nodes, at once and within 10 s of a change",
+      "costs no read once synced, and no write while nothing changes",
+      "a node that cannot be written does not keep the others from their label, nor the events",
+      "a selector of one's own replaces the two role labels"
+    ]
+  }),
+  H13: row("the event", {
+    "controllers/PodCount.test.ts": "records the event 'pod count is N' on each pod, counted up while N stays",
+    "layers/Recorder.test.ts": "says the same at most 25 times in a row",
+    "layers/recorder/correlator.test.ts": "lets 25 through at once, then one in 300 s, per source and object"
+  }),
+  H14: row("only as leader", {
+    "scenario/election.test.ts":
+      "one of three writes; another does when it stops, when it is killed, and none when the lease is stolen",
+    "layers/Controller.test.ts":
+      "scheduled: closing the scope lets a run finish and begins no other; losing leadership interrupts it"
+  })
+}

@@ -1,0 +1,135 @@
+/** The skeleton of kube-controller-manager. Source: framework.md 1.1. */
+import { none, row, type Rows } from "./row.ts"
+
+export const kubeControllerManager: Rows = {
+  K1: row("reconciles are told keys, and end the same whatever the events", {
+    "streams/levels.test.ts": "a thousand orders of events about one object end with the same state"
+  }),
+  K2: row("each dependency is a service, and a program that lacks one does not compile", {
+    "layers/Controller.types.ts": ["needsServices", "withoutCache", "withoutClient", "withoutRecorder", "enough"]
+  }),
+  K3: row("controllers ask under names, or as accounts, of their own", {
+    "scenario/identity.test.ts": [
+      "asks under a name of its own",
+      "writes as an account of its own, when it is told to"
+    ],
+    "layers/manager/identity/accounts.test.ts": "is made when it is missing, and presents a token and no certificate"
+  }),
+  K4: row("one list and watch of a kind, however many controllers ask", {
+    "layers/controller/sharing.test.ts":
+      "three that read pods are one watch of pods, and each is told of every pod once",
+    "layers/Cache.test.ts":
+      "one informer serves all subscribers; it outlives the last by the idle time and is reused within it"
+  }),
+  K5: row("reads come from the cache", {
+    "layers/Cache.test.ts": "changes: what is present first, without a list for a late subscriber, then what happens",
+    "controllers/PodCount.test.ts": "costs no read once synced, and no write while nothing changes"
+  }),
+  K6: row("settings in force are shown, secrets redacted", {
+    "scenario/endpoints.test.ts": "settings are those that the program runs with, whoever said them",
+    "layers/manager/debug/configuration.test.ts": [
+      "equals the values in force, and says who said them",
+      "keeps secrets to itself, wherever they came from"
+    ]
+  }),
+  K7: row("discovery is lazy, and finds what was installed later", {
+    "layers/Discovery.test.ts": [
+      "asks nothing before the first question, and each thing once",
+      "a miss is asked for again, but not more often than every ten seconds; then the new kind is found",
+      "aggregated discovery answers for all groups with one call"
+    ]
+  }),
+  K8: row("a kind that is not served skips its controllers, or is waited for", {
+    "layers/manager/roster/kinds.test.ts": [
+      "waits and says so, is no reason to be unready, starts when it comes and stops when it goes",
+      "is skipped for good when nobody is to wait, in one line, and nothing is asked again"
+    ]
+  }),
+  K9: row("cloud loops run here or elsewhere, and nowhere without a cloud", {
+    "layers/manager/roster/cloud.test.ts": [
+      "do not run here when they are somebody else's, and asking for one is an error",
+      "run here with a cloud, and nothing does without one"
+    ]
+  }),
+  K10: row("a stop closes every watch, and nothing keeps the process", {
+    "scenario/stopAnywhere.test.ts":
+      "gives the lease back, then sends the events, then closes the watches, and answers probes meanwhile",
+    "scenario/startStop.test.ts": "${signal} is an orderly stop too"
+  }),
+  K11: row("whoever registers late gets the whole first list, once", {
+    "layers/Cache.test.ts": [
+      "changes: what is present first, without a list for a late subscriber, then what happens",
+      "synced means that every listener has been told; a listener that throws is reported and harms nobody"
+    ],
+    "layers/manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
+  }),
+  K12: row("resyncs at random periods within their bounds, without a request", {
+    "layers/CacheNamespaces.test.ts": [
+      "tells everything again as updates that change nothing, without a request",
+      "around its period, a tenth at most",
+      "at least its period, at most twice"
+    ],
+    "scenario/watching.test.ts": "--sync-period: everything is looked at again, and the server is not asked"
+  }),
+  K13: row("controllers have states and pages of their own, behind the filter", {
+    "layers/manager/debug/standing.test.ts": "is: ${expected}",
+    "layers/manager/debug/pages.test.ts":
+      "a page of a controller's own is there while it runs, below its name and nowhere else",
+    "scenario/endpoints.test.ts": "is told to those who may know, and nobody else"
+  }),
+  K14: row("names are unique, aliases lead to them", {
+    "layers/manager/roster.test.ts": ["two controllers of one name are an error", "an alias is the name it stands for"]
+  }),
+  K15: row("--controllers, its star and its minus", {
+    "scenario/flags.test.ts":
+      "with a minus leaves one out and says so; with one name that one runs and no other, whichever it is",
+    "layers/manager/roster.test.ts": [
+      "the first explicit mention wins over the star, wherever it stands",
+      "an unknown name is an error that lists the known ones"
+    ],
+    "scenario/badInput.test.ts": "a wrong command line, found before any cluster is"
+  }),
+  K16: row("starts are apart by the interval, up to twice", {
+    "layers/manager/Manager.test.ts":
+      "leaves the start interval between two controllers, up to twice, and none before the first"
+  }),
+  K17: row("one controller starts first; its failure ends the manager", {
+    "layers/manager/roster/startFirst.test.ts": [
+      "is awaited until everything that its first list asked for is done",
+      "that is not ready in time ends the manager, whatever the isolation",
+      "that fails to start ends the manager"
+    ]
+  }),
+  K18: row("phases in their order", {
+    "layers/manager/startOrder.test.ts":
+      "asks the server, reads the kinds, takes the lease, builds the controllers, and only then works",
+    "scenario/servers.test.ts": "alive at once, ready when all has synced, every series there; closed at the end"
+  }),
+  K19: row("a server that cannot be reached ends the start after ten seconds", {
+    "scenario/badInput.test.ts": [
+      "a server that refuses connections is waited for, ten seconds",
+      "a server that never answers is waited for, ten seconds"
+    ]
+  }),
+  K20: row("so many keys at once, and no more", {
+    "layers/controller/defaults.test.ts": "keys at once: ${title}",
+    "layers/manager/roster/concurrency.test.ts": [
+      "is what is built in when nobody says anything",
+      "is the flag's, the kind's, everybody's, in that order"
+    ],
+    "streams/reconcileLoop.test.ts": "never overlaps, never forgets, counts every failure and ends up empty"
+  }),
+  K21: row("core loops: known, on, off, each alone, under the standard lease", {
+    "scenario/flags.test.ts":
+      "with a minus leaves one out and says so; with one name that one runs and no other, whichever it is",
+    "scenario/commands.test.ts": "${spelling} lists every flag, every controller and the exit codes",
+    "scenario/coreLease.test.ts": [
+      "are off by default, and nothing is elected",
+      "wait for kube-controller-manager's lease and say who holds it; our own controllers do not wait"
+    ]
+  }),
+  "K21 others": none(
+    "endpoint, daemonset, job and node loops",
+    "They are not written: deployment, replicaset, replicationcontroller, garbagecollector, namespace, serviceaccount and podgc are."
+  )
+}
