@@ -105,7 +105,7 @@ export const controllers: Rows = {
       "${signal} is an orderly stop too",
       "is ended at once by a second signal, with code 1"
     ],
-    "layers/manager/orderlyStop.test.ts":
+    "layers/manager/process/orderlyStop.test.ts":
       "a second SIGINT or SIGTERM ends the process at once; a second SIGHUP does not"
   }),
   H3: row("--kubeconfig", {

@@ -178,7 +178,8 @@ export const operations: Rows = {
     "layers/HttpTransport.test.ts": "goes through a proxy when there is one"
   }),
   "2.14 rate and name": row("no limit unless asked for; a name in every request", {
-    "layers/manager/throttle.test.ts": "lets the burst pass at once and the rest one after another, watches included",
+    "layers/manager/cluster/throttle.test.ts":
+      "lets the burst pass at once and the rest one after another, watches included",
     "scenario/identity.test.ts": "asks under a name of its own"
   }),
   "2.14 log": row("form, level, stacks, time, thinning, keys", {

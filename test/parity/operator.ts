@@ -14,7 +14,7 @@ export const operator: Rows = {
   M3: row("--enable-leader-election; of several replicas one works", {
     "scenario/election.test.ts":
       "one of three writes; another does when it stops, when it is killed, and none when the lease is stolen",
-    "layers/manager/commandLine.test.ts": "knows flags by their other names"
+    "layers/manager/process/commandLine.test.ts": "knows flags by their other names"
   }),
   M4: none("--skip-webhook-config", "There are no webhooks yet, so no start needs a certificate for them."),
   M5: row("flags of the log", {
@@ -59,7 +59,7 @@ export const operator: Rows = {
       "refuses reads of what nobody subscribed to, says what to declare, and asks the server nothing"
   }),
   M12: row("--dry-run", {
-    "layers/manager/dryRun.test.ts": "leaves the server as it was after every kind of write",
+    "layers/manager/cluster/dryRun.test.ts": "leaves the server as it was after every kind of write",
     "scenario/settings.test.ts":
       "the flag stands before the variable, the variable before the file; a dry run writes to the lease and nowhere else"
   }),
