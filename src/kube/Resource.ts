@@ -1,8 +1,13 @@
 /**
  * A resource descriptor: what a kind is called on the wire, where its endpoints are and which TypeScript type its objects
- * have. It is a plain value that every other room takes as an argument; it knows nothing of how requests are sent.
+ * have. It is a plain value that every other room takes as an argument; it knows nothing of how requests are sent. A kind of one's
+ * own is declared with Schemas, and then reads and writes its objects too; caches and clients hold the wire form all the same.
  */
-import type { KubeObject, PartialObjectMetadata } from "./Meta.ts"
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Codec from "./crd/codec.ts"
+import type { KubeObject, ObjectMeta, PartialObjectMetadata } from "./Meta.ts"
 
 export type Scope = "Namespaced" | "Cluster"
 
@@ -45,15 +50,159 @@ type IdOf<O extends Options> = O["group"] extends ""
   ? `${O["version"]}/${O["plural"]}`
   : `${O["group"]}/${O["version"]}/${O["plural"]}`
 
-/** Declares a kind, namespaced unless said otherwise: `Resource.make<Pod>()({ group: "", … })`. */
-export const make =
-  <A extends KubeObject>() =>
-  <const O extends Options>(options: O): Resource<A, IdOf<O>> => ({
-    scope: "Namespaced",
-    projection: "object",
-    ...options,
-    id: `${options.group === "" ? "" : `${options.group}/`}${options.version}/${options.plural}` as IdOf<O>
-  })
+/** A column of `kubectl get`. Source: apiextensions.k8s.io/v1 CustomResourceColumnDefinition. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: "string" | "integer" | "number" | "boolean" | "date"
+  /** Where the value is: `.spec.size`. */
+  readonly jsonPath: string
+  readonly description?: string
+  readonly format?: string
+  /** Above 0 the column is shown with `-o wide` only. Default: 0. */
+  readonly priority?: number
+}
+
+export interface Subresources {
+  /** Whether status is written by its own endpoint, and specs by the main one. */
+  readonly status?: boolean
+  /** Where replicas are in an object, for `kubectl scale` and autoscalers: `.spec.size`. */
+  readonly scale?: {
+    readonly specReplicasPath: string
+    readonly statusReplicasPath: string
+    readonly labelSelectorPath?: string
+  }
+}
+
+/** What may differ between the versions of a kind. */
+export interface VersionOptions {
+  readonly version: string
+  readonly printerColumns?: ReadonlyArray<PrinterColumn>
+  readonly subresources?: Subresources
+  /** With a decoding default of its own, objects need no `spec`. */
+  readonly spec: Codec.AnySchema
+  /** Never required: an object has none before its controller has seen it. */
+  readonly status?: Codec.AnySchema
+}
+
+export interface OtherVersion extends VersionOptions {
+  /** Whether clients may use it. Default: true. */
+  readonly served?: boolean
+  /** What clients that use it are warned of. */
+  readonly deprecationWarning?: string
+}
+
+export interface CustomOptions extends Options, VersionOptions {
+  /** Default: the kind in lower case. */
+  readonly singular?: string
+  readonly shortNames?: ReadonlyArray<string>
+  /** Groups of kinds for kubectl, such as `all`. */
+  readonly categories?: ReadonlyArray<string>
+  /** What `kubectl explain` says of the kind. */
+  readonly description?: string
+  /** Further versions that the API server offers; objects are stored in the one that the resource itself names. */
+  readonly versions?: ReadonlyArray<OtherVersion>
+}
+
+/** A kind of one's own, declared with Schemas. */
+export interface Custom<A extends KubeObject, D, Id extends string = string> extends Resource<A, Id> {
+  /** All that was declared; the CustomResourceDefinition follows from it. */
+  readonly declaration: CustomOptions
+  /** Reads an object by the Schemas; fails with one sentence that has the path to the first thing that is wrong. */
+  readonly decode: (object: unknown) => Result.Result<D, Undecodable>
+  /**
+   * The wire form of a decoded object, written over the object it came from: whatever the Schemas do not know stays as it is there. Fails
+   * where the Schemas refuse what was decoded and changed since.
+   */
+  readonly encode: (decoded: D, onto?: KubeObject) => Result.Result<A, Undecodable>
+}
+
+/** Any resource that was declared with Schemas. */
+// oxlint-disable-next-line typescript/no-explicit-any -- decoded forms are taken and given, so only `any` is all of them
+export type AnyCustom = Custom<KubeObject, any>
+
+/** What a controller works with: an object as its Schemas decode it. Other resources have no form but the wire's. */
+export type Decoded<R> = R extends Custom<infer _, infer D> ? D : Object<R>
+
+/** An object does not fit the Schemas of its kind. */
+export class Undecodable extends Data.TaggedError("Undecodable")<{
+  /** `Memcached default/sample does not fit its schema: spec.size: Expected a value between 1 and 3`. */
+  readonly message: string
+  /** `spec.size`. */
+  readonly path: string
+}> {}
+
+type Parts<O extends VersionOptions> = { readonly spec: O["spec"] } & (O extends {
+  readonly status: infer S extends Codec.AnySchema
+}
+  ? { readonly status: Schema.optionalKey<S> }
+  : {})
+
+type WireOf<O extends VersionOptions> = KubeObject & Schema.Struct.Encoded<Parts<O>>
+
+type DecodedOf<O extends VersionOptions> = KubeObject & Schema.Struct.Type<Parts<O>>
+
+export interface Make {
+  /** Declares a kind that the API server knows anyway, namespaced unless said otherwise: `Resource.make<Pod>()({ group: "", … })`. */
+  <A extends KubeObject>(): <const O extends Options>(options: O) => Resource<A, IdOf<O>>
+  /** Declares a kind of one's own: `Resource.make({ group, version, kind, plural, spec: Schema.Struct({ … }) })`. */
+  <const O extends CustomOptions>(options: O): Custom<WireOf<O>, DecodedOf<O>, IdOf<O>>
+}
+
+export const make = ((options?: CustomOptions) => (options === undefined ? described : custom(options))) as Make
+
+const described = <O extends Options>(options: O) => ({
+  scope: "Namespaced" as const,
+  projection: "object" as const,
+  ...options,
+  id: `${options.group === "" ? "" : `${options.group}/`}${options.version}/${options.plural}`
+})
+
+const custom = (declaration: CustomOptions): AnyCustom => {
+  const { group, kind, plural, scope = "Namespaced", version } = declaration
+  const names = described({ group, version, kind, plural, scope })
+  const parts = Codec.make(partsOf(declaration))
+  const refuse = (object: unknown, { expected, path }: Codec.Flaw) =>
+    new Undecodable({ path, message: `${kind}${nameOf(object)} does not fit its schema: ${sentence(path, expected)}` })
+  return {
+    ...names,
+    declaration,
+    decode: (object) =>
+      isObject(object)
+        ? Result.mapBoth(parts.decode(object), {
+            onFailure: (flaw) => refuse(object, flaw),
+            onSuccess: (decoded) => ({ ...headOf(object), ...(decoded as object) })
+          })
+        : Result.fail(refuse(object, { path: "metadata", expected: "Expected an object with metadata" })),
+    encode: (decoded, onto = headOf(decoded)) =>
+      Result.mapBoth(parts.encode(decoded, onto), {
+        onFailure: (flaw) => refuse(decoded, flaw),
+        onSuccess: (written) => ({ ...(written as KubeObject), metadata: decoded.metadata })
+      })
+  }
+}
+
+/** The Schema of what a kind's own Schemas say of an object. */
+export const partsOf = ({ spec, status }: VersionOptions): Codec.AnySchema =>
+  status === undefined ? Schema.Struct({ spec }) : Schema.Struct({ spec, status: Schema.optionalKey(status) })
+
+const sentence = (path: string, expected: string): string => (path === "" ? expected : `${path}: ${expected}`)
+
+const isObject = (value: unknown): value is KubeObject =>
+  typeof value === "object" && value !== null && "metadata" in value && isMetadata(value.metadata)
+
+const isMetadata = (value: unknown): value is ObjectMeta => typeof value === "object" && value !== null
+
+const headOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({
+  ...(apiVersion === undefined ? {} : { apiVersion }),
+  ...(kind === undefined ? {} : { kind }),
+  metadata
+})
+
+const nameOf = (object: unknown): string => {
+  if (!isObject(object)) return ""
+  const { name, namespace } = object.metadata
+  return name === undefined ? "" : ` ${namespace === undefined ? "" : `${namespace}/`}${name}`
+}
 
 /** Whatever a server serves, custom resources included: for permissions of controllers that learn their kinds from discovery. */
 export const anything = make<KubeObject>()({ group: "*", version: "*", kind: "*", plural: "*" })
