@@ -1,0 +1,86 @@
+/**
+ * A controller of pods that does nothing but look how late it is: the annotation `written` says when a pod was written. Tells what it has
+ * seen and holds as a line of JSON whenever SIGUSR2 asks, and then begins to count anew. For `sustainedLoad.test.ts`.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createHash } from "node:crypto"
+import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import {
+  Cache,
+  Controller,
+  Endpoint,
+  KubeClient,
+  Leadership,
+  Manager,
+  Pod,
+  Recorder,
+  Supervisor
+} from "../../../src/index.ts"
+import { HttpTransport, KubeConfig } from "../../../src/node.ts"
+import type { Figures } from "../sustainedLoad.test.ts"
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
+
+const [kubeconfig = ""] = process.argv.slice(2)
+/** Milliseconds from the write to the reconcile, and microseconds would not be true: two processes' clocks. */
+const late = createHistogram()
+const lag = monitorEventLoopDelay({ resolution: 10 })
+lag.enable()
+let runs = 0
+
+const meter = Controller.make({
+  name: "meter",
+  for: Pod,
+  concurrency: 4,
+  reconcile: ({ key }, { cache }) =>
+    Effect.map(cache.get(Pod, key), (pod) => {
+      runs++
+      const written = pod?.metadata.annotations?.["written"]
+      if (written !== undefined) late.record(Math.max(1, Date.now() - Number(written)))
+    })
+})
+
+/** What the cache shows, in short. */
+const shown = Effect.gen(function* () {
+  const pods = yield* (yield* Cache).list(Pod)
+  const lines = pods.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).toSorted()
+  return { pods: pods.length, digest: createHash("sha256").update(lines.join()).digest("hex") }
+})
+
+const figures = Effect.map(shown, (shown): Figures => {
+  const seen = { runs, late: late.percentile(99), lateMedian: late.percentile(50), lag: lag.percentile(99) / 1e6 - 10 }
+  const rss = process.memoryUsage.rss()
+  collect()
+  const sockets = process.getActiveResourcesInfo().filter((name) => /TCP|TLS/.test(name)).length
+  const { arrayBuffers, heapUsed } = process.memoryUsage()
+  return { ...seen, ...shown, rss, heap: heapUsed, buffers: arrayBuffers, sockets }
+})
+
+const endpoint = Layer.effect(Endpoint, KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))
+const services = Recorder.layer.pipe(
+  Layer.provideMerge(Cache.layer()),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(HttpTransport.layer),
+  Layer.provideMerge(Supervisor.layer),
+  Layer.provideMerge(Leadership.layerAlways),
+  Layer.provide(endpoint)
+)
+
+const telling = Effect.map(Effect.context<Cache>(), (context) => {
+  process.on("SIGUSR2", () => {
+    Effect.runForkWith(context)(
+      Effect.map(figures, (line) => {
+        process.stdout.write(`${JSON.stringify(line)}\n`)
+        late.reset()
+        lag.reset()
+        runs = 0
+      })
+    )
+  })
+})
+
+await Effect.andThen(telling, Manager.run({ controllers: [meter] })).pipe(Effect.provide(services), Effect.runPromise)

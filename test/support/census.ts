@@ -1,0 +1,75 @@
+/**
+ * Counts what a process holds on to, so that a test can see it grow: the heap after a collection, the fibers that have not ended,
+ * and what is in all maps, sets and arrays there are, whoever made them. Nothing needs to be told to it; V8's inspector finds them.
+ */
+import * as Effect from "effect/Effect"
+import { Session } from "node:inspector/promises"
+import process from "node:process"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import * as Inspector from "../../src/layers/manager/debug/inspector.ts"
+
+export interface Census {
+  /** Bytes. */
+  readonly heap: number
+  readonly fibers: number
+  /** Entries of all maps and sets. */
+  readonly entries: number
+  /** Elements of all arrays. */
+  readonly elements: number
+  /** Open sockets, timers and the like of the event loop. */
+  readonly resources: number
+}
+
+setFlagsFromString("--expose-gc")
+const collect = runInNewContext("gc") as () => void
+
+/** Calls a function of an array, in words, on all objects that have this prototype. */
+const onAll = (session: Session, prototype: string, declaration: string): Promise<number> =>
+  session
+    .post("Runtime.evaluate", { expression: prototype })
+    .then(({ result }) => session.post("Runtime.queryObjects", { prototypeObjectId: result.objectId ?? "" }))
+    .then(({ objects }) =>
+      session.post("Runtime.callFunctionOn", {
+        objectId: objects.objectId ?? "",
+        functionDeclaration: declaration,
+        returnByValue: true
+      })
+    )
+    .then(({ result }) => Number(result.value))
+
+/** Prototypes are among the objects too, and have no size. */
+const sizes = `function () {
+  let sum = 0
+  for (const one of this) try { sum += one.size } catch {}
+  return sum
+}`
+const lengths = `function () {
+  let sum = 0
+  for (const one of this) if (one !== this && Array.isArray(one)) sum += one.length
+  return sum
+}`
+
+export const take: Effect.Effect<Census> = Effect.gen(function* () {
+  const fibers = yield* Inspector.platform([]).fibers
+  return yield* Effect.promise(async () => {
+    const session = new Session()
+    session.connect()
+    // What the inspector has found is let go of with the session.
+    const maps = await onAll(session, "Map.prototype", sizes)
+    const sets = await onAll(session, "Set.prototype", sizes)
+    const elements = await onAll(session, "Array.prototype", lengths)
+    session.disconnect()
+    for (let i = 0; i < 3; i++) {
+      collect()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return {
+      heap: process.memoryUsage().heapUsed,
+      fibers: fibers.length,
+      entries: maps + sets,
+      elements,
+      resources: process.getActiveResourcesInfo().length
+    }
+  })
+})
