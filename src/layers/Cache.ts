@@ -19,6 +19,7 @@ import * as Selector from "../kube/Selector.ts"
 import type { Delta } from "../streams/Delta.ts"
 import * as Store from "../streams/Store.ts"
 import type * as Informer from "./cache/Informer.ts"
+import * as Kinds from "./cache/kinds.ts"
 import * as Outstanding from "./cache/Outstanding.ts"
 import * as Registry from "./cache/Registry.ts"
 import * as VersionWaits from "./cache/VersionWaits.ts"
@@ -134,6 +135,9 @@ export class Cache extends Context.Service<
     defaultValue: () => false
   })
 
+  /** For {@link Options}: what is said of one kind, with the type of its objects. */
+  static readonly kind = Kinds.kind
+
   static readonly layer = (options: Options = {}): Layer.Layer<Cache, never, KubeClient> =>
     Layer.effect(Cache, make(options))
 }
@@ -145,7 +149,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const subscribe = <A extends KubeObject>(resource: Resource.Resource<A>, given: SubscribeOptions<A> = {}) =>
     Effect.gen(function* () {
-      const informer = yield* shared(resource, Registry.normal(resource, given.selection))
+      const informer = yield* shared(resource, Kinds.selection(options, resource, given.selection))
       yield* Effect.acquireRelease(
         Effect.sync(() => informer.subscribers++),
         () => Effect.sync(() => informer.subscribers--)
@@ -168,7 +172,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     f: (store: Store.Readable<A>) => B
   ): Read<B> =>
     Effect.suspend(() => {
-      const selection = Registry.normal(resource, given)
+      const selection = Kinds.selection(options, resource, given)
       const informer = find(resource, selection)
       if (informer === undefined) return Effect.fail(notCached(resource, selection))
       const { store } = informer

@@ -146,9 +146,19 @@ export const controllerRuntime: Rows = {
     "layers/CacheEmbedded.test.ts":
       "an object that leaves a selection is deleted from it, and the writer need not wait for the limit"
   }),
-  "2.4 defaults by kind": none(
-    "selectors, transforms and resyncs for all kinds, by namespace and by kind, one overruling the other",
-    "A subscription says its selection itself; a transform or a resync of a kind's own cannot be given yet."
+  "2.4 defaults by kind": row(
+    "selectors, transforms and resyncs for all kinds and for one, the more particular first",
+    {
+      "layers/cache/kinds.test.ts": [
+        "the more particular saying counts, and an empty one is all",
+        "asks the server for what is meant, keeps what is to be kept, and is read by the same words",
+        "tells again of those kinds that are to be told of again"
+      ]
+    }
+  ),
+  "2.4 defaults by namespace": none(
+    "selectors and transforms of one namespace, namespaces of one kind, bookmarks that are off, a handler for errors of watches",
+    "A subscription names its own namespace and selection; bookmarks cost nothing, and errors of watches are status, metrics and probes."
   ),
   "2.4 managedFields": row("are left out", {
     "layers/Cache.test.ts": "objects are trimmed, named and, when asked for, frozen",

@@ -19,17 +19,15 @@ import * as Watch from "../../streams/watch.ts"
 import { KubeClient } from "../KubeClient.ts"
 import * as Informer from "./Informer.ts"
 import * as Intern from "./intern.ts"
+import * as Kinds from "./kinds.ts"
 import * as CacheMetrics from "./metrics.ts"
 import * as Namespaces from "./informer/Namespaces.ts"
 import type { Outstanding } from "./Outstanding.ts"
-import type { Resync } from "./informer/resync.ts"
 
 /** Settings of the layer. */
-export interface Options {
+export interface Options extends Kinds.Kinds {
   /** How long an informer outlives its last subscriber. Default 30 s. */
   readonly idleTimeToLive?: Duration.Input | undefined
-  /** Default false: `metadata.managedFields` is dropped before an object is stored. */
-  readonly keepManagedFields?: boolean | undefined
   readonly streamingList?: "auto" | "never" | undefined
   readonly idleTimeout?: Duration.Input | undefined
   readonly pageSize?: number | undefined
@@ -38,18 +36,9 @@ export interface Options {
    * With labels, those that carry them at any moment; the cache then watches namespaces. Default all.
    */
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: Selector.LabelSelector } | undefined
-  /** When informers tell again what they hold, without a request: updates whose object and previous are the same. Default never. */
-  readonly resync?: Resync | undefined
   /** False: nobody waits for what they have written to show up here. Default true. */
   readonly readYourWrites?: boolean | undefined
 }
-
-/** One spelling for each selection: absent instead of empty, and no namespace for kinds that have none. */
-export const normal = (resource: Resource.Any, given: Informer.Selection = {}): Informer.Selection => ({
-  ...(given.namespace && resource.scope === "Namespaced" ? { namespace: given.namespace } : {}),
-  ...(given.labelSelector ? { labelSelector: given.labelSelector } : {}),
-  ...(given.fieldSelector ? { fieldSelector: given.fieldSelector } : {})
-})
 
 export const identity = (
   resource: Resource.Any,
@@ -90,19 +79,20 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   const namespaces = namespacesOf(options.namespaces)
 
   const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
-    const prepared = transform(options, resource)
+    const said = Kinds.of(options, resource)
+    const prepared = transform(said, resource)
     const informer = yield* Informer.make({
       resource,
       selection,
       watch: (namespace) => {
         const place = namespace === undefined ? selection : { ...selection, namespace }
         return Watch.watch(
-          sourceOf(client, resource, place, options.keepManagedFields),
+          sourceOf(client, resource, place, said.keepManagedFields),
           watchOptions(options, resource, place, prepared)
         )
       },
       namespaces: resource.scope === "Namespaced" && selection.namespace === undefined ? namespaces : undefined,
-      resync: options.resync,
+      resync: said.resync === "never" ? undefined : said.resync,
       freeze,
       outstanding,
       metrics
@@ -124,7 +114,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
     RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<Informer.Shared<A>, never, Scope.Scope>
   if (namespaces !== undefined && options.namespaces !== undefined && "labels" in options.namespaces) {
     const labelSelector = Selector.formatLabels(options.namespaces.labels)
-    const informer = yield* shared(Resource.metadataOnly(Namespace), normal(Namespace, { labelSelector }))
+    const informer = yield* shared(Resource.metadataOnly(Namespace), { labelSelector })
     informer.subscribers++
     yield* informer.onDeltas((deltas) => namespaces.change(deltas.flatMap(stepOf)))
     yield* Effect.forkScoped(Effect.andThen(Effect.ignore(informer.ready), Effect.sync(namespaces.know)))
@@ -170,12 +160,13 @@ const watchOptions = (
   }
 })
 
-const transform = (options: Options, resource: Resource.Any): ((object: KubeObject) => KubeObject) => {
+const transform = (said: Kinds.Said, resource: Resource.Any): ((object: KubeObject) => KubeObject) => {
   const trimmed = trim<KubeObject>({
     apiVersion: Resource.apiVersion(resource),
     kind: resource.kind,
-    keepManagedFields: options.keepManagedFields
+    keepManagedFields: said.keepManagedFields
   })
   const shared = Intern.make()
-  return (object) => shared(trimmed(object))
+  const own = said.transform
+  return own === undefined ? (object) => shared(trimmed(object)) : (object) => shared(own(trimmed(object)))
 }

@@ -9,7 +9,9 @@ import { options } from "../../../../src/layers/manager/settings/cache.ts"
 const resync = (flags: Record<string, string>) => {
   const { values } = Result.getOrThrow(resolve(settings, { flags: new Map(Object.entries(flags)), env: {} }))
   const found = options(values).resync
-  return found === undefined ? "never" : `${Duration.toMillis(found.period) / 3_600_000}h ${found.spread}`
+  return found === undefined || found === "never"
+    ? "never"
+    : `${Duration.toMillis(found.period) / 3_600_000}h ${found.spread}`
 }
 
 describe("the time between two resyncs", () => {

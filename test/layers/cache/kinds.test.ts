@@ -1,0 +1,146 @@
+/** What is said of a kind, of all, and by a subscription itself: which goes before which, and what comes of it. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { TestClock } from "effect/testing"
+import * as Resource from "../../../src/kube/Resource.ts"
+import { ConfigMap, Node, Secret } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import * as Kinds from "../../../src/layers/cache/kinds.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { law, prove } from "../../support/laws.ts"
+
+const selector = Schema.UndefinedOr(Schema.Literals(["", "a=1", "b=2"]))
+const who = Schema.Struct({ own: selector, kind: selector, all: selector, of: Schema.Literals(["labels", "fields"]) })
+
+prove({
+  path: "layers/cache/kinds.ts",
+  module: Kinds,
+  laws: [
+    law(
+      "the more particular saying counts, and an empty one is all",
+      Arbitrary.schema(who),
+      (module: typeof Kinds, given) => {
+        const said = (value: string | undefined) =>
+          given.of === "labels" ? { labelSelector: value } : { fieldSelector: value }
+        const options = {
+          ...said(given.all),
+          kinds: [module.kind(Secret, said("c=3")), module.kind(ConfigMap, said(given.kind))]
+        }
+        const found = module.selection(options, ConfigMap, said(given.own))
+        const first = [given.own, given.kind, given.all].find((one) => one !== undefined)
+        const expected = first === undefined || first === "" ? [] : [first]
+        return JSON.stringify(Object.values(found)) === JSON.stringify(expected)
+      }
+    ),
+    law(
+      "what is said of a kind holds for its metadata too",
+      Arbitrary.schema(selector),
+      (module: typeof Kinds, labelSelector) => {
+        const options = { kinds: [module.kind(ConfigMap, { labelSelector })] }
+        return module.of(options, Resource.metadataOnly(ConfigMap)).labelSelector === labelSelector
+      }
+    )
+  ],
+  mutants: [
+    {
+      title: "all goes before the kind, of labels",
+      find: "own?.labelSelector ?? options.labelSelector",
+      replace: "options.labelSelector ?? own?.labelSelector"
+    },
+    {
+      title: "all goes before the kind, of fields",
+      find: "own?.fieldSelector ?? options.fieldSelector",
+      replace: "options.fieldSelector ?? own?.fieldSelector"
+    },
+    {
+      title: "the kind goes before the subscription, of labels",
+      find: "given.labelSelector ?? said.labelSelector",
+      replace: "said.labelSelector ?? given.labelSelector"
+    },
+    {
+      title: "the kind goes before the subscription, of fields",
+      find: "given.fieldSelector ?? said.fieldSelector",
+      replace: "said.fieldSelector ?? given.fieldSelector"
+    },
+    { title: "empty is not all", find: "given.labelSelector ?? said", replace: "given.labelSelector || said" },
+    { title: "any kind", find: "resource.plural === plural", replace: "resource.plural !== undefined" }
+  ]
+})
+
+const objects = [
+  ...["blue", "red"].flatMap((name) => {
+    const metadata = { name, namespace: "default", labels: { team: name } }
+    return [
+      { apiVersion: "v1", kind: "ConfigMap", metadata, data: { key: "value" } },
+      { apiVersion: "v1", kind: "Secret", metadata, stringData: { key: "value" } }
+    ]
+  }),
+  { apiVersion: "v1", kind: "Node", metadata: { name: "red", labels: { team: "red" } } }
+]
+
+const withoutData = (secret: Secret): Secret => Object.assign(secret, { data: {} })
+
+const cache = {
+  labelSelector: "team=blue",
+  resync: { period: "10 minutes", spread: "around" },
+  kinds: [
+    Cache.kind(Secret, {
+      labelSelector: "",
+      resync: "never",
+      transform: withoutData
+    }),
+    Cache.kind(Node, { labelSelector: "team=red" })
+  ]
+} as const
+
+describe("a cache that is told of kinds", () => {
+  it.effect("asks the server for what is meant, keeps what is to be kept, and is read by the same words", () =>
+    Effect.gen(function* () {
+      const reads = yield* Cache
+      const asked: Array<string> = []
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: ({ context, query }) => {
+            asked.push(`${context.resource} ${String(query?.["labelSelector"] ?? "all")}`)
+            return false
+          },
+          fault: { _tag: "Drop" }
+        }
+      ])
+      for (const kind of [ConfigMap, Secret, Node]) yield* reads.subscribe(kind)
+      yield* reads.subscribe(ConfigMap, { selection: { labelSelector: "" } })
+      const names = (found: ReadonlyArray<{ readonly metadata: { readonly name: string } }>) =>
+        found.map(({ metadata }) => metadata.name).sort()
+      assert.deepStrictEqual(names(yield* reads.list(ConfigMap)), ["blue"])
+      assert.includeMembers(names(yield* reads.list(ConfigMap, { selection: { labelSelector: "" } })), ["blue", "red"])
+      const secrets = yield* reads.list(Secret)
+      assert.deepStrictEqual(names(secrets), ["blue", "red"])
+      for (const { data } of secrets) assert.deepStrictEqual(data, {})
+      assert.deepStrictEqual((yield* reads.get(ConfigMap, "default/blue"))?.data, { key: "value" })
+      assert.deepStrictEqual(names(yield* reads.list(Node)), ["red"])
+      assert.sameMembers(
+        [...new Set(asked)],
+        ["configmaps team=blue", "configmaps all", "secrets all", "nodes team=red"]
+      )
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects, cache })))
+  )
+
+  it.effect("tells again of those kinds that are to be told of again", () =>
+    Effect.gen(function* () {
+      const reads = yield* Cache
+      const told = { configmaps: 0, secrets: 0 }
+      yield* reads.onDeltas(ConfigMap, undefined, (deltas) => void (told.configmaps += deltas.length))
+      yield* reads.onDeltas(Secret, undefined, (deltas) => void (told.secrets += deltas.length))
+      yield* reads.synced(ConfigMap)
+      yield* reads.synced(Secret)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(told, { configmaps: 1, secrets: 2 })
+      yield* TestClock.adjust("11 minutes")
+      yield* (yield* ClusterTest).settle
+      assert.deepStrictEqual(told, { configmaps: 2, secrets: 2 })
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects, cache })))
+  )
+})
