@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: ["test/support/globalSetup.ts"],
     // Every scenario of the controllers once more, under exactly the roles that are printed for them.
     setupFiles: process.env["AUTHORIZATION"] === "RBAC" ? ["test/support/underRoles.ts"] : [],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     coverage: {
       provider: "v8",

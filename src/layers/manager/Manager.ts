@@ -174,6 +174,8 @@ const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyA
         restore(Effect.raceAllFirst([failure, ...fibers.map((fiber) => Fiber.join(fiber))]))
       )
       const going = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
+      // However the manager ends: before the first of its scopes is closed.
+      yield* (yield* Shutdown).begin
       yield* Fiber.interruptAll(going)
       const exits = yield* Effect.forEach(going, (fiber) => Fiber.await(fiber))
       const late = exits.flatMap((exit) =>

@@ -24,7 +24,7 @@ export const limits = ({ mode, timeout }: Options): Readonly<Record<Stage, numbe
   return {
     drain: mode === "interrupt" ? 0 : end - kept,
     release: end - kept / 2,
-    flush: end - kept / 4,
+    flush: end - (3 * kept) / 8,
     end
   }
 }

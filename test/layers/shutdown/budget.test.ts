@@ -50,7 +50,7 @@ prove({
   mutants: [
     { title: "all for the work", find: "end - kept,", replace: "end," },
     { title: "nothing after the release", find: "end - kept / 2", replace: "end" },
-    { title: "nothing after the flush", find: "end - kept / 4", replace: "end" },
+    { title: "nothing after the flush", find: "end - (3 * kept) / 8", replace: "end" },
     { title: "released before the work has ended", find: "end - kept / 2", replace: "end - 2 * kept" },
     { title: "a reserve beyond the end", find: "timeout > 0 ? timeout : reserve\n", replace: "timeout + reserve\n" },
     { title: "a reserve that eats short times", find: "timeout / 4", replace: "timeout" },
