@@ -11,13 +11,18 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import type * as Resource from "../../kube/Resource.ts"
 import { Transport } from "../Transport.ts"
-import type { Api, ApiResponse, User } from "./Api.ts"
+import type { Api, ApiRequest, ApiResponse, User } from "./Api.ts"
 import * as Admission from "./admission/Admission.ts"
 import * as AuditLog from "./audit/AuditLog.ts"
 import * as Authenticator from "./authentication/Authenticator.ts"
 import * as Authorizer from "./authorization/Authorizer.ts"
 import { creationByUpdate, noEscalation } from "./authorization/escalation.ts"
 import { plugins } from "./admission/builtIn.ts"
+import { consult } from "./admission/webhooks/consult.ts"
+import { Consultation } from "./admission/webhooks/Consultation.ts"
+import * as Hooks from "./admission/webhooks/hooks.ts"
+import { WebhookCaller } from "./admission/webhooks/WebhookCaller.ts"
+import * as webhooks from "./admission/webhooks/webhooks.ts"
 import type { Switches } from "./admission/builtIn.ts"
 import { bootstrap, request } from "./bootstrap.ts"
 import { Collection } from "./mvcc/Collection.ts"
@@ -26,7 +31,7 @@ import { handle, refused } from "./handle.ts"
 import type { JsonObject } from "./json.ts"
 import * as Refusal from "./Refusal.ts"
 import * as RevisionLog from "./mvcc/RevisionLog.ts"
-import { patient } from "./patience.ts"
+import { patient, patientWith } from "./patience.ts"
 import * as kinds from "./schema/kinds.ts"
 import type { State, Turn } from "./Turn.ts"
 import * as transport from "./transport.ts"
@@ -90,6 +95,7 @@ export class ApiServer extends Context.Service<
 export const make = Effect.fnUntraced(function* (options: Options) {
   const clock = yield* Clock.Clock
   const random = yield* Random.Random
+  const caller = yield* WebhookCaller
   const log = RevisionLog.make({ capacity: options.history ?? 20_000 })
   const collections = new Map(
     kinds.all.map((kind) => [kind.storage, kind.storage] as const).map(([id]) => [id, new Collection(log, id)])
@@ -101,10 +107,11 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
   const mode = options.authorization ?? "AlwaysAllow"
   const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
+  const hooks = Hooks.make(collection)
   const state: State = {
     log,
     collection,
-    admission: Admission.chain([...plugins(options.admission), ...authorization]),
+    admission: Admission.chain([...plugins(options.admission, webhooks.plugins(hooks)), ...authorization]),
     authenticator: Authenticator.make(options.authentication),
     authorizer: Authorizer.make(mode, collection),
     audit: AuditLog.make(options.audit)
@@ -119,12 +126,25 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     compaction(turn.now)
     return handle(turn)
   }
+  /** Where there are webhooks, a request may be done more than once: at one time, by one draw of chance. */
+  const handleAsking = (request: ApiRequest) =>
+    patientWith((isLastTry) =>
+      Effect.withFiber((fiber) => {
+        const consultation = new Consultation(fiber.getRef(Random.Random))
+        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        return consult(caller, consultation, () =>
+          answer({ state, request, now, random: consultation.random, warnings: [], isLastTry, consultation })
+        )
+      })
+    )
+  const handleAtOnce = (request: ApiRequest) =>
+    patient(({ clock, random }, isLastTry) =>
+      answer({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry })
+    )
   const faults = Faults.make()
   return ApiServer.of({
     handle: (request) =>
-      patient(({ clock, random }, isLastTry) =>
-        answer({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry })
-      ),
+      Effect.suspend(() => (request.method !== "GET" && hooks.exist() ? handleAsking(request) : handleAtOnce(request))),
     authenticate: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const identified = state.authenticator.identify({ state, now }, token)

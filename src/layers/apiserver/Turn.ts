@@ -4,6 +4,7 @@
  */
 import type * as Random from "effect/Random"
 import type { Admission } from "./admission/Admission.ts"
+import type { Consultation } from "./admission/webhooks/Consultation.ts"
 import type { ApiRequest } from "./Api.ts"
 import type { AuditLog } from "./audit/AuditLog.ts"
 import type { Authenticator } from "./authentication/Authenticator.ts"
@@ -30,6 +31,8 @@ export interface Turn {
   readonly warnings: Array<string>
   /** Whether a refusal is final even where what is missing is being made: nobody will try again. */
   readonly isLastTry: boolean
+  /** What webhooks have said; undefined where there are none. */
+  readonly consultation?: Consultation | undefined
 }
 
 let lastSecond = 0

@@ -1,9 +1,10 @@
 /**
  * One request, one answer: finds out who asks and whether they may, routes it, runs the verb in one synchronous section, turns refusals
- * into `Status` answers, and puts all of it on record. This is the only place that catches; what is not a refusal is a defect and
- * answered with 500, never thrown at a carrier.
+ * into `Status` answers, and puts all of it on record. What is not a refusal is a defect and answered with 500, never thrown at a
+ * carrier; only what webhooks have to be asked first is thrown on, to `consult.ts`.
  */
 import type * as Status from "../../kube/Status.ts"
+import { Unanswered } from "./admission/webhooks/Consultation.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
 import type * as AuditLog from "./audit/AuditLog.ts"
 import * as impersonation from "./authentication/impersonation.ts"
@@ -48,6 +49,8 @@ export const handle = (turn: Turn): ApiResponse => {
     record(turn, acting, asked, before, { allowed, code, reason: "" })
     return response
   } catch (thrown) {
+    // Neither an answer nor a defect, and nothing for the record: the request will be done again.
+    if (thrown instanceof Unanswered) throw thrown
     const refusal = refusalOf(thrown)
     const { code, reason = "" } = refusal.status
     if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { allowed, code, reason })

@@ -30,19 +30,24 @@ export const patient = (ask: Ask): Effect.Effect<ApiResponse> =>
     const world = { clock: fiber.getRef(Clock.Clock), random: fiber.getRef(Random.Random) }
     const first = ask(world, false)
     if (!isTemporary(first)) return Effect.succeed(first)
-    return Effect.flatMap(Random.nextIntBetween(least, most), (interval) =>
-      again((isLastTry) => ask(world, isLastTry), interval, tries - 1, first)
-    )
+    return later((isLastTry) => Effect.sync(() => ask(world, isLastTry)), first)
   })
 
+/** The same for a request that takes time to be answered. */
+export const patientWith = (ask: (isLastTry: boolean) => Effect.Effect<ApiResponse>): Effect.Effect<ApiResponse> =>
+  Effect.flatMap(ask(false), (first) => (isTemporary(first) ? later(ask, first) : Effect.succeed(first)))
+
+const later = (ask: (isLastTry: boolean) => Effect.Effect<ApiResponse>, first: ApiResponse) =>
+  Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(ask, interval, tries - 1, first))
+
 const again = (
-  ask: (isLastTry: boolean) => ApiResponse,
+  ask: (isLastTry: boolean) => Effect.Effect<ApiResponse>,
   interval: number,
   left: number,
   last: ApiResponse
 ): Effect.Effect<ApiResponse> => {
   if (left === 0 || !isTemporary(last)) return Effect.succeed(last)
-  const next = Effect.sync(() => ask(left === 1))
+  const next = Effect.suspend(() => ask(left === 1))
   return Effect.flatMap(Effect.delay(next, interval), (response) => again(ask, interval, left - 1, response))
 }
 

@@ -1,13 +1,14 @@
 /**
  * What stands between a well-formed request and the store: plugins that complete an object (`admit`) before it is validated,
  * refuse it (`check`) afterwards, or refuse a deletion. They run in the order of the list, in the request's synchronous
- * section. Webhooks will be one more plugin at the end of each phase; policy belongs here, the rules of kinds in `rules/`.
+ * section. Policy belongs here, the rules of kinds in `rules/`; what is asked outside of the process is `webhooks/`.
  */
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
+import type { DeleteOptions } from "../rules/lifecycle.ts"
 import type { Turn } from "../Turn.ts"
 
-/** One write of an object on its main endpoint. */
+/** One write of an object, on its main endpoint unless the target has a subresource. */
 export interface Write {
   readonly turn: Turn
   readonly target: Target
@@ -18,30 +19,48 @@ export interface Write {
   readonly dryRun: boolean
 }
 
+/** One deletion of an object, whether it goes at once or is only marked. */
+export interface Removal {
+  readonly turn: Turn
+  /** Without a name where a whole collection is deleted. */
+  readonly target: Target
+  readonly name: string
+  /** What is to be deleted; nobody may change it. */
+  readonly before: JsonObject
+  readonly options: DeleteOptions
+}
+
 export interface Plugin {
   readonly name: string
   readonly admit?: (write: Write) => void
   readonly check?: (write: Write) => void
-  readonly remove?: (target: Pick<Target, "kind">, name: string) => void
+  readonly remove?: (removal: Removal) => void
+  /** Whether it is asked about writes through subresources too. */
+  readonly parts?: true
 }
 
+/** Every plugin on the main endpoint; through a subresource, those that care for parts. */
 export interface Admission {
   readonly admit: (write: Write) => void
   readonly check: (write: Write) => void
-  readonly remove: (target: Pick<Target, "kind">, name: string) => void
+  readonly remove: (removal: Removal) => void
 }
 
-const chained = <A extends ReadonlyArray<unknown>>(
-  steps: ReadonlyArray<((...args: A) => void) | undefined>
-): ((...args: A) => void) => {
+const chained = <A>(steps: ReadonlyArray<((of: A) => void) | undefined>): ((of: A) => void) => {
   const present = steps.filter((step) => step !== undefined)
-  return (...args) => {
-    for (const step of present) step(...args)
+  return (of) => {
+    for (const step of present) step(of)
   }
 }
 
+const phase = (plugins: ReadonlyArray<Plugin>, which: "admit" | "check"): ((write: Write) => void) => {
+  const whole = chained(plugins.map((plugin) => plugin[which]))
+  const part = chained(plugins.filter(({ parts }) => parts === true).map((plugin) => plugin[which]))
+  return (write) => (write.target.subresource === "" ? whole(write) : part(write))
+}
+
 export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
-  admit: chained(plugins.map((plugin) => plugin.admit)),
-  check: chained(plugins.map((plugin) => plugin.check)),
+  admit: phase(plugins, "admit"),
+  check: phase(plugins, "check"),
   remove: chained(plugins.map((plugin) => plugin.remove))
 })

@@ -28,8 +28,8 @@ export interface Switches {
   readonly resourceQuota?: boolean | undefined
 }
 
-/** In the order of the reference server. */
-export const plugins = (switches: Switches = {}): ReadonlyArray<Plugin> => [
+/** In the order of the reference server: webhooks see what the others have made of an object, quotas are charged for what is left. */
+export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin> = []): ReadonlyArray<Plugin> => [
   ...(switches.namespaceLifecycle === false ? [] : [namespaceLifecycle]),
   ...(switches.limitRanger === false ? [] : [limitRanger]),
   ...(switches.serviceAccount === true ? [serviceAccount] : []),
@@ -37,5 +37,6 @@ export const plugins = (switches: Switches = {}): ReadonlyArray<Plugin> => [
   ...(switches.priority === false ? [] : [priority]),
   ...(switches.defaultTolerationSeconds === false ? [] : [defaultTolerations]),
   ...(switches.storageProtection === true ? [storageProtection] : []),
+  ...webhooks,
   ...(switches.resourceQuota === true ? [resourceQuota] : [])
 ]

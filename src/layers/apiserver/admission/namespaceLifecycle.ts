@@ -8,5 +8,5 @@ export const namespaceLifecycle: Plugin = {
   admit: ({ before, object, target, turn }) => {
     if (before === undefined) lifecycle.admitNamespace(turn, target, textAt(object, "metadata", "name"))
   },
-  remove: ({ kind }, name) => lifecycle.refuseImmortal(kind, name)
+  remove: ({ name, target: { kind } }) => lifecycle.refuseImmortal(kind, name)
 }

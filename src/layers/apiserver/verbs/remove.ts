@@ -21,7 +21,9 @@ interface Removed {
 
 export const remove = (turn: Turn, target: Target, view: View): string => {
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
-  const removed = removeOne(turn, target.kind, read.find(turn, target), options)
+  const version = read.find(turn, target)
+  admit(turn, target, version, options)
+  const removed = removeOne(turn, target.kind, version, options)
   if (removed.gone && !target.kind.returnsDeleted) return JSON.stringify(success(target.kind, removed.version))
   return view.one(removed.version)
 }
@@ -31,12 +33,38 @@ export const removeCollection = (turn: Turn, target: Target, view: View): string
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const { metadata, versions } = read.choose(turn, target)
   const collection = turn.state.collection(target.kind.storage)
-  const removed = versions.flatMap(({ key }) => {
-    // A page of the past may name what is gone by now.
-    const version = collection.get(key)
-    return version === undefined ? [] : [removeOne(turn, target.kind, version, options).version]
-  })
+  // A page of the past may name what is gone by now.
+  const present = versions.flatMap(({ key }) => collection.get(key) ?? [])
+  const refusal = firstRefusal(present, (version) => admit(turn, target, version, options))
+  const removed = present
+    .slice(0, refusal?.index)
+    .map((version) => removeOne(turn, target.kind, version, options).version)
+  if (refusal !== undefined) throw refusal.why
   return view.list(removed, metadata)
+}
+
+/**
+ * Nothing is removed before admission has looked at everything, because a request that has to ask outside of the server is done again.
+ * What comes before the first that is refused goes, as on the reference server.
+ */
+const firstRefusal = (
+  versions: ReadonlyArray<Version.Version>,
+  admit: (version: Version.Version) => void
+): { readonly index: number; readonly why: Refusal.Refusal } | undefined => {
+  for (const [index, version] of versions.entries()) {
+    try {
+      admit(version)
+    } catch (thrown) {
+      if (thrown instanceof Refusal.Refusal) return { index, why: thrown }
+      throw thrown
+    }
+  }
+  return undefined
+}
+
+const admit = (turn: Turn, target: Target, version: Version.Version, options: lifecycle.DeleteOptions): void => {
+  const { name } = version
+  turn.state.admission.remove({ turn, target, name, before: Version.parse(version), options })
 }
 
 export const removeOne = (
@@ -46,7 +74,6 @@ export const removeOne = (
   options: lifecycle.DeleteOptions
 ): Removed => {
   const object = Version.parse(version)
-  turn.state.admission.remove({ kind }, version.name)
   lifecycle.checkPreconditions(kind, object, options)
   switch (lifecycle.markDeleted(turn, kind, object, options)) {
     case "gone":

@@ -184,15 +184,12 @@ export const update = (
   const next = merged(turn, target, object, before)
   const written = { turn, target, object: next, before, dryRun: options.dryRun }
   const whole = target.subresource === ""
-  if (whole) {
-    turn.state.admission.admit(written)
-    addresses.allocate(turn, kind, next, before)
-  }
+  turn.state.admission.admit(written)
+  if (whole) addresses.allocate(turn, kind, next, before)
   metadata.update(kind, next, before, target.subresource)
-  if (whole) {
-    validate.object(kind, next, before)
-    turn.state.admission.check(written)
-  } else validate.part(kind, target.subresource, next, before)
+  if (whole) validate.object(kind, next, before)
+  else validate.part(kind, target.subresource, next, before)
+  turn.state.admission.check(written)
   const difference = fields.between(before, next, Shape.of(kind.storage))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)

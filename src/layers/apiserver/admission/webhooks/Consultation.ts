@@ -1,0 +1,88 @@
+/**
+ * What one request has asked webhooks so far, and what they said. A request is answered in one synchronous section, and a webhook
+ * takes time: where an answer is missing, the section ends without a trace (`Unanswered`), the webhook is called, and the whole request
+ * is done again, which finds the answer here. Answers are kept by the question, so a request that meets another state of the store
+ * than before asks anew, as the reference server does when it tries a write again.
+ *
+ * Chance is drawn once: the second time an object is created it gets the same uid.
+ */
+import type * as Random from "effect/Random"
+import type { Reply } from "./WebhookCaller.ts"
+import type { Hook } from "./hooks.ts"
+
+/** What became of a call. */
+export type Outcome =
+  | { readonly _tag: "Replied"; readonly uid: string; readonly reply: Reply }
+  /** The words that follow the webhook's name. */
+  | { readonly _tag: "Failed"; readonly why: string }
+
+export interface Question {
+  readonly hook: Hook
+  /** What is done to which object: the same for every state that it is asked about in. */
+  readonly about: string
+  /** The request of a review as JSON, without its uid, which is drawn for every call. */
+  readonly request: string
+}
+
+/** Thrown out of the synchronous section: these webhooks have to be called before the request can be answered. */
+export class Unanswered {
+  readonly questions: ReadonlyArray<Question>
+  constructor(questions: ReadonlyArray<Question>) {
+    this.questions = questions
+  }
+}
+
+/** States of one object that a webhook is asked about for one request. Source: the tries of a patch in the reference server. */
+const states = 6
+
+export class Consultation {
+  readonly random: Random.Random
+  private readonly tapes: ReadonlyArray<Tape>
+  private readonly outcomes = new Map<string, Outcome>()
+  private readonly asked = new Map<string, number>()
+
+  constructor(random: Random.Random) {
+    const [ints, doubles] = [new Tape(() => random.nextIntUnsafe()), new Tape(() => random.nextDoubleUnsafe())]
+    this.tapes = [ints, doubles]
+    this.random = { nextIntUnsafe: () => ints.next(), nextDoubleUnsafe: () => doubles.next() }
+  }
+
+  /** Before every try. */
+  rewind(): void {
+    for (const tape of this.tapes) tape.rewind()
+  }
+
+  outcomeOf(question: Question): Outcome | undefined {
+    return this.outcomes.get(`${question.hook.id} ${question.request}`)
+  }
+
+  /** False when the object changes under this request again and again. */
+  mayAsk({ about, hook }: Question): boolean {
+    return (this.asked.get(`${hook.id} ${about}`) ?? 0) < states
+  }
+
+  record({ about, hook, request }: Question, outcome: Outcome): void {
+    this.outcomes.set(`${hook.id} ${request}`, outcome)
+    const key = `${hook.id} ${about}`
+    this.asked.set(key, (this.asked.get(key) ?? 0) + 1)
+  }
+}
+
+class Tape {
+  private readonly drawn: Array<number> = []
+  private position = 0
+  private readonly draw: () => number
+
+  constructor(draw: () => number) {
+    this.draw = draw
+  }
+
+  next(): number {
+    if (this.position === this.drawn.length) this.drawn.push(this.draw())
+    return this.drawn[this.position++] ?? 0
+  }
+
+  rewind(): void {
+    this.position = 0
+  }
+}
