@@ -1,0 +1,89 @@
+/**
+ * Names that are written into manifests, scripts and files of settings: flags, their other names, variables and defaults, word for word. What the
+ * program has beyond them is not listed; where a default follows from the others it stands with its own test. Source: framework.md 5.1.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import type { Setting } from "../../src/layers/manager/setting.ts"
+import { settings } from "../../src/layers/manager/settings.ts"
+
+const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
+
+const promised: ReadonlyArray<
+  readonly [name: string, aliases: ReadonlyArray<string>, env: string, byDefault: string | undefined]
+> = [
+  ["kubeconfig", [], "KUBECONFIG", undefined],
+  ["context", [], "CM_CONTEXT", undefined],
+  ["master", [], "CM_MASTER", undefined],
+  ["kube-api-qps", [], "CM_KUBE_API_QPS", "-1"],
+  ["kube-api-burst", [], "CM_KUBE_API_BURST", "0"],
+  ["kube-api-content-type", [], "CM_KUBE_API_CONTENT_TYPE", "application/json"],
+  ["dry-run", [], "CM_DRY_RUN", "false"],
+  ["cluster-name", [], "CM_CLUSTER_NAME", "kubernetes"],
+  ["watch-namespaces", ["namespace"], "WATCH_NAMESPACE", undefined],
+  ["watch-namespace-selector", [], "WATCH_NAMESPACE_SELECTOR", undefined],
+  ["sync-period", [], "CM_SYNC_PERIOD", "10h"],
+  ["read-your-writes", [], "CM_READ_YOUR_WRITES", "true"],
+  ["watch-list", [], "CM_WATCH_LIST", "auto"],
+  ["enable-warmup", [], "CM_ENABLE_WARMUP", "true"],
+  ["cache-isolation", [], "CM_CACHE_ISOLATION", "independent"],
+  ["cache-sync-timeout", [], "CM_CACHE_SYNC_TIMEOUT", "2m"],
+  ["controllers", [], "CM_CONTROLLERS", "*"],
+  ["feature-gates", [], "CM_FEATURE_GATES", undefined],
+  ["controller-start-interval", [], "CM_CONTROLLER_START_INTERVAL", "0s"],
+  ["cloud-loops", [], "CM_CLOUD_LOOPS", "external"],
+  ["cloud-provider", [], "CM_CLOUD_PROVIDER", undefined],
+  ["use-service-account-credentials", [], "CM_USE_SA_CREDENTIALS", "false"],
+  ["max-concurrent-reconciles", [], "CM_MAX_CONCURRENT_RECONCILES", "1"],
+  ["group-kind-concurrency", [], "CM_GROUP_KIND_CONCURRENCY", undefined],
+  ["use-priority-queue", [], "CM_USE_PRIORITY_QUEUE", "true"],
+  ["recover-panic", [], "CM_RECOVER_PANIC", "true"],
+  ["reconciliation-timeout", [], "CM_RECONCILIATION_TIMEOUT", "5m"],
+  ["reconcile-backoff-base", [], "CM_RECONCILE_BACKOFF_BASE", "5ms"],
+  ["reconcile-backoff-max", [], "CM_RECONCILE_BACKOFF_MAX", "1000s"],
+  ["max-retries", [], "CM_MAX_RETRIES", "0"],
+  ["pod-count-interval", [], "CM_POD_COUNT_INTERVAL", "10s"],
+  ["pod-count-schedule", [], "CM_POD_COUNT_SCHEDULE", "spaced"],
+  ["pod-count-node-selector", [], "CM_POD_COUNT_NODE_SELECTOR", undefined],
+  ["concurrent-deployment-syncs", [], "CM_CONCURRENT_DEPLOYMENT_SYNCS", "5"],
+  ["concurrent-replicaset-syncs", [], "CM_CONCURRENT_REPLICASET_SYNCS", "5"],
+  ["concurrent-rc-syncs", [], "CM_CONCURRENT_RC_SYNCS", "5"],
+  ["concurrent-gc-syncs", [], "CM_CONCURRENT_GC_SYNCS", "20"],
+  ["concurrent-namespace-syncs", [], "CM_CONCURRENT_NAMESPACE_SYNCS", "10"],
+  ["leader-elect", ["enable-leader-election"], "CM_LEADER_ELECT", undefined],
+  ["leader-elect-resource-name", ["leader-election-id"], "CM_LEADER_ELECT_RESOURCE_NAME", "effect-controller-manager"],
+  ["leader-elect-resource-namespace", [], "POD_NAMESPACE", undefined],
+  ["leader-elect-resource-lock", [], "CM_LEADER_ELECT_RESOURCE_LOCK", "leases"],
+  ["leader-elect-lease-duration", [], "CM_LEADER_ELECT_LEASE_DURATION", "15s"],
+  ["leader-elect-renew-deadline", [], "CM_LEADER_ELECT_RENEW_DEADLINE", "10s"],
+  ["leader-elect-retry-period", [], "CM_LEADER_ELECT_RETRY_PERIOD", "2s"],
+  ["leader-elect-on-lost", [], "CM_LEADER_ELECT_ON_LOST", "exit"],
+  ["leader-elect-release-on-cancel", [], "CM_LEADER_ELECT_RELEASE", "true"],
+  ["metrics-bind-address", ["metrics-addr"], "CM_METRICS_BIND_ADDRESS", ":8080"],
+  ["metrics-secure", [], "CM_METRICS_SECURE", "false"],
+  ["metrics-cert-path", [], "CM_METRICS_CERT_PATH", undefined],
+  ["metrics-cert-name", [], "CM_METRICS_CERT_NAME", "tls.crt"],
+  ["metrics-cert-key", [], "CM_METRICS_CERT_KEY", "tls.key"],
+  ["health-probe-bind-address", ["health-addr"], "CM_HEALTH_PROBE_BIND_ADDRESS", ":8081"],
+  ["pprof-bind-address", ["profiling"], "CM_PPROF_BIND_ADDRESS", "0"],
+  ["zap-devel", [], "CM_ZAP_DEVEL", "false"],
+  ["zap-encoder", [], "CM_ZAP_ENCODER", "json"],
+  ["zap-log-level", ["log-level"], "CM_ZAP_LOG_LEVEL", "info"],
+  ["zap-stacktrace-level", [], "CM_ZAP_STACKTRACE_LEVEL", "error"],
+  ["zap-time-encoding", [], "CM_ZAP_TIME_ENCODING", "rfc3339"],
+  ["v", [], "CM_V", "0"],
+  ["otlp-endpoint", [], "OTEL_EXPORTER_OTLP_ENDPOINT", undefined],
+  ["config", [], "CM_CONFIG", undefined],
+  ["graceful-shutdown-timeout", [], "CM_GRACEFUL_SHUTDOWN_TIMEOUT", "30s"],
+  ["shutdown-mode", [], "CM_SHUTDOWN_MODE", "drain"]
+]
+
+describe("what is promised of a setting", () => {
+  for (const [name, aliases, env, byDefault] of promised) {
+    it(`--${name}`, () => {
+      const setting = all.find((one) => one.name === name)
+      assert.isDefined(setting)
+      assert.includeMembers([...setting.aliases], [...aliases])
+      assert.deepStrictEqual([setting.env, setting.default || undefined], [env, byDefault])
+    })
+  }
+})
