@@ -20,7 +20,7 @@ const length = full ? 60_000 : 7000
 /** Milliseconds: the program's own when there is time. */
 const times = full ? { lease: 15_000, renew: 10_000, retry: 2000 } : { lease: 4000, renew: 3000, retry: 400 }
 /** Milliseconds that a machine with other things to do may add. */
-const allowance = 5000
+const allowance = 10_000
 
 /** Connections in any one second that a server which is away sees at most, of a leader with three kinds and two loops. */
 const knocks = 25
@@ -91,6 +91,16 @@ const until = Effect.fnUntraced(function* (look: Effect.Effect<string>, pattern:
   return text
 })
 
+/** Waits until it says so from now on: on a machine that is too busy it may have happened before. */
+const said = (program: Process.Running, pattern: RegExp) =>
+  Effect.suspend(() => {
+    const mark = program.said().length
+    return until(
+      Effect.sync(() => program.said().slice(mark)),
+      pattern
+    )
+  })
+
 /** How many at most within any one second. */
 const busiest = (all: ReadonlyArray<Pick<Asked, "at">>): number =>
   Math.max(0, ...all.map((from) => all.filter(({ at }) => at >= from.at && at < from.at + 1000).length))
@@ -104,7 +114,7 @@ const report = (what: string): void => void process.stderr.write(`${what}\n`)
 const away = Effect.fnUntraced(function* ({ probe, program, unready, wire }: Effect.Success<ReturnType<typeof day>>) {
   const began = performance.now()
   wire.leave(true)
-  yield* program.says(/no longer leading: no renewal succeeded for/)
+  yield* said(program, /no longer leading: no renewal succeeded for/)
   const lost = performance.now() - began
   assert.isBelow(lost, times.renew + allowance, "the lease is lost in time")
   yield* unready(
@@ -120,7 +130,7 @@ const away = Effect.fnUntraced(function* ({ probe, program, unready, wire }: Eff
   assert.isAtMost(busiest(moments), knocks)
 })
 
-const limit = 120_000 + 4 * length
+const limit = 300_000 + 4 * length
 
 describe.concurrent("a bad day of the API server", () => {
   it.live(
@@ -197,7 +207,7 @@ describe.concurrent("a bad day of the API server", () => {
         const began = performance.now()
         // A renewal waits for half the renew deadline.
         one.gateway.latency = times.renew / 2 + 200
-        yield* one.program.says(/no longer leading/)
+        yield* said(one.program, /no longer leading/)
         const lost = performance.now()
         assert.isBelow(lost - began, times.renew + allowance)
         yield* Effect.sleep(Math.max(0, began + length - lost))
@@ -230,7 +240,7 @@ describe.skipIf("missing" in assets)("a real API server", () => {
         const began = performance.now()
         one.wire.leave(true)
         // What happens meanwhile is in the history that is forgotten.
-        yield* one.program.says(/no longer leading: no renewal succeeded for/)
+        yield* said(one.program, /no longer leading: no renewal succeeded for/)
         yield* one.unready(/informer-sync failed: .*not up to date/)
         yield* one.rest
         yield* server.kill

@@ -145,6 +145,6 @@ describe("a controller under sustained load", () => {
         )
         assert.isBelow(Math.max(...all.map(({ rss }) => rss)), 350 * 2 ** 20, "resident memory")
       }).pipe(Effect.scoped),
-    full ? 1_500_000 : 120_000
+    full ? 1_800_000 : 600_000
   )
 })
