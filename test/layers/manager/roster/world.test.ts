@@ -123,7 +123,11 @@ const play = (run: typeof Manager.run, { happenings, roster, warm }: Story) =>
     })
     const leadership = yield* contested
     const fiber = yield* Effect.forkChild(
-      Effect.provideService(run({ controllers, warm, onLost: "rejoin" }), Leadership, leadership.service)
+      Effect.provideService(
+        run({ controllers, warm, onLost: "rejoin", syncTimeout: "30 seconds" }),
+        Leadership,
+        leadership.service
+      )
     )
     yield* pass("1 seconds")
     const modes: Array<Switches.Mode> = kinds.map(() => "served")
@@ -245,7 +249,7 @@ describe("a roster", () => {
           const mutant = yield* Effect.promise(() =>
             loadThrough<typeof Manager>("layers/manager/Manager.ts", path, mutation)
           )
-          const result = yield* holds(mutant.run, { runs: 60, maxShrinks: 0, seed: 1 })
+          const result = yield* holds(mutant.run, { runs: 300, maxShrinks: 0, seed: 1 })
           assert.strictEqual(result._tag, "Falsified")
         }),
       120_000
