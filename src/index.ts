@@ -4,6 +4,7 @@
  */
 export * as Access from "./kube/Access.ts"
 export * as ApiError from "./kube/ApiError.ts"
+export * as Crd from "./kube/crd/Crd.ts"
 export * as Key from "./kube/Key.ts"
 export * as Meta from "./kube/Meta.ts"
 export * as Owner from "./kube/Owner.ts"

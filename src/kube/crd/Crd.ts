@@ -1,0 +1,143 @@
+/**
+ * The CustomResourceDefinition that follows from a resource declared with Schemas. Pure and deterministic, so it can be printed, compared
+ * and committed. What a definition cannot say is refused when it is made, with the paths; nothing is left out silently.
+ * Source: apiextensions.k8s.io/v1.
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import type { KubeObject } from "../Meta.ts"
+import * as Resource from "../Resource.ts"
+import { check } from "../structural/check.ts"
+import type { Extensions } from "./Extensions.ts"
+import type { Refusal } from "./place.ts"
+import type { StructuralSchema } from "../structural/StructuralSchema.ts"
+import { structural } from "./structural.ts"
+
+/** What annotations of a Schema say to the API server besides what follows from it: `schema.annotate({ "x-kubernetes-list-type": "set" })`. */
+export type Annotations = Extensions
+
+export interface Version {
+  readonly name: string
+  readonly served: boolean
+  readonly storage: boolean
+  readonly deprecated?: true
+  readonly deprecationWarning?: string
+  readonly schema: { readonly openAPIV3Schema: StructuralSchema }
+  readonly subresources?: { readonly status?: object; readonly scale?: object }
+  readonly additionalPrinterColumns?: ReadonlyArray<Resource.PrinterColumn>
+}
+
+export interface CustomResourceDefinition extends KubeObject {
+  readonly spec: {
+    readonly group: string
+    readonly scope: Resource.Scope
+    readonly names: {
+      readonly kind: string
+      readonly listKind: string
+      readonly plural: string
+      readonly singular: string
+      readonly shortNames?: ReadonlyArray<string>
+      readonly categories?: ReadonlyArray<string>
+    }
+    readonly versions: ReadonlyArray<Version>
+  }
+}
+
+/** A Schema says what no definition can. */
+export class NotStructural extends Data.TaggedError("NotStructural")<{
+  /** One line for each refusal: `memcacheds.cache.example.com v1alpha1: spec.when: a transformation cannot …`. */
+  readonly message: string
+  readonly refusals: ReadonlyArray<Refusal>
+}> {}
+
+/** The definition to create; its name is `<plural>.<group>`. */
+export const make = (resource: Resource.AnyCustom): Result.Result<CustomResourceDefinition, NotStructural> => {
+  const { declaration } = resource
+  const name = Resource.qualifiedName(resource)
+  const versions = [
+    versionOf(declaration, declaration, true),
+    ...(declaration.versions ?? []).map((other) => versionOf(declaration, other, false))
+  ]
+  const refused = versions.flatMap((version) => (Result.isFailure(version) ? [version.failure] : []))
+  if (refused.length > 0) {
+    const lines = refused.flatMap(({ refusals, version }) =>
+      refusals.map(({ path, why }) => `${name} ${version}: ${path === "" ? "the whole" : path}: ${why}`)
+    )
+    return Result.fail(
+      new NotStructural({ message: lines.join("\n"), refusals: refused.flatMap((one) => one.refusals) })
+    )
+  }
+  return Result.succeed({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name },
+    spec: {
+      group: resource.group,
+      scope: resource.scope,
+      names: namesOf(declaration),
+      versions: versions.flatMap((version) => (Result.isSuccess(version) ? [version.success] : []))
+    }
+  })
+}
+
+const namesOf = ({ categories = [], kind, plural, shortNames = [], singular }: Resource.CustomOptions) => ({
+  kind,
+  listKind: `${kind}List`,
+  plural,
+  singular: singular ?? kind.toLowerCase(),
+  ...(shortNames.length > 0 ? { shortNames } : {}),
+  ...(categories.length > 0 ? { categories } : {})
+})
+
+interface Refused {
+  readonly version: string
+  readonly refusals: ReadonlyArray<Refusal>
+}
+
+const versionOf = (
+  declaration: Resource.CustomOptions,
+  options: Resource.OtherVersion,
+  storage: boolean
+): Result.Result<Version, Refused> =>
+  Result.mapBoth(accepted(structural(Resource.partsOf(options))), {
+    onFailure: (refusals) => ({ version: options.version, refusals }),
+    onSuccess: (parts) => ({
+      name: options.version,
+      served: storage || options.served !== false,
+      storage,
+      ...(options.deprecationWarning === undefined
+        ? {}
+        : { deprecated: true, deprecationWarning: options.deprecationWarning }),
+      schema: { openAPIV3Schema: whole(declaration, parts) },
+      ...subresourcesOf(options.subresources ?? {}),
+      ...(options.printerColumns === undefined ? {} : { additionalPrinterColumns: options.printerColumns })
+    })
+  })
+
+/** Annotations carry over as they are, so the outcome is asked once more whether the API server would take it. */
+const accepted = (parts: Result.Result<StructuralSchema, ReadonlyArray<Refusal>>): typeof parts =>
+  Result.flatMap(parts, (schema) => {
+    const causes = check(schema, "")
+    return causes.length === 0
+      ? Result.succeed(schema)
+      : Result.fail(causes.map(({ field, message }) => ({ path: field, why: message })))
+  })
+
+const whole = (
+  { description, kind }: Resource.CustomOptions,
+  { properties, ...parts }: StructuralSchema
+): StructuralSchema => ({
+  ...parts,
+  description: description ?? `${kind} is a kind of its own.`,
+  properties: {
+    apiVersion: { type: "string", description: "The version of this representation of the object." },
+    kind: { type: "string", description: "The kind of the object." },
+    metadata: { type: "object" },
+    ...properties
+  }
+})
+
+const subresourcesOf = ({ scale, status }: Resource.Subresources): Pick<Version, "subresources"> =>
+  status !== true && scale === undefined
+    ? {}
+    : { subresources: { ...(status === true ? { status: {} } : {}), ...(scale === undefined ? {} : { scale }) } }

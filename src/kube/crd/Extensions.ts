@@ -1,0 +1,43 @@
+/**
+ * What annotations of a Schema say to the API server besides what follows from the Schema itself: `Schema.Array(…).annotate({
+ * "x-kubernetes-list-type": "set" })`. They carry over into the structural schema as they are; `title`, `description` and `format` do too.
+ * Source: apiextensions.k8s.io/v1 JSONSchemaProps.
+ */
+
+/** A rule in CEL, passed on to the API server; nothing here evaluates one. Source: apiextensions.k8s.io/v1 ValidationRule. */
+export interface Rule {
+  readonly [key: string]: unknown
+  readonly rule: string
+  readonly message?: string
+  readonly messageExpression?: string
+  readonly reason?: string
+  readonly fieldPath?: string
+  readonly optionalOldSelf?: boolean
+}
+
+export interface Extensions {
+  /** How lists are merged, and that elements of a `set` or a `map` are unique. Default of the API server: `atomic`. */
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map" | undefined
+  /** The fields that tell elements of a `map` list apart; each is required or has a default. */
+  readonly "x-kubernetes-list-map-keys"?: ReadonlyArray<string> | undefined
+  readonly "x-kubernetes-map-type"?: "granular" | "atomic" | undefined
+  /** Fields that the Schema does not know are stored instead of being pruned. */
+  readonly "x-kubernetes-preserve-unknown-fields"?: true | undefined
+  /** The value is a whole object with `apiVersion`, `kind` and `metadata`. */
+  readonly "x-kubernetes-embedded-resource"?: true | undefined
+  /** Rules of API servers from 1.25 on; older ones ignore them. On a check, they say to the API server what the check says here. */
+  readonly "x-kubernetes-validations"?: ReadonlyArray<Rule> | undefined
+}
+
+declare module "effect/Schema" {
+  namespace Annotations {
+    interface Augment {
+      readonly "x-kubernetes-list-type"?: Extensions["x-kubernetes-list-type"]
+      readonly "x-kubernetes-list-map-keys"?: Extensions["x-kubernetes-list-map-keys"]
+      readonly "x-kubernetes-map-type"?: Extensions["x-kubernetes-map-type"]
+      readonly "x-kubernetes-preserve-unknown-fields"?: Extensions["x-kubernetes-preserve-unknown-fields"]
+      readonly "x-kubernetes-embedded-resource"?: Extensions["x-kubernetes-embedded-resource"]
+      readonly "x-kubernetes-validations"?: Extensions["x-kubernetes-validations"]
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/** Whole definitions: what a declaration becomes, and what the API server would not take. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+import * as Crd from "../../../src/kube/crd/Crd.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
+import { Memcached } from "./fixtures.ts"
+
+const widget = { group: "example.com", version: "v2", kind: "Widget", plural: "widgets" } as const
+
+describe("a definition", () => {
+  it("has all that was declared", () => {
+    const { metadata, spec } = Result.getOrThrow(Crd.make(Memcached))
+    const [version] = spec.versions
+    const { openAPIV3Schema, ...rest } = { ...version?.schema, ...version, schema: undefined }
+    assert.strictEqual(metadata.name, "memcacheds.cache.example.com")
+    assert.deepStrictEqual<unknown>(spec.names, {
+      kind: "Memcached",
+      listKind: "MemcachedList",
+      plural: "memcacheds",
+      singular: "memcached",
+      shortNames: ["mc"],
+      categories: ["all"]
+    })
+    assert.deepStrictEqual<unknown>(rest, {
+      name: "v1alpha1",
+      served: true,
+      storage: true,
+      schema: undefined,
+      subresources: {
+        status: {},
+        scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.replicas" }
+      },
+      additionalPrinterColumns: [{ name: "Size", type: "integer", jsonPath: ".spec.size" }]
+    })
+    assert.deepStrictEqual<unknown>(openAPIV3Schema?.required, ["spec"])
+    assert.deepStrictEqual<unknown>(openAPIV3Schema?.properties?.["spec"], {
+      type: "object",
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: 3, description: "How many servers." },
+        containerPort: { type: "integer", description: "Where they listen.", default: 11211 },
+        budget: { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] },
+        tier: { type: "string", allOf: [{ enum: ["gold", "silver"] }], nullable: true }
+      },
+      required: ["size"]
+    })
+  })
+
+  it("is the same text each time", () => {
+    const text = () => JSON.stringify(Result.getOrThrow(Crd.make(Memcached)))
+    assert.strictEqual(text(), text())
+  })
+
+  it("has the other versions too, none of them stored", () => {
+    const Widget = Resource.make({
+      ...widget,
+      spec: Schema.Struct({ size: Schema.Int }),
+      versions: [
+        { version: "v1", served: false, deprecationWarning: "use v2", spec: Schema.Struct({ count: Schema.Int }) }
+      ]
+    })
+    assert.deepStrictEqual<unknown>(
+      Result.getOrThrow(Crd.make(Widget)).spec.versions.map((version) => Struct.omit(version, ["schema"])),
+      [
+        { name: "v2", served: true, storage: true },
+        { name: "v1", served: false, storage: false, deprecated: true, deprecationWarning: "use v2" }
+      ]
+    )
+  })
+
+  it("is refused with one line for each thing it cannot say, in any version", () => {
+    const Widget = Resource.make({
+      ...widget,
+      spec: Schema.Struct({ when: Schema.DateFromString }),
+      versions: [{ version: "v1", spec: Schema.Struct({ key: Schema.Symbol as never }) }]
+    })
+    assert.strictEqual(
+      Result.getOrThrow(Result.flip(Crd.make(Widget))).message,
+      "widgets.example.com v2: spec.when: a transformation cannot be said in a definition\n" +
+        "widgets.example.com v1: spec.key: Symbol cannot be said in a definition"
+    )
+  })
+
+  it("is refused where annotations make of it what the API server does not take", () => {
+    const elements = Schema.Array(Schema.Struct({ name: Schema.optionalKey(Schema.String) })).annotate({
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["name"]
+    })
+    const Widget = Resource.make({ ...widget, spec: Schema.Struct({ elements }) })
+    assert.match(Result.getOrThrow(Result.flip(Crd.make(Widget))).message, /elements.*name/)
+  })
+})
