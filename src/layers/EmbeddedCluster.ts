@@ -16,6 +16,8 @@ import type * as Certificate from "./apiserver/http/certificate.ts"
 import * as Front from "./apiserver/http/Front.ts"
 import * as Kubeconfig from "./apiserver/http/kubeconfigFile.ts"
 import * as TokenSigner from "./apiserver/http/tokenSigner.ts"
+import * as HttpsWebhooks from "./apiserver/http/webhookCaller.ts"
+import { WebhookCaller } from "./apiserver/admission/webhooks/WebhookCaller.ts"
 import { Endpoint } from "./Endpoint.ts"
 
 export interface Options {
@@ -28,6 +30,8 @@ export interface Options {
   /** Everybody who is let in may do everything, unless `RBAC` is to ask their roles. */
   readonly authorization?: ApiServerOptions["authorization"]
   readonly audit?: ApiServerOptions["audit"]
+  /** Where webhooks are that their configuration names by service; by URL they are called wherever they are. */
+  readonly webhooks?: HttpsWebhooks.Options | undefined
 }
 
 /** The cluster could not be started; the message is one sentence for the user. */
@@ -68,7 +72,8 @@ export class EmbeddedCluster extends Context.Service<
         }
         const { admission, audit, authorization } = options
         return Layer.effect(EmbeddedCluster, make(options, token)).pipe(
-          Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication }))
+          Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication })),
+          Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make(options.webhooks)))
         )
       })
     )

@@ -143,5 +143,6 @@ const withTimeout = (url: string, seconds: number): string => `${url}?timeout=${
 const authorityOf = (bundle: string): string | undefined => {
   if (bundle === "") return undefined
   const read = Base64.decodeString(bundle)
-  return Result.isSuccess(read) ? read.success : ""
+  // What is no bundle is no authority either, and not the system's.
+  return Result.isSuccess(read) ? read.success : bundle
 }
