@@ -4,6 +4,7 @@
  */
 export * as Api from "./layers/apiserver/Api.ts"
 export { ApiServer } from "./layers/apiserver/ApiServer.ts"
+export * as WebhookCaller from "./layers/apiserver/admission/webhooks/WebhookCaller.ts"
 export * as Faults from "./layers/apiserver/faults.ts"
 export { ClusterTest, ManifestError, type Provides } from "./layers/ClusterTest.ts"
 export * as Machine from "./layers/nodes/Machine.ts"

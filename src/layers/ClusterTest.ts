@@ -21,6 +21,7 @@ import * as Patch from "../kube/Patch.ts"
 import type * as Resource from "../kube/Resource.ts"
 import type { User } from "./apiserver/Api.ts"
 import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServer.ts"
+import * as WebhookCaller from "./apiserver/admission/webhooks/WebhookCaller.ts"
 import type * as Faults from "./apiserver/faults.ts"
 import { Cache, type Options as CacheOptions } from "./Cache.ts"
 import * as Accounts from "./clusterTest/accounts.ts"
@@ -55,6 +56,11 @@ export interface Options {
   readonly roles?: Accounts.Options["roles"]
   /** Under RBAC, whether all controllers work as the program, or each has an account for itself; `each` unless said otherwise. */
   readonly accounts?: Accounts.Options["accounts"]
+  /**
+   * Admission webhooks that the objects' configurations may name, by address: `https://hooks.example/validate`, or
+   * `https://<name>.<namespace>.svc:<port>/<path>` for a service. They take a review and give one, in the test's time.
+   */
+  readonly webhooks?: Readonly<Record<string, WebhookCaller.Handler>> | undefined
   /** What the API server keeps of who asked for what; see `ApiServer.audit`. */
   readonly audit?: ApiServerOptions["audit"]
   /** How the cache reads what controllers watch. */
@@ -102,6 +108,7 @@ export class ClusterTest extends Context.Service<
       Layer.provideMerge(KubeClient.layer),
       Layer.provideMerge(ApiServer.layerTransport),
       Layer.provideMerge(ApiServer.layer({ admission, audit, authorization })),
+      Layer.provide(Layer.succeed(WebhookCaller.WebhookCaller, WebhookCaller.handlers(options.webhooks ?? {}))),
       Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
       Layer.provideMerge(Quiescence.layer)
     )

@@ -9,8 +9,10 @@ import { once } from "node:events"
 import type { IncomingMessage } from "node:http"
 import { Agent, request } from "node:https"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { WebhookCaller } from "../../src/layers/apiserver/admission/webhooks/WebhookCaller.ts"
 import * as Certificate from "../../src/layers/apiserver/http/certificate.ts"
 import * as Front from "../../src/layers/apiserver/http/Front.ts"
+import * as HttpsWebhooks from "../../src/layers/apiserver/http/webhookCaller.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { Transport } from "../../src/layers/Transport.ts"
@@ -45,9 +47,11 @@ export const real: Backend = {
 
 /** The embedded server, on its own, with what a real one has on. */
 const admission = { nodeTaints: true, resourceQuota: true, storageProtection: true }
-const embedded = Layer.build(ApiServer.layer({ admission, authorization: "RBAC" })).pipe(
-  Effect.map((context) => Context.get(context, ApiServer))
-)
+const embedded = Layer.build(
+  ApiServer.layer({ admission, authorization: "RBAC" }).pipe(
+    Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make()))
+  )
+).pipe(Effect.map((context) => Context.get(context, ApiServer)))
 
 export const inProcess: Backend = {
   name: "the embedded server, in process",

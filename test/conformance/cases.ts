@@ -22,6 +22,7 @@ import { views } from "./cases/views.ts"
 import { served } from "./cases/served.ts"
 import { validation } from "./cases/validation.ts"
 import { watches } from "./cases/watches.ts"
+import { webhooks } from "./cases/webhooks.ts"
 import { writes } from "./cases/writes.ts"
 
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
@@ -29,7 +30,7 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   "Versions and watches": [...lists, ...watches],
   Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...absent, ...absentOwned, ...validation],
   Deletion: deletion,
-  Admission: [...admission, ...quotas],
+  Admission: [...admission, ...quotas, ...webhooks],
   Views: views,
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,

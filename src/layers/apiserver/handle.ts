@@ -54,7 +54,7 @@ export const handle = (turn: Turn): ApiResponse => {
     const refusal = refusalOf(thrown)
     const { code, reason = "" } = refusal.status
     if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { allowed, code, reason })
-    return refused(refusal)
+    return warned(acting, refused(refusal))
   }
 }
 
@@ -117,8 +117,8 @@ export const refused = ({ headers, isTemporary = false, status }: Refusal.Refusa
 
 const openApi = OpenApi.make(kinds.all, discovery.version.gitVersion)
 
-/** Warnings come with answers that succeeded; a refusal says it itself. */
-const warned = ({ warnings }: Turn, response: ApiResponse): ApiResponse => {
+/** Warnings come with whatever is answered, as they were given before anybody knew what that would be. */
+const warned = <A extends ApiResponse>({ warnings }: Turn, response: A): A => {
   const warning = fieldValidation.warningHeader(warnings)
   if (warning === undefined || response._tag !== "Answer") return response
   return { ...response, headers: { ...response.headers, warning } }

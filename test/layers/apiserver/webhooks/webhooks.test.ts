@@ -5,6 +5,7 @@ import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
 import { configMap, configMaps, get, patch, pod, pods, post, put, refused, remove, same } from "../client.ts"
+import { ClusterTest } from "../../../../src/layers/ClusterTest.ts"
 import { answer, configurations, configure, everyWrite, hook, layer, patching, says } from "./hooked.ts"
 
 const mark = (key: string) => patching({ op: "add", path: `/data/${key}`, value: "1" })
@@ -310,5 +311,33 @@ describe("while a webhook thinks", () => {
       yield* remove(`${configurations}/validatingwebhookconfigurations/validating`)
       yield* post(configMaps, configMap("x"))
     }).pipe(Effect.provide(layer({ a: says({ allowed: false }) })))
+  )
+})
+
+describe("in a cluster of a test", () => {
+  const configuration = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: v }
+webhooks:
+  - name: v.hooks.example
+    admissionReviewVersions: [v1]
+    sideEffects: None
+    clientConfig: { service: { namespace: default, name: hooks, path: /validate } }
+    rules: [{ apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE] }]
+`
+
+  it.effect("webhooks are functions by their address", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip((yield* ClusterTest).apply([configMap("x")]))
+      assert.include(String(error), 'admission webhook "v.hooks.example" denied the request: no')
+    }).pipe(
+      Effect.provide(
+        ClusterTest.layer({
+          objects: configuration,
+          webhooks: { "https://hooks.default.svc:443/validate": says({ allowed: false, status: { message: "no" } }) }
+        })
+      )
+    )
   )
 })

@@ -66,7 +66,9 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
   }
 ]
 
-const concerns = (hooks: Hooks.Hooks, { kind }: Target): boolean => hooks.exist() && !Hooks.isExempt(kind)
+/** A scale is no part of the object that is written, and nobody is asked about it. */
+const concerns = (hooks: Hooks.Hooks, { kind, subresource }: Target): boolean =>
+  hooks.exist() && !Hooks.isExempt(kind) && subresource !== "scale"
 
 const unmodifiable = ({ name }: Hooks.Hook): Refusal.Refusal =>
   Refusal.internal(
