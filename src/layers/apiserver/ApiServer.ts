@@ -32,7 +32,8 @@ import type { JsonObject } from "./json.ts"
 import * as Refusal from "./Refusal.ts"
 import * as RevisionLog from "./mvcc/RevisionLog.ts"
 import { patient, patientWith } from "./patience.ts"
-import * as kinds from "./schema/kinds.ts"
+import { Catalogue } from "./custom/Catalogue.ts"
+import { all as builtIn } from "./schema/kinds.ts"
 import type { State, Turn } from "./Turn.ts"
 import * as transport from "./transport.ts"
 import * as read from "./verbs/read.ts"
@@ -97,19 +98,23 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const random = yield* Random.Random
   const caller = yield* WebhookCaller
   const log = RevisionLog.make({ capacity: options.history ?? 20_000 })
-  const collections = new Map(
-    kinds.all.map((kind) => [kind.storage, kind.storage] as const).map(([id]) => [id, new Collection(log, id)])
-  )
+  const collections = new Map<string, Collection>()
+  // A kind that is gone leaves an empty collection behind, which its successor of the same name takes over with its history.
   const collection = (storage: string): Collection => {
     const found = collections.get(storage)
-    if (found === undefined) throw new Error(`no storage ${storage}`)
-    return found
+    if (found !== undefined) return found
+    const made = new Collection(log, storage)
+    collections.set(storage, made)
+    return made
   }
+  for (const kind of builtIn) collection(kind.storage)
+  const kinds = new Catalogue()
   const mode = options.authorization ?? "AlwaysAllow"
   const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
   const hooks = Hooks.make(collection)
   const state: State = {
     log,
+    kinds,
     collection,
     admission: Admission.chain([...plugins(options.admission, webhooks.plugins(hooks)), ...authorization]),
     authenticator: Authenticator.make(options.authentication),

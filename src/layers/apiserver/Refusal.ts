@@ -122,6 +122,10 @@ export const invalidPatch = (message: string): Refusal =>
 export const methodNotAllowed = (): Refusal =>
   make(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
+/** 405 for what could be done at another time. */
+export const notAllowedWhile = (verb: string, what: string): Refusal =>
+  make(405, "MethodNotAllowed", `${verb} not allowed while ${what}`, {})
+
 export const unsupportedMediaType = (accepted: ReadonlyArray<string>): Refusal =>
   make(
     415,

@@ -9,11 +9,14 @@ import type { ApiRequest } from "./Api.ts"
 import type { AuditLog } from "./audit/AuditLog.ts"
 import type { Authenticator } from "./authentication/Authenticator.ts"
 import type { Authorizer } from "./authorization/Authorizer.ts"
+import type { Catalogue } from "./custom/Catalogue.ts"
 import type { Collection } from "./mvcc/Collection.ts"
 import type { RevisionLog } from "./mvcc/RevisionLog.ts"
 
 export interface State {
   readonly log: RevisionLog
+  /** What is served at the moment. */
+  readonly kinds: Catalogue
   readonly collection: (storage: string) => Collection
   readonly admission: Admission
   readonly authenticator: Authenticator

@@ -80,7 +80,7 @@ export const request: ApiRequest = {
 export const bootstrap = (turn: Turn): void => {
   const roles = turn.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
   for (const [collection, object] of [...objects(), ...roles]) {
-    const found = target(collection.split("/"))
+    const found = target(turn.state.kinds, collection.split("/"))
     if (found !== undefined) create(turn, found, object, { dryRun: false, manager: "kube-apiserver" })
   }
 }

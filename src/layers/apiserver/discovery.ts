@@ -1,7 +1,6 @@
 /** Everything that describes the server itself: discovery, legacy and aggregated, and its version. Derived from the table. */
 import type { Answer } from "./Api.ts"
-import * as Kind from "./schema/Kind.ts"
-import * as kinds from "./schema/kinds.ts"
+import type * as Kind from "./schema/Kind.ts"
 import { parseAccept } from "./views/negotiate.ts"
 
 const json = (value: unknown, contentType = "application/json"): Answer => ({
@@ -24,30 +23,43 @@ export const version = {
   platform: "embedded"
 } as const
 
-/** Kinds by `group/version`, in the order of the table. */
-const groups: ReadonlyMap<string, ReadonlyArray<Kind.Kind>> = (() => {
-  const out = new Map<string, Array<Kind.Kind>>()
-  for (const kind of kinds.all) {
-    const key = Kind.apiVersion(kind)
-    const list = out.get(key)
-    if (list === undefined) out.set(key, [kind])
+export interface Discovery {
+  /** The document a path stands for, if it is one of these. */
+  readonly find: (segments: ReadonlyArray<string>, accept: string | undefined) => Answer | undefined
+}
+
+/** Of a server with these kinds. */
+export const make = (kinds: ReadonlyArray<Kind.Kind>): Discovery => {
+  const groups = groupsOf(kinds)
+  return {
+    find: (segments, accept) => {
+      switch (segments.join("/")) {
+        case "version":
+          return json(version)
+        case "api":
+          return aggregated(groups, accept, (group) => group === "") ?? json(legacyVersions)
+        case "apis":
+          return aggregated(groups, accept, (group) => group !== "") ?? json(groupList(groups))
+        default:
+          return described(groups, segments)
+      }
+    }
+  }
+}
+
+/** Groups and their versions, the preferred one first, each with its kinds; in the order of the table. */
+type Groups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<Kind.Kind>>>
+
+const groupsOf = (kinds: ReadonlyArray<Kind.Kind>): Groups => {
+  const out = new Map<string, Map<string, Array<Kind.Kind>>>()
+  for (const kind of kinds) {
+    const versions = out.get(kind.group) ?? new Map<string, Array<Kind.Kind>>()
+    out.set(kind.group, versions)
+    const list = versions.get(kind.version)
+    if (list === undefined) versions.set(kind.version, [kind])
     else list.push(kind)
   }
   return out
-})()
-
-/** The document a path stands for, if it is one of these. */
-export const find = (segments: ReadonlyArray<string>, accept: string | undefined): Answer | undefined => {
-  switch (segments.join("/")) {
-    case "version":
-      return json(version)
-    case "api":
-      return aggregated(accept, (group) => group === "") ?? json(legacyVersions)
-    case "apis":
-      return aggregated(accept, (group) => group !== "") ?? json(groupList())
-    default:
-      return described(segments)
-  }
 }
 
 const legacyVersions = {
@@ -56,34 +68,28 @@ const legacyVersions = {
   serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: "127.0.0.1:443" }]
 }
 
-const groupNames = (): ReadonlyArray<string> => [...new Set(kinds.all.map((kind) => kind.group))]
-
-const versionsOf = (group: string): ReadonlyArray<string> => [
-  ...new Set(kinds.all.filter((kind) => kind.group === group).map((kind) => kind.version))
-]
-
-const groupDocument = (group: string) => {
-  const versions = versionsOf(group).map((one) => ({ groupVersion: `${group}/${one}`, version: one }))
-  return { name: group, versions, preferredVersion: versions[0] }
+const groupDocument = (name: string, of: ReadonlyMap<string, unknown>) => {
+  const versions = [...of.keys()].map((one) => ({ groupVersion: `${name}/${one}`, version: one }))
+  return { name, versions, preferredVersion: versions[0] }
 }
 
-const groupList = () => ({
+const groupList = (groups: Groups) => ({
   kind: "APIGroupList",
   apiVersion: "v1",
-  groups: groupNames()
-    .filter((group) => group !== "")
-    .map(groupDocument)
+  groups: [...groups].filter(([group]) => group !== "").map(([group, versions]) => groupDocument(group, versions))
 })
 
-const described = (segments: ReadonlyArray<string>): Answer | undefined => {
+const described = (groups: Groups, segments: ReadonlyArray<string>): Answer | undefined => {
   const [root, ...rest] = segments
-  if (root === "apis" && rest.length === 1 && rest[0] !== "" && groupNames().includes(rest[0] ?? "")) {
-    return json({ kind: "APIGroup", apiVersion: "v1", ...groupDocument(rest[0] ?? "") })
+  const [first = ""] = rest
+  const named = root === "apis" && first !== "" ? groups.get(first) : undefined
+  if (rest.length === 1 && named !== undefined) {
+    return json({ kind: "APIGroup", apiVersion: "v1", ...groupDocument(first, named) })
   }
   if (!(root === "api" && rest.length === 1) && !(root === "apis" && rest.length === 2)) return undefined
-  const groupVersion = rest.join("/")
-  const list = groups.get(groupVersion)
+  const list = root === "api" ? groups.get("")?.get(first) : named?.get(rest[1] ?? "")
   if (list === undefined) return undefined
+  const groupVersion = rest.join("/")
   return json({ kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: list.flatMap(resources) })
 }
 
@@ -128,24 +134,28 @@ const subresource = (kind: Kind.Kind, name: string) => {
 }
 
 /** Aggregated discovery, when the client offers to take it. */
-const aggregated = (accept: string | undefined, belongs: (group: string) => boolean): Answer | undefined => {
+const aggregated = (
+  groups: Groups,
+  accept: string | undefined,
+  belongs: (group: string) => boolean
+): Answer | undefined => {
   for (const { parameters, type } of parseAccept(accept ?? "")) {
     if (type !== "application/json") continue
     const { as, g, v } = parameters
     if (as === undefined) return undefined
     if (as !== "APIGroupDiscoveryList" || g !== "apidiscovery.k8s.io" || (v !== "v2" && v !== "v2beta1")) continue
-    const items = groupNames().filter(belongs).map(discoveryGroup)
+    const items = [...groups].filter(([group]) => belongs(group)).map(discoveryGroup)
     const value = { kind: "APIGroupDiscoveryList", apiVersion: `apidiscovery.k8s.io/${v}`, metadata: {}, items }
     return json(value, `application/json;g=apidiscovery.k8s.io;v=${v};as=APIGroupDiscoveryList`)
   }
   return undefined
 }
 
-const discoveryGroup = (group: string) => ({
+const discoveryGroup = ([group, versions]: readonly [string, ReadonlyMap<string, ReadonlyArray<Kind.Kind>>]) => ({
   metadata: group === "" ? {} : { name: group },
-  versions: versionsOf(group).map((one) => ({
-    version: one,
-    resources: (groups.get(group === "" ? one : `${group}/${one}`) ?? []).map(discoveryResource),
+  versions: [...versions].map(([version, kinds]) => ({
+    version,
+    resources: kinds.map(discoveryResource),
     freshness: "Current"
   }))
 })

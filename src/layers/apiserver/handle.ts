@@ -12,6 +12,7 @@ import * as attributes from "./authorization/attributes.ts"
 import * as gate from "./authorization/gate.ts"
 import type { Attributes } from "./authorization/rule.ts"
 import * as body from "./body.ts"
+import * as definitions from "./custom/definitions.ts"
 import * as discovery from "./discovery.ts"
 import * as health from "./health.ts"
 import * as OpenApi from "./openapi/serve.ts"
@@ -19,7 +20,7 @@ import * as Refusal from "./Refusal.ts"
 import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
 import * as fieldValidation from "./rules/fieldValidation.ts"
-import * as kinds from "./schema/kinds.ts"
+import type { Kind } from "./schema/Kind.ts"
 import type { Turn } from "./Turn.ts"
 import * as options from "./verbs/options.ts"
 import * as patch from "./verbs/patch.ts"
@@ -97,7 +98,7 @@ const record = (
 
 /** Of the object that this turn has just created. */
 const nameGiven = ({ request, state }: Turn): string => {
-  const target = routing.target(routing.segmentsOf(request.path) ?? [])
+  const target = routing.target(state.kinds, routing.segmentsOf(request.path) ?? [])
   return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
 }
 
@@ -115,7 +116,21 @@ export const refused = ({ headers, isTemporary = false, status }: Refusal.Refusa
   return { ...said, headers: { ...retry, ...headers }, ...(isTemporary ? { isTemporary } : {}) }
 }
 
-const openApi = OpenApi.make(kinds.all, discovery.version.gitVersion)
+/** What describes a set of kinds, made when somebody first asks for it. */
+interface Descriptions {
+  readonly discovery: discovery.Discovery
+  readonly openApi: OpenApi.OpenApi
+}
+
+const described = new WeakMap<ReadonlyArray<Kind>, Descriptions>()
+
+const descriptionsOf = (kinds: ReadonlyArray<Kind>): Descriptions => {
+  const found = described.get(kinds)
+  if (found !== undefined) return found
+  const made = { discovery: discovery.make(kinds), openApi: OpenApi.make(kinds, discovery.version.gitVersion) }
+  described.set(kinds, made)
+  return made
+}
 
 /** Warnings come with whatever is answered, as they were given before anybody knew what that would be. */
 const warned = <A extends ApiResponse>({ warnings }: Turn, response: A): A => {
@@ -127,8 +142,9 @@ const warned = <A extends ApiResponse>({ warnings }: Turn, response: A): A => {
 const route = (turn: Turn, segments: ReadonlyArray<string> | undefined): ApiResponse => {
   const { method } = turn.request
   if (segments === undefined) throw Refusal.unknownPath()
-  const target = routing.target(segments)
-  if (target !== undefined) return dispatch(turn, target)
+  const target = routing.target(turn.state.kinds, segments)
+  if (target !== undefined) return settled(turn, target, dispatch(turn, target))
+  const { discovery, openApi } = descriptionsOf(turn.state.kinds.all)
   const document =
     health.find(segments, turn.request.query) ??
     discovery.find(segments, turn.request.headers["accept"]) ??
@@ -136,6 +152,12 @@ const route = (turn: Turn, segments: ReadonlyArray<string> | undefined): ApiResp
   if (document === undefined) throw Refusal.unknownPath()
   if (method !== "GET" && method !== "HEAD") throw Refusal.methodNotAllowed()
   return document
+}
+
+/** After a write that may change what is served, the answer to which is what it was before that. */
+const settled = (turn: Turn, { kind }: Target, response: ApiResponse): ApiResponse => {
+  if (definitions.concerns(kind) && turn.request.method !== "GET") definitions.sync(turn)
+  return response
 }
 
 const viewOf = (turn: Turn, { kind, name }: Target): View =>
@@ -168,6 +190,7 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
       return answer(200, read.list(turn, target, form))
     case "POST": {
       if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
+      definitions.refuseTerminating(target, "create")
       const version = write.create(
         turn,
         target,

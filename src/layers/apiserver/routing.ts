@@ -2,8 +2,7 @@
  * From a path to what it names: a kind, a namespace, a name, a subresource. Source: the request info of the reference
  * server. A path that names nothing is `undefined`, never an error: the caller knows what else it may be.
  */
-import * as Kind from "./schema/Kind.ts"
-import * as kinds from "./schema/kinds.ts"
+import type * as Kind from "./schema/Kind.ts"
 
 export interface Target {
   readonly kind: Kind.Kind
@@ -15,9 +14,10 @@ export interface Target {
   readonly subresource: string
 }
 
-const byPath: ReadonlyMap<string, Kind.Kind> = new Map(
-  kinds.all.map((kind) => [`${Kind.apiVersion(kind)}/${kind.plural}`, kind])
-)
+/** What is served, by `group/version/plural`. */
+export interface Served {
+  readonly find: (path: string) => Kind.Kind | undefined
+}
 
 /** The decoded segments, or undefined when one of them is not valid percent-encoding. */
 export const segmentsOf = (path: string): ReadonlyArray<string> | undefined => {
@@ -37,16 +37,16 @@ export const segmentsOf = (path: string): ReadonlyArray<string> | undefined => {
 }
 
 /** Below `/api/v1` or `/apis/<group>/<version>`. */
-export const target = (segments: ReadonlyArray<string>): Target | undefined => {
+export const target = (served: Served, segments: ReadonlyArray<string>): Target | undefined => {
   const start = segments[0] === "api" ? 2 : segments[0] === "apis" ? 3 : 0
   if (start === 0 || segments.length <= start) return undefined
   const groupVersion = segments.slice(1, start).join("/")
   const rest = segments.slice(start)
   if (rest[0] === "namespaces" && rest.length > 2) {
-    const kind = byPath.get(`${groupVersion}/${rest[2]}`)
+    const kind = served.find(`${groupVersion}/${rest[2]}`)
     if (kind?.namespaced === true) return finish(kind, rest[1] ?? "", rest.slice(3))
   }
-  const kind = byPath.get(`${groupVersion}/${rest[0]}`)
+  const kind = served.find(`${groupVersion}/${rest[0]}`)
   if (kind === undefined) return undefined
   // Without a namespace a namespaced kind can only be listed and watched.
   if (kind.namespaced && rest.length > 1) return undefined

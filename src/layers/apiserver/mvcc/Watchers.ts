@@ -35,6 +35,8 @@ export interface Watchers {
   readonly notify: (change: Change) => void
   /** Ends every watch of the collection. */
   readonly closeAll: () => void
+  /** Ends every watch of the collection once it has delivered what has happened so far. */
+  readonly finishAll: () => void
   readonly size: () => number
 }
 
@@ -67,6 +69,9 @@ export const make = (history: History, log: RevisionLog): Watchers => {
     },
     closeAll: () => {
       for (const watcher of open) watcher.end()
+    },
+    finishAll: () => {
+      for (const watcher of open) watcher.finish()
     },
     size: () => open.size
   }
@@ -114,6 +119,8 @@ const pull = (watcher: Watcher): Effect.Effect<Lines, Cause.Done> => {
 
 class Watcher {
   ended = false
+  /** Ends when there is nothing left to deliver. */
+  private finishing = false
   /** Present while the watcher is synced and its consumer waits. */
   wake: (() => void) | undefined
   private readonly plan: Plan
@@ -155,6 +162,11 @@ class Watcher {
     this.rouse()
   }
 
+  finish(): void {
+    this.finishing = true
+    this.rouse()
+  }
+
   /** The next lines; none when the watcher is synced or over. */
   take(): Array<string> {
     if (this.delivered < this.plan.initial.length) return this.takeInitial()
@@ -169,6 +181,7 @@ class Watcher {
       this.position = Math.max(this.position, this.log.revision())
       lines.push(this.bookmarkLine(this.position, false))
     }
+    if (this.finishing && lines.length === 0) this.ended = true
     return lines
   }
 

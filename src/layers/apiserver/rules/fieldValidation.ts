@@ -11,6 +11,7 @@ import type { Json, JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
 import { decode, decodeSparse } from "../schema/decode.ts"
 import type { Findings, Mismatch } from "../schema/decode.ts"
+import { decodeCustom } from "../schema/decodeCustom.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as scalars from "../schema/scalars.ts"
 import * as types from "../schema/types.ts"
@@ -59,13 +60,35 @@ const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
   (findings?.unknown ?? []).map((path) => `unknown field ${JSON.stringify(path)}`)
 
 /** The body of a create or an update. */
-export const ofBody = (turn: Turn, kind: Kind): Decode => bodyAs(turn, types.ofKind(kind))
+export const ofBody = (turn: Turn, kind: Kind): Decode => bodyAs(turn, readerOf(kind))
 
 /** The body of a subresource that takes a type of its own: `autoscaling.Scale`. */
-export const ofBodyAs = (turn: Turn, type: string): Decode => bodyAs(turn, types.get(type))
+export const ofBodyAs = (turn: Turn, type: string): Decode => bodyAs(turn, ofType(types.get(type)))
+
+/** How objects of one kind or type are read, and what they are called. */
+interface Reader {
+  readonly name: string
+  readonly version: string
+  readonly read: (object: JsonObject) => Findings | undefined
+}
+
+const ofType = (type: types.Type): Reader => ({
+  name: type.name,
+  version: type.version,
+  read: (object) => decode(object, type)
+})
+
+const readerOf = (kind: Kind): Reader | undefined => {
+  const { custom } = kind
+  if (custom !== undefined) {
+    return { name: kind.kind, version: kind.version, read: (object) => decodeCustom(object, custom.schema, decode) }
+  }
+  const type = types.ofKind(kind)
+  return type === undefined ? undefined : ofType(type)
+}
 
 const bodyAs =
-  (turn: Turn, type: types.Type | undefined): Decode =>
+  (turn: Turn, type: Reader | undefined): Decode =>
   (object) => {
     const directive = directiveOf(turn)
     if (type === undefined) return
@@ -74,7 +97,7 @@ const bodyAs =
         `${type.name} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.name}: ${why}`
       )
     const repeated = directive === "Ignore" ? [] : repeatedIn(turn.request, object)
-    const findings = decode(object, type)
+    const findings = type.read(object)
     if (findings?.mismatch !== undefined) throw refuse(goText(findings.mismatch))
     const errors = [...repeated.map((path) => `duplicate field ${JSON.stringify(path)}`), ...unknownTexts(findings)]
     settle(turn, directive, errors, refuse)
@@ -86,19 +109,18 @@ const repeatedIn = ({ body, isOwnBody }: Turn["request"], object: JsonObject): R
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
 /** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
-export const ofPatched = (turn: Turn, kind: Kind, again: () => Json): Decode =>
-  patchedAs(turn, types.ofKind(kind), again)
+export const ofPatched = (turn: Turn, kind: Kind, again: () => Json): Decode => patchedAs(turn, readerOf(kind), again)
 
 /** The same for a subresource with a type of its own. */
 export const ofPatchedAs = (turn: Turn, type: string, again: () => Json): Decode =>
-  patchedAs(turn, types.get(type), again)
+  patchedAs(turn, ofType(types.get(type)), again)
 
 const patchedAs =
-  (turn: Turn, type: types.Type | undefined, again: () => Json): Decode =>
+  (turn: Turn, type: Reader | undefined, again: () => Json): Decode =>
   (object) => {
     const directive = directiveOf(turn)
     if (type === undefined) return
-    const findings = decode(object, type)
+    const findings = type.read(object)
     if (findings === undefined) return
     const refuse = (why: string) => invalidPatch(JSON.stringify(again()), why)
     if (findings.mismatch !== undefined) throw refuse(goText(findings.mismatch))
@@ -118,13 +140,19 @@ export const ofMerged =
     settle(turn, directive, unknownTexts(findings), refuse)
   }
 
+const nothing: Findings = { unknown: [], mismatch: undefined }
+
+const sparse = (kind: Kind, object: JsonObject): Findings | undefined => {
+  if (kind.custom !== undefined) return decodeCustom(object, kind.custom.schema, decodeSparse)
+  const type = types.ofKind(kind)
+  return type === undefined ? undefined : decodeSparse(object, type)
+}
+
 /** The configuration of an apply, for which every unknown field is an error. */
 export const ofApplied =
   (kind: Kind): Decode =>
   (object) => {
-    const type = types.ofKind(kind)
-    if (type === undefined) return
-    const { mismatch, unknown } = decodeSparse(object, type)
+    const { mismatch, unknown } = sparse(kind, object) ?? nothing
     const errors = [
       ...unknown.map((path) => `.${path}: field not declared in schema`),
       ...(mismatch === undefined ? [] : [typedText(mismatch)])

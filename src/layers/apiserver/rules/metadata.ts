@@ -92,6 +92,9 @@ const counts = (kind: Kind, object: JsonObject, existing: JsonObject): boolean =
   if (kind.generation === "content") {
     return !equal(contentOf(object), contentOf(existing))
   }
+  if (kind.generation === "whole") {
+    return !equal(contentOf(object), contentOf(existing)) || !equal(get(object, "status"), get(existing, "status"))
+  }
   if (!equal(get(object, "spec"), get(existing, "spec"))) return true
   if (kind.generation !== "annotations") return false
   return !equal(at(object, "metadata", "annotations"), at(existing, "metadata", "annotations"))

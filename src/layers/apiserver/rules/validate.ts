@@ -7,6 +7,7 @@ import type { JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as names from "./names.ts"
+import * as custom from "./validation/custom.ts"
 import { invalid, pushAll, required, tooLong } from "./validation/field.ts"
 import type { Errors } from "./validation/field.ts"
 import { rulesOf } from "./validation/table.ts"
@@ -21,6 +22,7 @@ export const object = (kind: Kind, object: JsonObject, before?: JsonObject): voi
   const errors = ofMetadata(kind, object)
   const rules = rulesOf(kind)
   rules.check?.(errors, object)
+  custom.check(errors, kind, object, before)
   if (before === undefined) rules.create?.(errors, object)
   else rules.change?.(errors, object, before)
   if (errors.length > 0) throw Refusal.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
@@ -29,6 +31,7 @@ export const object = (kind: Kind, object: JsonObject, before?: JsonObject): voi
 /** The same for writes through a subresource: the metadata, and the ephemeral containers where they are what is written. */
 export const part = (kind: Kind, subresource: string, object: JsonObject, before: JsonObject): void => {
   const errors = ofMetadata(kind, object)
+  custom.check(errors, kind, object, before)
   if (subresource === "ephemeralcontainers") rulesOf(kind).ephemeral?.(errors, object, before)
   if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
 }

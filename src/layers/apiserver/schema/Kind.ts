@@ -2,20 +2,43 @@
  * One row of the schema table: everything the server knows about a kind, as data. Rules read it; no rule asks for a kind by
  * name. Rows that are mere defaults are filled in by `make`.
  */
+import type { StructuralSchema } from "../../../kube/structural/StructuralSchema.ts"
 import type { JsonObject } from "../json.ts"
 import { onCreateOf } from "./creation.ts"
 import { defaultsOf } from "./defaults/table.ts"
+import type { Shape } from "./Shape.ts"
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch"
 
 export interface Column {
   readonly name: string
-  readonly type: "string" | "integer" | "boolean" | "date"
-  readonly format?: "name" | undefined
+  readonly type: "string" | "integer" | "number" | "boolean" | "date"
+  readonly format?: string | undefined
+  /** Its name unless said otherwise. */
+  readonly description?: string | undefined
   /** 0 is always shown, above that only with `-o wide`. */
   readonly priority?: number | undefined
   /** Cell of an object; `now` in milliseconds. */
-  readonly cell: (object: JsonObject, now: number) => string | number | boolean
+  readonly cell: (object: JsonObject, now: number) => string | number | boolean | null
+}
+
+/** What a CustomResourceDefinition says of a version of its kind, and no built-in kind has. */
+export interface Custom {
+  /** Name of the definition. */
+  readonly definition: string
+  readonly schema: StructuralSchema
+  readonly shape: Shape
+  /** Where a Scale finds what it is about, as names of members. */
+  readonly scale: ScalePaths | undefined
+  /** The definition is being deleted: nothing new is made. */
+  readonly terminating: boolean
+}
+
+export interface ScalePaths {
+  readonly replicas: ReadonlyArray<string>
+  readonly statusReplicas: ReadonlyArray<string>
+  /** To a text. */
+  readonly selector: ReadonlyArray<string> | undefined
 }
 
 /** Translation between the stored form and the one this group and version serves. Both may change their argument. */
@@ -40,9 +63,9 @@ export interface Kind {
   readonly storage: string
   /**
    * Whether `metadata.generation` counts changes of the spec; `annotations`: of the annotations too; `content`: of all that
-   * is neither metadata nor status, as kinds without a spec do.
+   * is neither metadata nor status, as kinds without a spec do; `whole`: of the status too.
    */
-  readonly generation: boolean | "annotations" | "content"
+  readonly generation: boolean | "annotations" | "content" | "whole"
   /** Members of the metadata that the status endpoint cannot change; the others it can, as on the reference server. */
   readonly statusKeeps: ReadonlyArray<string>
   /** Whether a deletion without a policy leaves the dependents alone; for kinds older than the garbage collector. */
@@ -71,6 +94,7 @@ export interface Kind {
   readonly onUpdate: ((object: JsonObject, existing: JsonObject, now: string) => void) | undefined
   readonly conversion: Conversion | undefined
   readonly columns: ReadonlyArray<Column> | undefined
+  readonly custom: Custom | undefined
 }
 
 const allVerbs: ReadonlyArray<Verb> = [
@@ -110,6 +134,7 @@ export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>):
   onUpdate: undefined,
   conversion: undefined,
   columns: undefined,
+  custom: undefined,
   ...row
 })
 

@@ -3,6 +3,7 @@
  * view of the type table. A place that is not described is ordinary: maps merge key by key, lists are replaced whole. Shapes
  * are made as patches reach them, once per type.
  */
+import type { Kind } from "./Kind.ts"
 import * as kinds from "./kinds.ts"
 import * as types from "./types.ts"
 
@@ -12,7 +13,7 @@ export interface Shape {
   /** Server-side apply: members that together identify an element; none when the list is replaced whole. */
   readonly keys?: ReadonlyArray<string> | undefined
   /** Values that stand for an absent key member. */
-  readonly keyDefaults?: Readonly<Record<string, string>> | undefined
+  readonly keyDefaults?: Readonly<Record<string, string | number | boolean>> | undefined
   /** Server-side apply: a list of primitives that is a set. */
   readonly set?: boolean | undefined
   /** Strategic merge patch: a list of primitives that is added to. */
@@ -23,7 +24,15 @@ export interface Shape {
   readonly always?: boolean | undefined
   /** Shapes of the members of the object, or of the elements of the list. */
   readonly fields?: Readonly<Record<string, Shape>> | undefined
+  /** Shape of the members that are not named. */
+  readonly others?: Shape | undefined
 }
+
+/** Of a kind, as it is stored. */
+export const ofKind = (kind: Pick<Kind, "custom" | "storage">): Shape => kind.custom?.shape ?? of(kind.storage)
+
+/** Of the metadata of any object. */
+export const metadata = (): Shape => ({ always: true, fields: ofType("meta.ObjectMeta") })
 
 const byStorage = new Map<string, Shape>()
 
@@ -35,7 +44,7 @@ export const of = (storage: string): Shape => {
   const type = kind === undefined ? undefined : types.ofKind(kind)
   // What every object has, for kinds that the table does not describe.
   const shape: Shape = {
-    fields: type === undefined ? { metadata: { always: true, fields: ofType("meta.ObjectMeta") } } : ofType(type.id)
+    fields: type === undefined ? { metadata: metadata() } : ofType(type.id)
   }
   byStorage.set(storage, shape)
   return shape
@@ -90,7 +99,7 @@ const defaultsOf = (type: string | undefined, keys: ReadonlyArray<string>): Read
 
 export const field = (shape: Shape | undefined, name: string): Shape | undefined => {
   const fields = shape?.fields
-  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : shape?.others
 }
 
 /** Members that identify an element of a list; none when the list does not merge by members. */

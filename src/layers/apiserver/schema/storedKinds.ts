@@ -153,6 +153,19 @@ export const stored: ReadonlyArray<Kind.Kind> = [
   Kind.make({ ...autoscaler, version: "v2" }),
   Kind.make({ ...autoscaler, version: "v1", conversion: autoscaling.conversion }),
   Kind.make({
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    kind: "CustomResourceDefinition",
+    columns: groupColumns.dated,
+    plural: "customresourcedefinitions",
+    shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
+    namespaced: false,
+    subresources: status,
+    unconditionalUpdate: false,
+    generation: true
+  }),
+  Kind.make({
     group: "scheduling.k8s.io",
     version: "v1",
     kind: "PriorityClass",

@@ -13,6 +13,7 @@
  * when it is sent. What is required or has `&` is always there, as null or empty if need be.
  */
 import { types as admissionregistration } from "./types/admissionregistration.ts"
+import { types as apiextensions } from "./types/apiextensions.ts"
 import { types as apps } from "./types/apps.ts"
 import { types as authentication } from "./types/authentication.ts"
 import { types as authorization } from "./types/authorization.ts"
@@ -33,6 +34,7 @@ import { types as storage } from "./types/storage.ts"
 const tables: ReadonlyMap<string, string> = new Map(
   Object.entries({
     admissionregistration,
+    apiextensions,
     apps,
     authentication,
     authorization,

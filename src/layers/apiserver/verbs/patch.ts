@@ -61,14 +61,18 @@ const edited = (turn: Turn.Turn, { kind }: Target, existing: Version.Version): J
  */
 const merged = (turn: Turn.Turn, target: Target, existing: Version.Version, type: string): Json => {
   const sent = sentBy(turn)
-  if (type !== mediaTypes.merge && type !== mediaTypes.strategic) {
-    throw Refusal.unsupportedMediaType(Object.values(mediaTypes))
+  // Nothing says how the lists of a custom kind merge strategically.
+  const accepted = Object.values(mediaTypes).filter(
+    (one) => target.kind.custom === undefined || one !== mediaTypes.strategic
+  )
+  if (type === mediaTypes.apply || type === mediaTypes.json || !accepted.some((one) => one === type)) {
+    throw Refusal.unsupportedMediaType(accepted)
   }
   if (!isObject(sent)) throw Refusal.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
   const current = speaksOfOwners(sent) ? served(target.kind, existing) : servedUnowned(target.kind, existing)
   return type === mediaTypes.merge
     ? mergePatch.apply(current, sent)
-    : strategicPatch.apply(current, sent, Shape.of(target.kind.storage))
+    : strategicPatch.apply(current, sent, Shape.ofKind(target.kind))
 }
 
 /**
@@ -103,8 +107,8 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
     force: isTrue(query.get("force")),
     time: Turn.timestamp(turn.now),
-    shape: Shape.of(kind.storage),
-    settle: (merged) => void converted.asStored(kind, merged)
+    shape: Shape.ofKind(kind),
+    settle: (merged) => (kind.custom === undefined ? void converted.asStored(kind, merged) : kind.defaults?.(merged))
   })
   const settled = { ...options, owners }
   if (existing === undefined) return { version: write.createNamed(turn, target, object, settled), created: true }

@@ -2,6 +2,7 @@
 import { at, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
+import { holdForCleanup } from "../custom/Definition.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import { invalidValue } from "../rules/validate.ts"
@@ -75,6 +76,7 @@ export const removeOne = (
 ): Removed => {
   const object = Version.parse(version)
   lifecycle.checkPreconditions(kind, object, options)
+  holdForCleanup(kind, object)
   switch (lifecycle.markDeleted(turn, kind, object, options)) {
     case "gone":
       return { gone: true, version: write.erase(turn, kind, object, options.dryRun) }

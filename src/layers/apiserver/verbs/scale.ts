@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
-import { at, clone, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
+import { at, clone, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as jsonPatch from "../patch/jsonPatch.ts"
@@ -13,6 +13,7 @@ import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../rules/fieldValidation.ts"
 import { invalidValue } from "../rules/validate.ts"
+import type { Kind } from "../schema/Kind.ts"
 import type { Turn } from "../Turn.ts"
 import * as Version from "../mvcc/Version.ts"
 import * as read from "./read.ts"
@@ -25,12 +26,12 @@ export const scale = (turn: Turn, target: Target): readonly [number, string] => 
   const existing = read.find(turn, target)
   const object = Version.parse(existing)
   const method = turn.request.method
-  if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(object))]
+  if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.kind, object))]
   if (method !== "PUT" && method !== "PATCH") throw Refusal.methodNotAllowed()
   const wanted =
     method === "PUT"
       ? body.optional(turn.request, "Scale", fieldValidation.ofBodyAs(turn, scaleType))
-      : patched(turn, scaleOf(object))
+      : patched(turn, scaleOf(target.kind, object))
   if (!isObject(wanted)) throw Refusal.badRequest("the object provided is unrecognized (must be of type Scale)")
   const given = textAt(wanted, "metadata", "name")
   if (given !== "" && given !== target.name) {
@@ -38,16 +39,25 @@ export const scale = (turn: Turn, target: Target): readonly [number, string] => 
   }
   const metadata = ensureObject(object, "metadata")
   for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
-  ensureObject(object, "spec")["replicas"] = replicasOf(wanted, target.name)
+  const path = target.kind.custom?.scale?.replicas ?? workloads.replicas
+  const parent = path.slice(0, -1).reduce(ensureObject, object)
+  set(parent, path.at(-1) ?? "replicas", replicasOf(wanted, target.name))
   const updated = write.update(turn, target, object, existing, write.optionsOf(turn))
-  return [200, JSON.stringify(scaleOf(Version.parse(updated)))]
+  return [200, JSON.stringify(scaleOf(target.kind, Version.parse(updated)))]
 }
 
-const scaleOf = (object: JsonObject): JsonObject => {
+/** Where the built-in kinds have what a Scale is about. */
+const workloads = { replicas: ["spec", "replicas"], statusReplicas: ["status", "replicas"] } as const
+
+const scaleOf = ({ custom }: Kind, object: JsonObject): JsonObject => {
   const metadata = objectAt(object, "metadata") ?? {}
   const kept = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"]
-  const selector = selectorText(at(object, "spec", "selector"))
-  const replicas = at(object, "spec", "replicas") ?? 0
+  const paths = custom?.scale ?? workloads
+  const selector =
+    custom === undefined
+      ? selectorText(at(object, "spec", "selector"))
+      : textAt(object, ...(custom.scale?.selector ?? ["", ""]))
+  const replicas = at(object, ...paths.replicas) ?? 0
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -55,7 +65,7 @@ const scaleOf = (object: JsonObject): JsonObject => {
     // Its type leaves a zero out.
     spec: replicas === 0 ? {} : { replicas },
     status: {
-      replicas: at(object, "status", "replicas") ?? 0,
+      replicas: at(object, ...paths.statusReplicas) ?? 0,
       ...(selector === "" ? {} : { selector })
     }
   }

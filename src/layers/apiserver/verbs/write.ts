@@ -190,7 +190,7 @@ export const update = (
   if (whole) validate.object(kind, next, before)
   else validate.part(kind, target.subresource, next, before)
   turn.state.admission.check(written)
-  const difference = fields.between(before, next, Shape.of(kind.storage))
+  const difference = fields.between(before, next, Shape.ofKind(kind))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
@@ -216,7 +216,7 @@ const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind ===
 const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners =>
   managedFields.createdBy(
     object,
-    Shape.of(target.kind.storage),
+    Shape.ofKind(target.kind),
     serversOwn(target.kind),
     writerOf(target, options),
     Turn.timestamp(turn.now)

@@ -16,7 +16,7 @@ export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, n
       name: column.name,
       type: column.type,
       format: column.format ?? "",
-      description: column.name,
+      description: column.description ?? column.name,
       priority: column.priority ?? 0
     }))
   )

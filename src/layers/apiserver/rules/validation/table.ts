@@ -9,6 +9,7 @@ import * as autoscaling from "./autoscaling.ts"
 import * as claims from "./claims.ts"
 import * as coordination from "./coordination.ts"
 import * as data from "./data.ts"
+import * as definitions from "./definitions.ts"
 import * as ingresses from "./ingresses.ts"
 import * as jobs from "./jobs.ts"
 import * as networking from "./networking.ts"
@@ -66,6 +67,10 @@ const table: ReadonlyMap<string, Rules> = new Map(
     ResourceQuota: { check: storage.quota, change: storage.quotaUpdate },
     LimitRange: { check: storage.limitRange },
     Node: { check: storage.node, change: storage.nodeUpdate },
+    "apiextensions.k8s.io/CustomResourceDefinition": {
+      check: definitions.definition,
+      change: definitions.definitionUpdate
+    },
     "scheduling.k8s.io/PriorityClass": { check: storage.priorityClass, change: storage.priorityClassUpdate }
   } satisfies Record<string, Rules>)
 )

@@ -1,7 +1,7 @@
-/** Defaults of webhooks. Source: admissionregistration/v1 defaults of the reference server. */
-import { objectAt } from "../../json.ts"
+/** Defaults of webhooks and of definitions of custom resources. Source: admissionregistration/v1 and apiextensions/v1 defaults. */
+import { ensureObject, objectAt, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
-import { absent, objects } from "./fill.ts"
+import { absent, empty, objects, specOf } from "./fill.ts"
 
 const hook = {
   failurePolicy: "Fail",
@@ -23,4 +23,12 @@ export const validatingWebhooks = (object: JsonObject): void => {
 export const mutatingWebhooks = (object: JsonObject): void => {
   validatingWebhooks(object)
   for (const one of objects(object, "webhooks")) absent(one, { reinvocationPolicy: "Never" })
+}
+
+export const definition = (object: JsonObject): void => {
+  const spec = specOf(object)
+  absent(spec, { conversion: { strategy: "None" } })
+  const names = ensureObject(spec, "names")
+  const kind = textAt(names, "kind")
+  if (kind !== "") empty(names, { listKind: `${kind}List`, singular: kind.toLowerCase() })
 }

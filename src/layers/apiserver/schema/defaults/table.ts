@@ -48,6 +48,7 @@ const table: ReadonlyMap<string, Defaults> = new Map(
     "apps/ReplicaSet": workloads.replicaSet,
     "apps/StatefulSet": workloads.statefulSet,
     "apps/DaemonSet": workloads.daemonSet,
+    "apiextensions.k8s.io/CustomResourceDefinition": extensions.definition,
     "admissionregistration.k8s.io/MutatingWebhookConfiguration": extensions.mutatingWebhooks,
     "admissionregistration.k8s.io/ValidatingWebhookConfiguration": extensions.validatingWebhooks,
     "autoscaling/HorizontalPodAutoscaler": autoscaler,
