@@ -49,6 +49,24 @@ export const owner = (
   })
 }
 
+/**
+ * The owner that an annotation of the object names by its key: `namespace/name`, or the name alone for a cluster-scoped owner. For
+ * dependents in other namespaces than their owner's, where owner references may not lead; nothing collects those when the owner goes, so
+ * its controller has to, in a finalizer. A value that is no such key asks for nothing. Write it with `Key.of(owner)`.
+ */
+export const annotation = (name: string, kind: Pick<OwnerKind, "scope"> = {}): Trigger<KubeObject> => {
+  const isKey = kind.scope === "Cluster" ? clusterKey : namespacedKey
+  return map((object) => {
+    const annotations = object.metadata.annotations
+    const key = annotations !== undefined && Object.hasOwn(annotations, name) ? annotations[name] : undefined
+    return key !== undefined && isKey.test(key) ? [key] : none
+  })
+}
+
+const namespacedKey = /^[^/]+\/[^/]+$/
+
+const clusterKey = /^[^/]+$/
+
 /** What `index` needs of a store: `Store` and the informers of the cache have it. */
 export interface Indexed {
   readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>

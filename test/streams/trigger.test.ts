@@ -54,6 +54,23 @@ describe("triggers", () => {
     assert.deepStrictEqual(owner(created(pod(reference("n1", { apiVersion: "v1", kind: "Node" })))), ["n1"])
   })
 
+  it("annotation leads to an owner in any namespace; what is no key leads nowhere", () => {
+    const annotated = (value: string): KubeObject => ({
+      metadata: { name: "p", namespace: "ns", annotations: { "example.com/owner": value } }
+    })
+    const owner = Trigger.annotation("example.com/owner")
+    assert.deepStrictEqual(owner(created(annotated("other/web"))), ["other/web"])
+    assert.deepStrictEqual(owner(updated(annotated("other/old"), annotated("other/new"))), ["other/new", "other/old"])
+    for (const value of ["", "web", "/web", "other/", "a/b/c"]) {
+      assert.deepStrictEqual(owner(created(annotated(value))), [], value)
+    }
+    assert.deepStrictEqual(owner(created(pod())), [])
+    assert.deepStrictEqual(Trigger.annotation("toString")(created(annotated("other/web"))), [])
+    const node = Trigger.annotation("example.com/owner", { scope: "Cluster" })
+    assert.deepStrictEqual(node(created(annotated("n1"))), ["n1"])
+    assert.deepStrictEqual(node(created(annotated("other/n1"))), [])
+  })
+
   it("index finds the objects of another store that refer to the object", () => {
     const store = Store.make<KubeObject>()
     store.addIndex("secret", (object) => Object.keys(object.metadata.annotations ?? {}))
