@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import * as Access from "../kube/Access.ts"
 import type { Key } from "../kube/Key.ts"
 import type { KubeObject } from "../kube/Meta.ts"
@@ -19,6 +20,7 @@ import type * as Reconcile from "../streams/Reconcile.ts"
 import type * as TokenBucket from "../streams/tokenBucket.ts"
 import * as Trigger from "../streams/trigger.ts"
 import type { Cache, Index } from "./Cache.ts"
+import * as Declaration from "./controller/declaration.ts"
 import * as Loop from "./controller/loop.ts"
 import * as Periodic from "./controller/periodic.ts"
 import type { BodyTools, Tools } from "./controller/tools.ts"
@@ -27,6 +29,7 @@ import type { Recorder } from "./Recorder.ts"
 import type { Run } from "./Schedules.ts"
 import type { Supervisor } from "./Supervisor.ts"
 
+export { InvalidController } from "./controller/declaration.ts"
 export type { BodyTools, Client, Reader, Tools } from "./controller/tools.ts"
 
 /** The services every controller's layer is built from. */
@@ -96,23 +99,51 @@ export const watch = <A extends KubeObject, Id extends string>(
   options: SourceOptions<A> = {}
 ): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.feed(resource, trigger, options) })
 
+export interface LookupOptions<A, B> extends SourceOptions<A> {
+  /** The index of the other kind: under which values its objects are found. */
+  readonly index: Index<B>
+  /** The values of a changed object; its key unless said otherwise. */
+  readonly valuesOf?: ((object: A) => ReadonlyArray<string>) | undefined
+}
+
+/**
+ * Watches a kind that others refer to: a change asks for the objects of the second kind whose index has one of its values.
+ * `watchReferred(Secret, Pod, { index: { name: "secret", of: (pod) => keysOfSecrets(pod) } })`. The controller must read the second
+ * kind; mostly it is the one that it reconciles.
+ */
+export const watchReferred = <A extends KubeObject, Id extends string, B extends KubeObject>(
+  resource: Resource.Resource<A, Id>,
+  by: Resource.Resource<B>,
+  options: LookupOptions<A, B>
+): Source<Resource.Resource<A, Id>> => ({
+  resource,
+  feed: Loop.lookupFeed(resource, { resource: by, index: options.index }, options)
+})
+
 export interface Options<
   R extends Resource.Any,
   Own extends ReadonlyArray<Resource.Any>,
   Watch extends ReadonlyArray<Source>,
   Acc extends ReadonlyArray<Access.Any>,
+  Src extends ReadonlyArray<Keys>,
   E,
   Req
 > extends Placement {
+  /** Unique, lower case. */
   readonly name: string
-  /** The kind whose objects are reconciled: every change of one asks for its key. */
-  readonly for: R
+  /** The kind whose objects are reconciled: every change of one asks for its key. Without it, keys are what the sources make of them. */
+  readonly for?: R | undefined
   /** Which changes of that kind count; all unless said otherwise. */
   readonly predicate?: Predicate<Resource.Object<R>> | undefined
   /** Kinds whose controller reference leads to the `for` kind. */
-  readonly owns?: Own | undefined
+  readonly owns?: (Own & Owned<R>) | undefined
   /** Further kinds, each with its own way to the keys. */
   readonly watches?: Watch | undefined
+  /**
+   * Streams of keys from elsewhere than the cluster: a queue, a timer, another system. Each runs for as long as the controller does; one
+   * that ends has no more to say, one that fails is logged and started again, after 1 s to 30 s.
+   */
+  readonly sources?: Src | undefined
   /** What reconcile may do beyond reading its sources. */
   readonly access?: Acc | undefined
   /** How many keys at once; 1 unless said otherwise. Never two runs of one key. */
@@ -133,40 +164,66 @@ export interface Options<
   ) => Effect.Effect<Reconcile.Outcome | void, E, Req>
 }
 
+/** Nothing is owned by no kind. */
+type Owned<R> = [R] extends [never] ? readonly [] : unknown
+
+/** A raw source. */
+type Keys = Stream.Stream<Key, unknown, unknown>
+
 /** The read grants of resources, one by one. */
 type Read<R> = R extends Resource.Any ? Access.Access<"read", R> : never
 
-/** Declares a keyed controller. */
+/** Declares a keyed controller. Throws {@link InvalidController} when what is declared cannot work. */
 export const make = <
-  R extends Resource.Any,
-  E,
+  R extends Resource.Any = never,
+  E = never,
   Req = never,
   const Own extends ReadonlyArray<Resource.Any> = [],
   const Watch extends ReadonlyArray<Source> = [],
-  const Acc extends ReadonlyArray<Access.Any> = []
+  const Acc extends ReadonlyArray<Access.Any> = [],
+  const Src extends ReadonlyArray<Keys> = []
 >(
-  options: Options<R, Own, Watch, Acc, E, Req>
-): Descriptor<Exclude<Req, Scope.Scope>> => {
-  const feeds = [
-    Loop.feed(options.for, Trigger.self, { predicate: options.predicate as Predicate<KubeObject> | undefined }),
-    ...(options.owns ?? []).map((owned) => Loop.feed(owned, Trigger.owner(options.for), {})),
-    ...(options.watches ?? []).map((source) => source.feed)
-  ]
-  const access = [...feeds.map((feed) => Access.read(feed.resource)), ...(options.access ?? [])]
+  options: Options<R, Own, Watch, Acc, Src, E, Req>
+): Descriptor<Exclude<Req | Stream.Services<Src[number]>, Scope.Scope>> => {
+  const kind: Resource.Any | undefined = options.for
+  const { access: granted = [], owns = [], predicate, sources = [], watches = [] } = options
+  const kinds = [...(kind === undefined ? [] : [kind]), ...owns, ...watches.map(({ resource }) => resource)]
+  const access = [...kinds.map((resource) => Access.read(resource)), ...granted]
   const reads = Access.reads(access)
+  const watched = watches.map(({ feed }) => feed)
+  const { concurrency, name } = options
+  const filters = predicate !== undefined
+  Declaration.check({ concurrency, filters, for: kind, name, owns, reads, sources: sources.length, watches: watched })
+  const feeds =
+    kind === undefined ? watched : [...feedsOf(kind, owns, predicate as Predicate<KubeObject> | undefined), ...watched]
   return {
-    name: options.name,
+    name,
     access,
     reads,
-    for: options.for,
+    ...(kind === undefined ? {} : { for: kind }),
     ...placed(options),
     layer: Loop.layer({
       ...options,
       reads,
-      body: (tools) => Effect.succeed({ feeds, reconcile: (request) => options.reconcile(request, tools) })
+      body: (tools) =>
+        Effect.succeed({
+          feeds,
+          // What they need is in `Req`, where the types of a list cannot say it.
+          sources: sources as ReadonlyArray<Stream.Stream<Key, unknown, Req | Stream.Services<Src[number]>>>,
+          reconcile: (request) => options.reconcile(request, tools)
+        })
     })
   }
 }
+
+const feedsOf = (
+  kind: Resource.Any,
+  owns: ReadonlyArray<Resource.Any>,
+  predicate: Predicate<KubeObject> | undefined
+): ReadonlyArray<Loop.Feed> => [
+  Loop.feed(kind, Trigger.self, { predicate }),
+  ...owns.map((owned) => Loop.feed(owned, Trigger.owner(kind), {}))
+]
 
 /** What a controller with state does, made anew for each run of its layer. */
 export interface Body<E, Req> {
@@ -205,6 +262,7 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
 export const stateful = <E, Req = never, Req2 = never, const Acc extends ReadonlyArray<Access.Any> = []>(
   options: StatefulOptions<Acc, E, Req, Req2>
 ): Descriptor<Exclude<Req | Req2, Scope.Scope>> => {
+  Declaration.checkNamed(options)
   const reads = Access.reads(options.access)
   return {
     name: options.name,
@@ -243,6 +301,7 @@ export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req>
 export const scheduled = <E, Req = never, const Acc extends ReadonlyArray<Access.Any> = []>(
   options: ScheduledOptions<Acc, E, Req>
 ): Descriptor<Exclude<Req, Scope.Scope>> => {
+  Declaration.checkNamed({ name: options.name })
   const reads = Access.reads(options.access)
   return {
     name: options.name,

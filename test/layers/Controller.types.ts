@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import * as Access from "../../src/kube/Access.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
@@ -100,3 +101,26 @@ export const twoFors = Controller.make({ name: "a", for: [Pod, ConfigMap], recon
 export const idle = Controller.make({ name: "a", for: Pod })
 // @ts-expect-error: a schedule has something to run
 export const idleSchedule = Controller.scheduled({ name: "a", access: [], schedule: Schedule.spaced("1 second") })
+// So does what a raw source needs.
+export const needsSource = Controller.make({
+  name: "needs-source",
+  sources: [Stream.fromEffect(Effect.as(Mailer, "a/b"))],
+  reconcile: (request, { cache, client }) =>
+    Effect.sync(() => {
+      const name: string = request.name
+      // @ts-expect-error: it reads nothing
+      void cache.get(ConfigMap, name)
+      // @ts-expect-error: it may do nothing
+      void client.get(ConfigMap, target)
+    })
+})
+export const mailed: Mailer = null as unknown as Exclude<Needs<typeof needsSource.layer>, Controller.Services>
+// @ts-expect-error: without Mailer it is not enough
+export const poured: Controller.Services = null as unknown as Needs<typeof needsSource.layer>
+
+export const numbered = Controller.make({
+  name: "numbered",
+  // @ts-expect-error: a source is a stream of keys
+  sources: [Stream.make(1)],
+  reconcile: () => Effect.void
+})

@@ -6,7 +6,9 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -18,7 +20,7 @@ import type { Predicate } from "../../streams/predicate.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import type * as TokenBucket from "../../streams/tokenBucket.ts"
 import * as Trace from "../../streams/trace.ts"
-import type { Trigger } from "../../streams/trigger.ts"
+import * as Trigger from "../../streams/trigger.ts"
 import { Cache, type Index } from "../Cache.ts"
 import type { Request } from "../Controller.ts"
 import { KubeClient } from "../KubeClient.ts"
@@ -35,6 +37,8 @@ import * as Tools from "./tools.ts"
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
 export interface Feed {
   readonly resource: Resource.Any
+  /** The kind whose index it looks keys up in, where it does. */
+  readonly lookup?: Resource.Any | undefined
   readonly attach: (
     cache: Cache["Service"],
     queue: KeyedQueue.KeyedQueue,
@@ -42,10 +46,15 @@ export interface Feed {
   ) => Effect.Effect<void, never, Scope.Scope>
 }
 
+interface FeedOptions<in A> {
+  readonly predicate?: Predicate<A> | undefined
+  readonly indexes?: ReadonlyArray<Index<A>> | undefined
+}
+
 export const feed = <A extends KubeObject>(
   resource: Resource.Resource<A>,
-  trigger: Trigger<A>,
-  options: { readonly predicate?: Predicate<A> | undefined; readonly indexes?: ReadonlyArray<Index<A>> | undefined }
+  trigger: Trigger.Trigger<A>,
+  options: FeedOptions<A>
 ): Feed => ({
   resource,
   attach: (cache, queue, trace) =>
@@ -62,6 +71,20 @@ export const feed = <A extends KubeObject>(
     )
 })
 
+/** The keys are found in an index of another kind, which is kept in the cache for as long as the feed is attached. */
+export const lookupFeed = <A extends KubeObject, B extends KubeObject>(
+  resource: Resource.Resource<A>,
+  lookup: { readonly resource: Resource.Resource<B>; readonly index: Index<B> },
+  options: FeedOptions<A> & { readonly valuesOf?: ((object: A) => ReadonlyArray<string>) | undefined }
+): Feed => ({
+  resource,
+  lookup: lookup.resource,
+  attach: (cache, queue, trace) =>
+    Effect.flatMap(cache.subscribe(lookup.resource, { indexes: [lookup.index] }), ({ store }) =>
+      feed(resource, Trigger.index(store, lookup.index.name, options.valuesOf), options).attach(cache, queue, trace)
+    )
+})
+
 const note = (queue: KeyedQueue.KeyedQueue, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
   for (const key of keys) queue.noteUnsafe(key, event)
 }
@@ -73,6 +96,8 @@ const isUrgent = <A>(delta: Delta<A>): boolean =>
 /** What one run of a controller's layer is made of: how changes become keys, and what is done for a key. */
 export interface Body<E, R> {
   readonly feeds: ReadonlyArray<Feed>
+  /** Keys from elsewhere than the cache. */
+  readonly sources?: ReadonlyArray<Stream.Stream<Key.Key, unknown, R>> | undefined
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, R>
 }
 
@@ -109,8 +134,9 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
       const events = (yield* Recorder).named(options.component ?? options.name)
       const tools = Tools.make<A>({ cache, client: yield* KubeClient, events }, writes.note)
-      const { feeds, reconcile } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
+      const { feeds, reconcile, sources } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
       for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, queue, trace))
+      for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
       const log = yield* Log.make(options.for)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
       const drain = yield* Shutdown.enlist({ name, metrics, stop: queue.shutdown, idle: queue.idle })
@@ -146,6 +172,21 @@ const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Res
 
 const starting = ({ resource }: Feed) =>
   Effect.annotateLogs(Effect.logDebug("Starting EventSource"), { source: `kind source: ${resource.kind}` })
+
+/**
+ * Puts the keys of a stream into the queue until it ends. One that fails is started again: after a second, then twice that, up to 30 s;
+ * the count begins anew with the first key.
+ */
+const pour = <E, R>(source: Stream.Stream<Key.Key, E, R>, queue: KeyedQueue.KeyedQueue): Effect.Effect<void, E, R> =>
+  source.pipe(
+    Stream.tapError((error) =>
+      Effect.annotateLogs(Effect.logWarning("A source of keys failed and is started again"), {
+        error: error instanceof Error ? error.message : String(error)
+      })
+    ),
+    Stream.retry(Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")])),
+    Stream.runForEach((key) => Effect.sync(() => queue.addUnsafe(key)))
+  )
 
 const requestOf = (key: Key.Key): Request => {
   const { namespace, name } = Key.parse(key)

@@ -1,0 +1,100 @@
+/**
+ * What a declaration of a controller must be to work at all. `check` runs when the value is made, so a mistake shows at the first start
+ * of the program, or of a test, in one sentence that says what to write instead. That no two controllers share a name is the roster's
+ * business: it sees all of them.
+ */
+import * as Data from "effect/Data"
+import * as Resource from "../../kube/Resource.ts"
+
+/** A controller was declared in a way that cannot work. Thrown by the call that declares it. */
+export class InvalidController extends Data.TaggedError("InvalidController")<{
+  readonly controller: string
+  /** What is wrong, and what to do. */
+  readonly problem: string
+}> {
+  override get message(): string {
+    return `controller ${JSON.stringify(this.controller)}: ${this.problem}`
+  }
+}
+
+/** The part of a declaration that can be wrong. */
+export interface Declaration {
+  readonly name: string
+  readonly for?: Resource.Any | undefined
+  /** A predicate over the `for` kind is there. */
+  readonly filters?: boolean | undefined
+  readonly owns: ReadonlyArray<Resource.Any>
+  readonly watches: ReadonlyArray<Watched>
+  /** How many raw sources there are. */
+  readonly sources: number
+  /** The kinds it may read from the cache. */
+  readonly reads: ReadonlyArray<Resource.Any>
+  readonly concurrency?: number | undefined
+}
+
+interface Watched {
+  readonly resource: Resource.Any
+  /** The kind whose index it looks keys up in. */
+  readonly lookup?: Resource.Any | undefined
+}
+
+/** Throws unless the declaration can work. */
+export const check = (declaration: Declaration): void => fail(declaration.name, problemOf(declaration))
+
+/** The same for a controller whose sources are not known before it runs. */
+export const checkNamed = (declaration: Pick<Declaration, "name" | "concurrency">): void =>
+  fail(declaration.name, problemOfName(declaration.name) ?? problemOfConcurrency(declaration.concurrency))
+
+const fail = (controller: string, problem: string | undefined): void => {
+  if (problem !== undefined) throw new InvalidController({ controller, problem })
+}
+
+const problemOf = (declaration: Declaration): string | undefined =>
+  problemOfName(declaration.name) ??
+  problemOfConcurrency(declaration.concurrency) ??
+  problemOfSources(declaration) ??
+  [...each(declaration.for), ...declaration.owns, ...declaration.watches.map(({ resource }) => resource)]
+    .map(problemOfKind)
+    .find((problem) => problem !== undefined) ??
+  declaration.owns.map((owned) => problemOfOwned(owned, declaration.for)).find((problem) => problem !== undefined) ??
+  problemOfLookups(declaration)
+
+const each = <A>(value: A | undefined): ReadonlyArray<A> => (value === undefined ? [] : [value])
+
+/** The grammar of `--controllers` gives a meaning to the characters that are refused here. */
+const problemOfName = (name: string): string | undefined =>
+  name !== "" && name === name.toLowerCase() && !/^-|[\s,*]/.test(name)
+    ? undefined
+    : "its name must be lower case, and may not be empty, begin with a dash or contain blanks, commas or asterisks"
+
+const problemOfConcurrency = (concurrency: number | undefined): string | undefined =>
+  concurrency === undefined || (Number.isInteger(concurrency) && concurrency >= 1)
+    ? undefined
+    : `concurrency must be a whole number of at least 1, not ${concurrency}`
+
+const problemOfSources = (declaration: Declaration): string | undefined => {
+  if (declaration.for !== undefined) return undefined
+  if (declaration.owns.length > 0) return "`owns` leads from dependents to objects of the `for` kind: declare `for`"
+  if (declaration.filters === true) return "`predicate` filters changes of the `for` kind: declare `for`"
+  return declaration.watches.length + declaration.sources === 0
+    ? "nothing would ever ask for a reconcile: declare `for`, `watches` or `sources`"
+    : undefined
+}
+
+const problemOfKind = (resource: Resource.Any): string | undefined =>
+  [resource.version, resource.kind, resource.plural].every((part) => part !== "" && part !== "*")
+    ? undefined
+    : `${Resource.apiVersion(resource)} ${resource.kind} is no kind that a server can be asked to watch: name one`
+
+const problemOfOwned = (owned: Resource.Any, owner: Resource.Any | undefined): string | undefined =>
+  owned.scope === "Cluster" && owner?.scope === "Namespaced"
+    ? `it cannot own ${owned.kind}, which is cluster-scoped, from ${owner.kind}, which is not: use \`watches\` with \`Trigger.annotation\``
+    : undefined
+
+const problemOfLookups = ({ reads, watches }: Declaration): string | undefined => {
+  const ids = new Set(reads.map(({ id }) => id))
+  const missing = watches.map(({ lookup }) => lookup).find((lookup) => lookup !== undefined && !ids.has(lookup.id))
+  return missing === undefined
+    ? undefined
+    : `a source looks up ${missing.kind} by an index, but it does not read them: declare \`Access.read(${missing.kind})\``
+}
