@@ -73,15 +73,16 @@ type Needs<L> = L extends Layer.Layer<never, never, infer R> ? R : never
 export const enough: Controller.Services = null as unknown as Needs<typeof declared.layer>
 
 // A controller's layer needs what it is built from: without the cache there is no program.
-type Lacking<Missing> = Layer.Layer<never, never, Exclude<Controller.Services, Missing>>
+type Lacking<Missing> = Exclude<Controller.Services, Missing>
 const plain = Controller.make({ name: "plain", for: Pod, reconcile: () => Effect.void })
 export const needsServices: Layer.Layer<never, never, Controller.Services> = plain.layer
+const needed = null as unknown as Needs<typeof plain.layer>
 // @ts-expect-error: nobody provides the cache
-export const withoutCache: Lacking<Cache> = plain.layer
+export const withoutCache: Lacking<Cache> = needed
 // @ts-expect-error: nobody provides the client
-export const withoutClient: Lacking<KubeClient> = plain.layer
+export const withoutClient: Lacking<KubeClient> = needed
 // @ts-expect-error: nobody provides the recorder of events
-export const withoutRecorder: Lacking<Recorder> = plain.layer
+export const withoutRecorder: Lacking<Recorder> = needed
 // What the cluster is called is there for whoever asks, and needs nobody.
 export const namesCluster: Layer.Layer<never, never, Controller.Services> = Controller.make({
   name: "named",
