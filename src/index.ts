@@ -5,6 +5,8 @@
 export * as Access from "./kube/Access.ts"
 export * as ApiError from "./kube/ApiError.ts"
 export * as Crd from "./kube/crd/Crd.ts"
+export * as Conditions from "./kube/conditions.ts"
+export * as Finalizers from "./kube/finalizers.ts"
 export * as Key from "./kube/Key.ts"
 export * as Meta from "./kube/Meta.ts"
 export * as Owner from "./kube/Owner.ts"

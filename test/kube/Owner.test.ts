@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { OwnerReference } from "../../src/kube/Meta.ts"
+import * as Result from "effect/Result"
+import type { ObjectMeta, OwnerReference } from "../../src/kube/Meta.ts"
 import * as Owner from "../../src/kube/Owner.ts"
-import { ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
+import { Node, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
 
 const reference = (uid: string, controller?: boolean): OwnerReference => ({
   apiVersion: "apps/v1",
@@ -45,5 +46,73 @@ describe("Owner", () => {
       blockOwnerDeletion: true
     })
     assert.strictEqual(Owner.reference(ReplicationController, owner).apiVersion, "v1")
+  })
+})
+
+describe("Owner.set", () => {
+  const owner = { metadata: { name: "web", namespace: "a", uid: "u1" } }
+  const draft: { readonly metadata: Partial<ObjectMeta>; readonly spec?: object } = {
+    metadata: { name: "pod", namespace: "a" },
+    spec: {}
+  }
+  const mine = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u1" }
+  const controlling = { ...mine, controller: true, blockOwnerDeletion: true }
+
+  const refusal = (...args: Parameters<typeof Owner.set>) => {
+    const result = Owner.set(...args)
+    return Result.isFailure(result) ? [result.failure.reason._tag, result.failure.message] : undefined
+  }
+  const references = (...args: Parameters<typeof Owner.set>) =>
+    Result.getOrThrow(Owner.set(...args)).metadata.ownerReferences
+
+  it("adds a controlling reference, or a plain one, and nothing else", () => {
+    assert.deepStrictEqual(Result.getOrThrow(Owner.set(draft, { resource: ReplicaSet, owner })), {
+      metadata: { name: "pod", namespace: "a", ownerReferences: [controlling] },
+      spec: {}
+    })
+    const plain = { resource: ReplicaSet, owner, controller: false, blockOwnerDeletion: false }
+    assert.deepStrictEqual(references(draft, plain), [mine])
+    assert.notProperty(draft.metadata, "ownerReferences")
+  })
+
+  it("leaves other owners alone and stands once, whatever the version or the uid it was under", () => {
+    const [first, last] = [reference("other"), reference("last")]
+    const older = { ...controlling, apiVersion: "apps/v1beta1", uid: "gone" }
+    const dependent = { metadata: { ...draft.metadata, ownerReferences: [first, older, last] } }
+    assert.deepStrictEqual(references(dependent, { resource: ReplicaSet, owner }), [first, controlling, last])
+    const again = Result.getOrThrow(Owner.set(dependent, { resource: ReplicaSet, owner }))
+    assert.deepStrictEqual(Owner.set(again, { resource: ReplicaSet, owner }), Result.succeed(again))
+  })
+
+  it("refuses what the garbage collector would undo, and a second controller", () => {
+    const elsewhere = { metadata: { name: "pod", namespace: "b" } }
+    const nowhere = { metadata: { name: "pod" } }
+    const unborn = { metadata: { name: "web", namespace: "a" } }
+    const theirs = { metadata: { ...draft.metadata, ownerReferences: [reference("other", true)] } }
+    const of = (object: typeof unborn) => ({ resource: ReplicaSet, owner: object })
+    assert.deepStrictEqual(refusal(elsewhere, of(owner)), [
+      "CrossNamespace",
+      'ReplicaSet "web" cannot own "pod": they are in the namespaces a and b'
+    ])
+    assert.strictEqual(refusal(nowhere, of(owner))?.[0], "ClusterScopedDependent")
+    assert.strictEqual(refusal(draft, of(unborn))?.[0], "NotStored")
+    assert.deepStrictEqual(refusal(theirs, of(owner)), [
+      "AlreadyOwned",
+      'ReplicaSet "web" cannot own "pod": ReplicaSet "other" controls it already'
+    ])
+    assert.isUndefined(refusal(theirs, { ...of(owner), controller: false }))
+    const node = { metadata: { name: "n1", uid: "u2" } }
+    assert.isUndefined(refusal(draft, { resource: Node, owner: node }))
+    assert.isUndefined(refusal(nowhere, { resource: Node, owner: node }))
+  })
+
+  it("has and remove go by the uid", () => {
+    const owned = Result.getOrThrow(Owner.set(draft, { resource: ReplicaSet, owner }))
+    const namesake = { metadata: { ...owner.metadata, uid: "u9" } }
+    assert.isTrue(Owner.has(owned, owner))
+    assert.isFalse(Owner.has(owned, namesake))
+    assert.isFalse(Owner.has(draft, { metadata: { name: "web" } }))
+    assert.strictEqual(Owner.remove(owned, namesake), owned)
+    assert.deepStrictEqual(Owner.remove(owned, owner).metadata, { ...draft.metadata, ownerReferences: [] })
   })
 })

@@ -1,0 +1,83 @@
+/**
+ * The conditions of an object's status: one entry for each type, which says whether something holds, since when, and why. Setting one
+ * keeps the time of the last transition unless the status itself changes, so a list that says the same is the same list, and whoever
+ * compares it before writing writes nothing. Deployments have their own, older form. Source: meta/v1 Condition, apimachinery
+ * meta.SetStatusCondition.
+ */
+import * as Time from "./time.ts"
+
+export type Truth = "True" | "False" | "Unknown"
+
+export interface Condition {
+  /** CamelCase, or with a prefix as labels have; unique in the list. */
+  readonly type: string
+  readonly status: Truth
+  /** `metadata.generation` of the object that this was said of. */
+  readonly observedGeneration?: number
+  /** RFC 3339, whole seconds: when the status became what it is. */
+  readonly lastTransitionTime: string
+  /** CamelCase, for machines; never empty. */
+  readonly reason: string
+  /** For people. */
+  readonly message: string
+}
+
+/** What is to be said: a condition without its time. */
+export interface Claim {
+  readonly type: string
+  readonly status: Truth | boolean
+  readonly reason: string
+  /** Empty unless said otherwise. */
+  readonly message?: string | undefined
+  /** `metadata.generation` of the object that was looked at; none is told unless it is given. */
+  readonly observedGeneration?: number | undefined
+}
+
+export type Conditions = ReadonlyArray<Condition>
+
+export const get = (conditions: Conditions | undefined, type: string): Condition | undefined =>
+  conditions?.find((condition) => condition.type === type)
+
+/** Whether the condition is there and its status is True. */
+export const isTrue = (conditions: Conditions | undefined, type: string): boolean =>
+  get(conditions, type)?.status === "True"
+
+/**
+ * The list with the claim in it, in the place of the condition of that type, or at the end; the very same list if it says that already.
+ * `now` is in milliseconds since 1970.
+ */
+export const set = (conditions: Conditions | undefined, claim: Claim, now: number): Conditions => {
+  const before = get(conditions, claim.type)
+  const after = conditionOf(claim, before, now)
+  if (conditions === undefined || before === undefined) return [...(conditions ?? []), after]
+  if (isSame(before, after)) return conditions
+  return conditions.map((condition) => (condition === before ? after : condition))
+}
+
+/** The list without that type; the very same list if it is not there. */
+export const remove = (conditions: Conditions | undefined, type: string): Conditions =>
+  conditions?.some((condition) => condition.type === type) === true
+    ? conditions.filter((condition) => condition.type !== type)
+    : (conditions ?? none)
+
+const none: Conditions = []
+
+const truth = (status: Claim["status"]): Truth => (status === true ? "True" : status === false ? "False" : status)
+
+const conditionOf = (claim: Claim, before: Condition | undefined, now: number): Condition => {
+  const status = truth(claim.status)
+  return {
+    type: claim.type,
+    status,
+    ...(claim.observedGeneration === undefined ? {} : { observedGeneration: claim.observedGeneration }),
+    lastTransitionTime: before?.status === status ? before.lastTransitionTime : Time.format(now),
+    reason: claim.reason,
+    message: claim.message ?? ""
+  }
+}
+
+const isSame = (a: Condition, b: Condition): boolean =>
+  a.status === b.status &&
+  a.reason === b.reason &&
+  a.message === b.message &&
+  a.observedGeneration === b.observedGeneration

@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Conditions from "../../src/kube/conditions.ts"
+import * as Time from "../../src/kube/time.ts"
+import { type Law, law, prove } from "../support/laws.ts"
+
+type Module = typeof Conditions
+
+const word = Schema.Literals(["A", "B"])
+
+/** What is said one after another, and how many seconds pass before it. */
+const history = Arbitrary.schema(
+  Schema.Array(
+    Schema.Struct({
+      type: Schema.Literals(["Ready", "Available", "Degraded"]),
+      status: Schema.Literals(["True", "False", "Unknown"]),
+      reason: word,
+      message: word,
+      observedGeneration: Schema.optionalKey(Schema.Literals([1, 2])),
+      seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
+    })
+  ).check(Schema.isMaxLength(8))
+)
+
+interface Step {
+  readonly claim: Conditions.Claim
+  readonly before: Conditions.Conditions
+  readonly after: Conditions.Conditions
+  readonly now: number
+}
+
+const play = (module: Module, values: typeof history extends Arbitrary.Arbitrary<infer A> ? A : never) => {
+  const steps: Array<Step> = []
+  let [list, now]: [Conditions.Conditions, number] = [[], 0]
+  for (const { seconds, ...claim } of values) {
+    now += seconds * 1000
+    const after = module.set(list, claim, now)
+    steps.push({ claim, before: list, after, now })
+    list = after
+  }
+  return steps
+}
+
+const each = (title: string, holds: (step: Step, module: Module) => boolean): Law<Module> =>
+  law(title, history, (module, values) => play(module, values).every((step) => holds(step, module)))
+
+const at = (list: Conditions.Conditions, type: string) => list.find((one) => one.type === type)
+
+/** Whatever the order of the fields. */
+const text = (value: object): string =>
+  Object.entries(value)
+    .map((entry) => JSON.stringify(entry))
+    .sort((a, b) => (a < b ? -1 : 1))
+    .join()
+
+const laws: ReadonlyArray<Law<Module>> = [
+  each("the condition says what was claimed", ({ after, claim }) => {
+    const { lastTransitionTime: _, ...rest } = at(after, claim.type) ?? { lastTransitionTime: "" }
+    return text(rest) === text(claim)
+  }),
+  each("the time is that of the last change of the status", ({ after, before, claim, now }) => {
+    const [old, fresh] = [at(before, claim.type), at(after, claim.type)]
+    return fresh?.lastTransitionTime === (old?.status === claim.status ? old.lastTransitionTime : Time.format(now))
+  }),
+  each("each keeps its place, and others are as they were", ({ after, before, claim }) =>
+    before.every((one, i) => after[i]?.type === one.type && (one.type === claim.type || after[i] === one))
+  ),
+  each("each type is there once", ({ after }) => new Set(after.map(({ type }) => type)).size === after.length),
+  each(
+    "saying the same again, later, is the very same list",
+    ({ after, claim, now }, { set }) => set(after, claim, now + 60_000) === after
+  ),
+  each(
+    "what is taken away is gone, and nothing else",
+    ({ after, claim }, { remove }) =>
+      remove(after, claim.type).length === after.length - 1 && remove(after, "Other") === after
+  )
+]
+
+prove({
+  path: "kube/conditions.ts",
+  module: Conditions,
+  laws,
+  mutants: [
+    {
+      title: "the time is renewed each time",
+      find: "before?.status === status ? before.lastTransitionTime : Time.format(now)",
+      replace: "Time.format(now)"
+    },
+    {
+      title: "the time stays for good",
+      find: "before?.status === status ? before.lastTransitionTime",
+      replace: "before !== undefined ? before.lastTransitionTime"
+    },
+    { title: "a new message is no news", find: "  a.message === b.message &&\n", replace: "" },
+    { title: "a new reason is no news", find: "  a.reason === b.reason &&\n", replace: "" },
+    {
+      title: "a new generation is no news",
+      find: "  a.message === b.message &&\n  a.observedGeneration === b.observedGeneration",
+      replace: "  a.message === b.message"
+    },
+    { title: "the list is made anew each time", find: "if (isSame(before, after)) return conditions", replace: "" },
+    {
+      title: "what changes goes to the end",
+      find: "return conditions.map((condition) => (condition === before ? after : condition))",
+      replace: "return [...conditions.filter((condition) => condition !== before), after]"
+    },
+    {
+      title: "what changes is there twice",
+      find: "return conditions.map((condition) => (condition === before ? after : condition))",
+      replace: "return [...conditions, after]"
+    },
+    {
+      title: "too much is taken away",
+      find: "conditions.filter((condition) => condition.type !== type)",
+      replace: "[]"
+    }
+  ]
+})
+
+describe("conditions", () => {
+  it("a truth may be a boolean, and what is not said is not there", () => {
+    const [condition] = Conditions.set(undefined, { type: "Ready", status: true, reason: "Up" }, 0)
+    assert.deepStrictEqual(condition, {
+      type: "Ready",
+      status: "True",
+      lastTransitionTime: "1970-01-01T00:00:00Z",
+      reason: "Up",
+      message: ""
+    })
+    assert.isTrue(Conditions.isTrue(condition === undefined ? [] : [condition], "Ready"))
+    assert.isFalse(Conditions.isTrue(undefined, "Ready"))
+    assert.deepStrictEqual(Conditions.remove(undefined, "Ready"), [])
+  })
+})
