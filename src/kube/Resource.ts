@@ -3,10 +3,12 @@
  * have. It is a plain value that every other room takes as an argument; it knows nothing of how requests are sent. A kind of one's
  * own is declared with Schemas, and then reads and writes its objects too; caches and clients hold the wire form all the same.
  */
+import type * as Arbitrary from "effect/Arbitrary"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Codec from "./crd/codec.ts"
+import * as Generate from "./crd/objects/generate.ts"
 import type { KubeObject, ObjectMeta, PartialObjectMetadata } from "./Meta.ts"
 
 export type Scope = "Namespaced" | "Cluster"
@@ -184,6 +186,32 @@ const custom = (declaration: CustomOptions): AnyCustom => {
 /** The Schema of what a kind's own Schemas say of an object. */
 export const partsOf = ({ spec, status }: VersionOptions): Codec.AnySchema =>
   status === undefined ? Schema.Struct({ spec }) : Schema.Struct({ spec, status: Schema.optionalKey(status) })
+
+/**
+ * Random good objects of a kind, for property tests: `it.effect.prop("…", { memcached: Resource.arbitrary(Memcached) }, …)`. In wire form; each
+ * is one that the Schemas decode and that the definition of the kind allows.
+ */
+export const arbitrary = <A extends KubeObject, D, Id extends string>(
+  resource: Custom<A, D, Id>
+): Arbitrary.Arbitrary<A> => Generate.arbitrary(kindOf(resource)) as Arbitrary.Arbitrary<A>
+
+/** Random objects of a kind that are bad for one reason; both the Schemas and the definition refuse them. */
+export const invalid = (resource: AnyCustom): Arbitrary.Arbitrary<KubeObject> => Generate.invalid(kindOf(resource))
+
+/**
+ * A short good object of a kind, always the same, for people to start from: what is required, and what has a default, with it. Undefined
+ * where the Schemas ask for more than can be guessed, such as a pattern; `arbitrary` finds one there.
+ */
+export const sample = <A extends KubeObject, D, Id extends string>(resource: Custom<A, D, Id>): A | undefined =>
+  Generate.sample(kindOf(resource)) as A | undefined
+
+const kindOf = (resource: AnyCustom): Generate.Kind => ({
+  apiVersion: apiVersion(resource),
+  kind: resource.kind,
+  isNamespaced: resource.scope === "Namespaced",
+  parts: partsOf(resource.declaration),
+  decode: resource.decode
+})
 
 const sentence = (path: string, expected: string): string => (path === "" ? expected : `${path}: ${expected}`)
 

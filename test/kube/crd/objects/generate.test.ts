@@ -1,0 +1,144 @@
+/** Objects drawn at random are good ones, by the Schema and by the definition; so is the sample that people start from. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Crd from "../../../../src/kube/crd/Crd.ts"
+import type * as Generate from "../../../../src/kube/crd/objects/generate.ts"
+import * as Resource from "../../../../src/kube/Resource.ts"
+import { prune } from "../../../../src/kube/structural/prune.ts"
+import { validate } from "../../../../src/kube/structural/validate.ts"
+import { loadEdited } from "../../../support/mutant.ts"
+import { runs } from "../../../support/runs.ts"
+import { Memcached } from "../fixtures.ts"
+import { recipes } from "../recipes.ts"
+
+const widget = { group: "example.com", version: "v1", kind: "Widget", plural: "widgets" } as const
+
+/** Good by the definition, and nothing in it that would be pruned. */
+const isAllowed = (resource: Resource.AnyCustom, object: unknown): boolean => {
+  const schema = Result.getOrThrow(Crd.make(resource)).spec.versions[0]?.schema.openAPIV3Schema ?? {}
+  return validate(schema, object).length === 0 && prune(schema, object).value === object
+}
+
+/** A list whose elements only the definition knows to be unique. */
+const Ports = Resource.make({
+  ...widget,
+  scope: "Cluster",
+  spec: Schema.Struct({
+    ports: Schema.Array(Schema.Struct({ port: Schema.Literals([1, 2, 3]) })).annotate({
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["port"]
+    })
+  })
+})
+
+describe("objects of a kind", () => {
+  it.effect.prop(
+    "that are drawn are good, and come back from reading and writing",
+    { object: Resource.arbitrary(Memcached) },
+    ({ object }) => {
+      assert.isTrue(isAllowed(Memcached, object))
+      const decoded = Result.getOrThrow(Memcached.decode(object))
+      const written = Result.getOrThrow(Memcached.encode(decoded, object))
+      assert.deepStrictEqual(written, { ...object, spec: { containerPort: 11211, ...object.spec } })
+      return Effect.void
+    },
+    { arbitrary: { runs: runs(100) } }
+  )
+
+  it.effect.prop(
+    "that are drawn keep what only the definition asks for",
+    { object: Resource.arbitrary(Ports) },
+    ({ object }) => {
+      assert.isTrue(isAllowed(Ports, object))
+      assert.notProperty(object.metadata, "namespace")
+      return Effect.void
+    },
+    { arbitrary: { runs: runs(100) } }
+  )
+
+  it.effect.prop(
+    "that are bad are refused by both, for a reason inside of them",
+    { object: Resource.invalid(Memcached) },
+    ({ object }) => {
+      assert.isFalse(isAllowed(Memcached, object))
+      const { path } = Result.getOrThrow(Result.flip(Memcached.decode(object)))
+      assert.match(path, /^(spec|status)/)
+      return Effect.void
+    },
+    { arbitrary: { runs: runs(100) } }
+  )
+
+  it.effect("are bad in every way that the declaration knows", () =>
+    Effect.gen(function* () {
+      const drawn = yield* Arbitrary.sampleEffect(Resource.invalid(Memcached), { count: 400, seed: 1 })
+      const paths = new Set(drawn.map((one) => Result.getOrThrow(Result.flip(Memcached.decode(one))).path))
+      const specs = drawn.map((one) => (one as { readonly spec?: { readonly size?: unknown } }).spec)
+      for (const path of ["spec", "spec.size", "spec.containerPort", "spec.budget", "spec.tier", "status.conditions"]) {
+        assert.isTrue(paths.has(path), `${path} in ${[...paths].join(", ")}`)
+      }
+      for (const size of [0, 4]) assert.isTrue(specs.some((spec) => spec?.size === size))
+      assert.isTrue(specs.some((spec) => spec !== undefined && !("size" in Object(spec))))
+    })
+  )
+
+  it.effect("are not good when only the Schema was asked", () =>
+    Effect.gen(function* () {
+      const edit = {
+        path: "kube/crd/objects/generate.ts",
+        find: "&& validate(schema, object).length === 0",
+        replace: ""
+      }
+      const mutant = yield* Effect.promise(() =>
+        loadEdited<typeof Generate>("kube/crd/objects/generate.ts", "asks the Schema alone", [edit])
+      )
+      const drawn = mutant.arbitrary({
+        apiVersion: "example.com/v1",
+        kind: "Widget",
+        isNamespaced: false,
+        parts: Resource.partsOf(Ports.declaration),
+        decode: Ports.decode
+      })
+      const result = yield* Arbitrary.checkEffect(drawn, (object) => isAllowed(Ports, object), { runs: 300, seed: 1 })
+      assert.strictEqual(result._tag, "Falsified")
+    })
+  )
+
+  it("have a sample that says what is required and what is by default", () => {
+    assert.deepStrictEqual<unknown>(Resource.sample(Memcached), {
+      apiVersion: "cache.example.com/v1alpha1",
+      kind: "Memcached",
+      metadata: { name: "memcached-sample", namespace: "default" },
+      spec: { size: 1, containerPort: 11211 }
+    })
+  })
+
+  it("have none where one cannot be guessed", () => {
+    const Coded = Resource.make({
+      ...widget,
+      spec: Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^\d+$/)) })
+    })
+    assert.isUndefined(Resource.sample(Coded))
+  })
+
+  it.effect("have samples that are good, whatever the Schema", () =>
+    Effect.gen(function* () {
+      let found = 0
+      const result = yield* Arbitrary.checkEffect(
+        recipes,
+        (recipe) => {
+          const Random = Resource.make({ ...widget, spec: recipe.schema })
+          const sample = Resource.sample(Random)
+          if (sample !== undefined) found++
+          return sample === undefined || isAllowed(Random, sample)
+        },
+        { runs: 100, seed: 1 }
+      )
+      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      // Most Schemas have no patterns, so most have samples.
+      assert.isAbove(found, 30)
+    })
+  )
+})
