@@ -6,6 +6,7 @@ import { jobCases, workloadCases } from "./validationWorkloadCases.ts"
 import { containerCases } from "./validationContainerCases.ts"
 import { autoscalerCases, ingressCases, networkPolicyCases, smallCases } from "./validationNetworkCases.ts"
 import { persistentCases, volumeCases } from "./validationVolumeCases.ts"
+import { webhookCases } from "./validationWebhookCases.ts"
 
 export const cases: ReadonlyArray<Case> = [
   ...podCases,
@@ -19,5 +20,6 @@ export const cases: ReadonlyArray<Case> = [
   ...smallCases,
   ...containerCases,
   ...volumeCases,
-  ...persistentCases
+  ...persistentCases,
+  ...webhookCases
 ]

@@ -16,6 +16,7 @@ import * as networking from "./networking.ts"
 import * as pods from "./pods.ts"
 import * as services from "./services.ts"
 import * as storage from "./storage.ts"
+import * as webhooks from "./webhooks.ts"
 import * as workloads from "./workloads.ts"
 
 export interface Rules {
@@ -57,6 +58,8 @@ const table: ReadonlyMap<string, Rules> = new Map(
       create: coordination.newEvent,
       told: { group: "", kind: "Event" }
     },
+    "admissionregistration.k8s.io/MutatingWebhookConfiguration": { check: webhooks.mutatingWebhooks },
+    "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { check: webhooks.validatingWebhooks },
     "autoscaling/HorizontalPodAutoscaler": { check: autoscaling.autoscaler },
     "networking.k8s.io/Ingress": { check: ingresses.ingress, create: ingresses.newIngress },
     "networking.k8s.io/IngressClass": { check: ingresses.ingressClass, change: ingresses.ingressClassUpdate },
