@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from "../json.ts"
 import * as Kind from "../schema/Kind.ts"
 import * as types from "../schema/types.ts"
+import { typesOf } from "./customTypes.ts"
 import * as operations from "./operations.ts"
 import * as schemas from "./schemas.ts"
 
@@ -28,14 +29,17 @@ export const v2 = (kinds: ReadonlyArray<Kind.Kind>, version: string): JsonObject
     swagger: "2.0",
     info: info(version),
     paths: object(paths, pathV2),
-    definitions: { ...schemas.definitions("v2", roots(kinds, paths), gvksOf(kinds)), [patchName]: { type: "object" } }
+    definitions: {
+      ...schemas.definitions("v2", roots(kinds, paths), gvksOf(kinds), typesOf(kinds)),
+      [patchName]: { type: "object" }
+    }
   }
 }
 
 /** One group and version in version 3. */
 export const v3 = (kinds: ReadonlyArray<Kind.Kind>, version: string): JsonObject => {
   const paths = operations.paths(kinds)
-  const found = schemas.definitions("v3", roots(kinds, paths), gvksOf(kinds))
+  const found = schemas.definitions("v3", roots(kinds, paths), gvksOf(kinds), typesOf(kinds))
   return {
     openapi: "3.0.0",
     info: info(version),

@@ -4,6 +4,7 @@
  */
 import * as Kind from "../schema/Kind.ts"
 import * as types from "../schema/types.ts"
+import * as customTypes from "./customTypes.ts"
 
 export interface Operation {
   readonly method: "get" | "put" | "post" | "patch" | "delete"
@@ -59,7 +60,8 @@ const writing = ["dryRun", "fieldManager", "fieldValidation"]
 const deleting = ["dryRun", "gracePeriodSeconds", "propagationPolicy"]
 
 /** The id of the type a kind has in the table; nothing is described for kinds that are not in it. */
-const typeOf = (kind: Kind.Kind): string | undefined => types.ofKind(kind)?.id
+const typeOf = (kind: Kind.Kind): string | undefined =>
+  kind.custom === undefined ? types.ofKind(kind)?.id : customTypes.idOf(kind)
 
 export const paths = (kinds: ReadonlyArray<Kind.Kind>): ReadonlyArray<Path> =>
   kinds.flatMap((kind) => {

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../json.ts"
 import * as types from "../schema/types.ts"
+import * as customTypes from "./customTypes.ts"
 import * as descriptions from "./descriptions.ts"
 
 export type Dialect = "v2" | "v3"
@@ -21,6 +22,7 @@ export const ref = (dialect: Dialect, id: string): JsonObject => ({ $ref: root[d
 
 /** `core.Pod` → `io.k8s.api.core.v1.Pod`. */
 export const nameOf = (id: string): string => {
+  if (customTypes.isCustom(id)) return customTypes.nameOf(id)
   const own = Object.hasOwn(scalarNames, id) ? scalarNames[id] : undefined
   if (own !== undefined) return own
   const [table = "", name = ""] = id.split(".")
@@ -60,11 +62,24 @@ const scalarsV3: Readonly<Record<string, JsonObject>> = {
 export const definitions = (
   dialect: Dialect,
   ids: Iterable<string>,
-  gvks: (id: string) => ReadonlyArray<Gvk>
+  gvks: (id: string) => ReadonlyArray<Gvk>,
+  custom: ReadonlyMap<string, customTypes.CustomType> = new Map()
 ): JsonObject => {
   const found = new Map<string, JsonObject>()
+  const refer = (id: string): JsonObject => {
+    add(id)
+    return ref(dialect, id)
+  }
   const add = (id: string): void => {
     if (found.has(id)) return
+    const own = custom.get(id)
+    if (own !== undefined) {
+      found.set(id, {})
+      const { group, kind, version } = own.gvk
+      const stands = { "x-kubernetes-group-version-kind": [{ group, kind, version }] }
+      found.set(id, { ...own.define(dialect, refer), ...stands })
+      return
+    }
     if (Object.hasOwn(scalarNames, id)) {
       const scalar = id as types.Scalar
       found.set(id, (dialect === "v3" ? scalarsV3[scalar] : undefined) ?? scalars[scalar])

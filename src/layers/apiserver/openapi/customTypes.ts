@@ -1,0 +1,89 @@
+/**
+ * Custom kinds in the OpenAPI documents: the schema of a definition, with what every object has beside it. In version 3 the schema is what it
+ * is; version 2 cannot say all of it, and says less rather than something else. Names are the group read backwards, then version
+ * and kind, as the reference server has them.
+ */
+import { isObject } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import type { Kind } from "../schema/Kind.ts"
+import type { Dialect } from "./schemas.ts"
+
+/** What tells the ids of custom types from those of the type table. */
+const prefix = "custom:"
+
+export const isCustom = (id: string): boolean => id.startsWith(prefix)
+
+export const nameOf = (id: string): string => id.slice(prefix.length)
+
+export const idOf = ({ group, kind, version }: Pick<Kind, "group" | "kind" | "version">): string =>
+  prefix + [...group.split(".").reverse(), version, kind].join(".")
+
+/** A definition by its id, with references made by `ref`, which also sees to it that what is referred to is there. */
+export type Define = (dialect: Dialect, ref: (id: string) => JsonObject) => JsonObject
+
+export interface CustomType {
+  readonly gvk: Pick<Kind, "group" | "kind" | "version">
+  readonly define: Define
+}
+
+/** The types of all custom kinds, those of their lists among them. */
+export const typesOf = (kinds: ReadonlyArray<Kind>): ReadonlyMap<string, CustomType> =>
+  new Map(
+    kinds.flatMap((kind) => {
+      const { custom, group, version } = kind
+      if (custom === undefined) return []
+      const id = idOf(kind)
+      const gvk = { group, version, kind: kind.kind }
+      const own: Define = (dialect, ref) => object(dialect, custom.schema as unknown as JsonObject, ref)
+      return [
+        [id, { gvk, define: own }] as const,
+        [`${id}List`, { gvk: { ...gvk, kind: `${kind.kind}List` }, define: listOf(id) }] as const
+      ]
+    })
+  )
+
+const apiVersion = {
+  type: "string",
+  description:
+    "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values."
+}
+
+const kind = {
+  type: "string",
+  description:
+    "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to."
+}
+
+const object = (dialect: Dialect, schema: JsonObject, ref: (id: string) => JsonObject): JsonObject => {
+  const { properties, ...rest } = dialect === "v3" ? schema : plain(schema)
+  const own = isObject(properties) ? properties : {}
+  return { ...rest, type: "object", properties: { ...own, apiVersion, kind, metadata: ref("meta.ObjectMeta") } }
+}
+
+const listOf =
+  (id: string): Define =>
+  (_, ref) => ({
+    type: "object",
+    required: ["items"],
+    properties: { apiVersion, kind, items: { type: "array", items: ref(id) }, metadata: ref("meta.ListMeta") }
+  })
+
+const kept = ["description", "format", "required"]
+
+/** What version 2 says of a schema: null and alternatives are not of it, so that the type is left open where they are allowed. */
+const plain = (schema: JsonObject): JsonObject => {
+  const isOpen = schema["nullable"] === true || schema["x-kubernetes-int-or-string"] === true
+  const entries = Object.entries(schema).filter(([key]) => kept.includes(key) || key.startsWith("x-kubernetes-"))
+  const out: JsonObject = Object.fromEntries(entries)
+  delete out["x-kubernetes-validations"]
+  if (isOpen) return out
+  const { additionalProperties, items, properties, type } = schema
+  if (type !== undefined) out["type"] = type
+  if (isObject(items)) out["items"] = plain(items)
+  if (isObject(additionalProperties)) out["additionalProperties"] = plain(additionalProperties)
+  if (isObject(properties)) out["properties"] = mapped(properties)
+  return out
+}
+
+const mapped = (properties: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, isObject(one) ? plain(one) : one] as const))
