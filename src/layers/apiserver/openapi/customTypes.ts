@@ -16,7 +16,7 @@ export const isCustom = (id: string): boolean => id.startsWith(prefix)
 export const nameOf = (id: string): string => id.slice(prefix.length)
 
 export const idOf = ({ group, kind, version }: Pick<Kind, "group" | "kind" | "version">): string =>
-  prefix + [...group.split(".").reverse(), version, kind].join(".")
+  prefix + [...group.split(".").toReversed(), version, kind].join(".")
 
 /** A definition by its id, with references made by `ref`, which also sees to it that what is referred to is there. */
 export type Define = (dialect: Dialect, ref: (id: string) => JsonObject) => JsonObject

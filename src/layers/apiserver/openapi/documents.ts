@@ -22,6 +22,9 @@ const mediaTypes = {
 
 const patchTypes = [mediaTypes.jsonPatch, mediaTypes.merge, mediaTypes.strategic, mediaTypes.apply]
 
+const patchTypesOf = ({ isCustom }: operations.Operation): Array<string> =>
+  patchTypes.filter((type) => isCustom !== true || type !== mediaTypes.strategic)
+
 /** The whole server in version 2. */
 export const v2 = (kinds: ReadonlyArray<Kind.Kind>, version: string): JsonObject => {
   const paths = operations.paths(kinds)
@@ -123,7 +126,7 @@ const operationV2 = (operation: operations.Operation): JsonObject => {
         ]
   return {
     operationId: operation.id,
-    consumes: operation.method === "patch" ? [...patchTypes] : [mediaTypes.json, mediaTypes.yaml],
+    consumes: operation.method === "patch" ? patchTypesOf(operation) : [mediaTypes.json, mediaTypes.yaml],
     produces: [mediaTypes.json],
     parameters: [...body, ...query],
     responses: { "200": { description: "OK", schema: schemaRef("v2", operation.answer) } },
@@ -146,7 +149,7 @@ const pathV3 = (path: operations.Path): JsonObject => ({
 })
 
 const operationV3 = (operation: operations.Operation): JsonObject => {
-  const media = operation.method === "patch" ? patchTypes : [mediaTypes.json]
+  const media = operation.method === "patch" ? patchTypesOf(operation) : [mediaTypes.json]
   const content = (types: ReadonlyArray<string>, type: string): JsonObject =>
     Object.fromEntries(types.map((media) => [media, { schema: schemaRef("v3", type) }]))
   return {

@@ -16,6 +16,8 @@ export interface Operation {
   readonly body: string | undefined
   readonly answer: string
   readonly gvk: { readonly group: string; readonly version: string; readonly kind: string }
+  /** Of a kind whose lists nobody knows how to merge strategically. */
+  readonly isCustom?: boolean
 }
 
 export interface Path {
@@ -161,7 +163,8 @@ const plain = (
   query: method === "get" ? [] : method === "patch" ? [...writing, "force"] : writing,
   body: method === "get" ? undefined : method === "patch" ? "patch" : type,
   answer: type,
-  gvk
+  gvk,
+  isCustom: kind.custom !== undefined
 })
 
 /** Subresources that take or give another kind than their resource; all others are views of the object itself. */

@@ -28,6 +28,10 @@ describe("OpenAPI of custom kinds", () => {
       const paths = Object.keys(v3.paths)
       const one = "/apis/cache.example.com/v1alpha1/namespaces/{namespace}/memcacheds/{name}"
       for (const below of ["", "/status", "/scale"]) assert.include(paths, one + below)
+      // kubectl decides by this how it patches.
+      const media = Object.keys(v3.paths[one].patch.requestBody.content)
+      assert.include(media, "application/merge-patch+json")
+      assert.notInclude(media, "application/strategic-merge-patch+json")
       const v2 = yield* get("/openapi/v2")
       same(v2.definitions[name].properties.spec.properties.size, { type: "integer" })
       same(v2.definitions[`${name}List`].properties.items, {
