@@ -42,8 +42,10 @@ export class Supervisor extends Context.Service<
     const report = (fiber: string, cause: Cause.Cause<unknown>) =>
       Effect.flatMap(Shutdown, ({ hasBegunUnsafe }) => {
         const failure = new SupervisedFailure({ fiber, cause })
+        // Asked before anybody is told: a stop that this failure brings about is no reason to say it twice.
+        const isStopping = hasBegunUnsafe()
         return Effect.flatMap(Deferred.fail(failed, failure), (first) =>
-          first && !hasBegunUnsafe() ? Effect.void : Effect.logError(failure.message, cause)
+          first && !isStopping ? Effect.void : Effect.logError(failure.message, cause)
         )
       })
     return Supervisor.of({
