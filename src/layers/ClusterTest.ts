@@ -41,6 +41,8 @@ export interface Options {
    * machines and to pods on them. Without it nothing is simulated: pods stay Pending.
    */
   readonly nodes?: number | undefined
+  /** CustomResourceDefinitions to begin with, before all other objects: YAML documents, or values. */
+  readonly crds?: string | ReadonlyArray<object> | undefined
   /** Objects to begin with: YAML documents, or values. */
   readonly objects?: string | ReadonlyArray<object> | undefined
   /** Bad luck from the beginning; see `ApiServer.setFaults` for later. */
@@ -152,6 +154,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const advance = (duration: Duration.Input) =>
     settle.pipe(Effect.andThen(TestClock.adjust(duration)), Effect.andThen(settle))
 
+  if (options.crds !== undefined) yield* apply(options.crds)
   if (options.objects !== undefined) yield* apply(options.objects)
   const nodes = options.nodes === undefined ? undefined : yield* simulate(options.nodes)
   yield* server.setFaults(options.faults ?? [])

@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServer.ts"
+import { install } from "./apiserver/custom/install.ts"
 import * as Bearer from "./apiserver/http/bearer.ts"
 import type * as Certificate from "./apiserver/http/certificate.ts"
 import * as Front from "./apiserver/http/Front.ts"
@@ -30,6 +31,8 @@ export interface Options {
   /** Everybody who is let in may do everything, unless `RBAC` is to ask their roles. */
   readonly authorization?: ApiServerOptions["authorization"]
   readonly audit?: ApiServerOptions["audit"]
+  /** CustomResourceDefinitions that are there from the start. */
+  readonly crds?: ReadonlyArray<object> | undefined
   /** Where webhooks are that their configuration names by service; by URL they are called wherever they are. */
   readonly webhooks?: HttpsWebhooks.Options | undefined
 }
@@ -93,6 +96,7 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
     try: async () => (await import("./apiserver/http/certificate.ts")).make(now),
     catch: failure("cannot make a certificate for the embedded API server: ")
   })
+  yield* Effect.mapError(install(api, options.crds ?? []), failure(""))
   const front = yield* Effect.mapError(
     Front.listen({ api, certificate, key, token, clientCa: ca, port: options.port }),
     failure("")

@@ -33,6 +33,7 @@ import * as Refusal from "./Refusal.ts"
 import * as RevisionLog from "./mvcc/RevisionLog.ts"
 import { patient, patientWith } from "./patience.ts"
 import { Catalogue } from "./custom/Catalogue.ts"
+import { install } from "./custom/install.ts"
 import { all as builtIn } from "./schema/kinds.ts"
 import type { State, Turn } from "./Turn.ts"
 import * as transport from "./transport.ts"
@@ -51,6 +52,8 @@ export interface Options {
   /** Who signs the tokens of service accounts, and which other tokens there are. */
   readonly authentication?: Authenticator.Options | undefined
   readonly audit?: AuditLog.Options | undefined
+  /** CustomResourceDefinitions that are there from the start. One that the server would refuse is a defect, which names it. */
+  readonly crds?: ReadonlyArray<object> | undefined
 }
 
 export class ApiServer extends Context.Service<
@@ -147,7 +150,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       answer({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry })
     )
   const faults = Faults.make()
-  return ApiServer.of({
+  const server = ApiServer.of({
     handle: (request) =>
       Effect.suspend(() => (request.method !== "GET" && hooks.exist() ? handleAsking(request) : handleAtOnce(request))),
     authenticate: (token) =>
@@ -174,6 +177,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     setFaults: (rules) => Effect.sync(() => faults.set(rules)),
     faults
   })
+  yield* Effect.orDie(install(server, options.crds ?? []))
+  return server
 })
 
 /** Compacts when an interval has passed, to the revision at the end of the one before. */

@@ -56,6 +56,12 @@ export const apiserverSettings = {
     group: "command",
     description: "File that every request is added to, a JSON line each: who asked for what and what came of it"
   }),
+  crds: Setting.optional(Codecs.text("path"), {
+    name: "crds",
+    env: false,
+    group: "command",
+    description: "Directory of CustomResourceDefinitions, in YAML or JSON, that the server begins with"
+  }),
   ...Logs.settings
 }
 
@@ -73,6 +79,9 @@ export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<t
   const onEntry = Option.isNone(settings.auditLog)
     ? undefined
     : yield* (yield* Effect.promise(() => import("../../apiserver/http/auditFile.ts"))).open(settings.auditLog.value)
+  const crds = Option.isNone(settings.crds)
+    ? []
+    : yield* (yield* Effect.promise(() => import("../../apiserver/http/definitionFiles.ts"))).read(settings.crds.value)
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,
@@ -80,7 +89,8 @@ export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<t
         port: settings.port,
         directory: Option.getOrUndefined(settings.directory),
         authorization: settings.authorization,
-        audit: { onEntry }
+        audit: { onEntry },
+        crds
       })
     )
   )
