@@ -12,6 +12,7 @@ import type { Kind } from "../../schema/Kind.ts"
 import type { Turn } from "../../Turn.ts"
 import type { Outcome } from "./Consultation.ts"
 import type { Phase } from "./hooks.ts"
+import { isNamespace } from "./matching.ts"
 import type { Operation } from "./matching.ts"
 
 const apiVersion = "admission.k8s.io/v1"
@@ -35,6 +36,8 @@ export const requestText = (request: Request): string => {
   const { kind, name, object, oldObject, operation, target, turn } = request
   const { subresource } = target
   const { user } = turn.request
+  // A path that names a namespace is in it, even where the namespace is what is written.
+  const namespace = isNamespace(target.kind) ? target.name : target.namespace
   const out: Record<string, unknown> = {
     kind: groupVersionKind(kind),
     resource: groupVersionResource(kind),
@@ -43,7 +46,7 @@ export const requestText = (request: Request): string => {
     requestResource: groupVersionResource(target.kind),
     ...(subresource === "" ? {} : { requestSubResource: subresource }),
     ...(name === "" ? {} : { name }),
-    ...(target.namespace === "" ? {} : { namespace: target.namespace }),
+    ...(namespace === "" ? {} : { namespace }),
     operation,
     userInfo: {
       username: user.name,
