@@ -197,6 +197,25 @@ describe("a validating webhook", () => {
     )
   )
 
+  it.effect("is asked about every object of a large collection once, and about the namespace by its name", () => {
+    const asked: Array<any> = []
+    return Effect.gen(function* () {
+      const names = Array.from({ length: 30 }, (_, index) => `c${index + 10}`)
+      for (const name of names) yield* post(configMaps, configMap(name))
+      const rules = [{ ...everyWrite, resources: ["configmaps", "namespaces"] }]
+      yield* configure("validating", [hook("v", { rules, namespaceSelector: { matchLabels: { own: "yes" } } })])
+      yield* patch("/api/v1/namespaces/default", "merge", { metadata: { labels: { own: "yes" } } })
+      yield* remove(configMaps)
+      same((yield* get(configMaps)).items, [])
+      const [namespace, ...rest] = asked
+      same([namespace.name, namespace.namespace, namespace.operation], ["default", "default", "UPDATE"])
+      same(
+        rest.map(({ oldObject }) => oldObject.metadata.name),
+        names
+      )
+    }).pipe(Effect.provide(layer({ v: says({}) }, asked)))
+  })
+
   it.effect("may warn", () =>
     Effect.gen(function* () {
       yield* configure("validating", [hook("a")])

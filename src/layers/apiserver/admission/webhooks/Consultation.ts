@@ -40,6 +40,11 @@ export class Consultation {
   private readonly tapes: ReadonlyArray<Tape>
   private readonly outcomes = new Map<string, Outcome>()
   private readonly asked = new Map<string, number>()
+  /**
+   * Deletions that all webhooks have let pass, each with what they warned of: of a collection there are many, and to find every answer
+   * again whenever one more is missing would take the square of their number.
+   */
+  readonly passed = new Map<string, ReadonlyArray<string>>()
 
   constructor(random: Random.Random) {
     const [ints, doubles] = [new Tape(() => random.nextIntUnsafe()), new Tape(() => random.nextDoubleUnsafe())]

@@ -56,12 +56,15 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
     },
     remove: (removal) => {
       if (!concerns(hooks, removal.target)) return
-      const deed = deedOfRemoval(removal)
-      for (const hook of hooks.of("mutating")) {
-        const verdict = verdictOf(hook, deed, "mutating")
-        if (verdict?.patch !== undefined) throw unmodifiable(hook)
+      const { before, turn } = removal
+      const key = `${textAt(before, "metadata", "uid")} ${textAt(before, "metadata", "resourceVersion")}`
+      const said = turn.consultation?.passed.get(key)
+      if (said !== undefined) turn.warnings.push(...said)
+      else {
+        const start = turn.warnings.length
+        judgeRemoval(hooks, deedOfRemoval(removal))
+        turn.consultation?.passed.set(key, turn.warnings.slice(start))
       }
-      validate(hooks.of("validating"), deed)
     }
   }
 ]
@@ -69,6 +72,14 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
 /** A scale is no part of the object that is written, and nobody is asked about it. */
 const concerns = (hooks: Hooks.Hooks, { kind, subresource }: Target): boolean =>
   hooks.exist() && !Hooks.isExempt(kind) && subresource !== "scale"
+
+const judgeRemoval = (hooks: Hooks.Hooks, deed: Deed): void => {
+  for (const hook of hooks.of("mutating")) {
+    const verdict = verdictOf(hook, deed, "mutating")
+    if (verdict?.patch !== undefined) throw unmodifiable(hook)
+  }
+  validate(hooks.of("validating"), deed)
+}
 
 const unmodifiable = ({ name }: Hooks.Hook): Refusal.Refusal =>
   Refusal.internal(
