@@ -7,6 +7,8 @@ import { authorization } from "./cases/authorization.ts"
 import { badRequests } from "./cases/badRequests.ts"
 import { beginning } from "./cases/beginning.ts"
 import { created } from "./cases/created.ts"
+import { customDefinitions } from "./cases/customDefinitions.ts"
+import { customResources } from "./cases/customResources.ts"
 import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
@@ -34,5 +36,6 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Views: views,
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,
+  "Custom resources": [...customDefinitions, ...customResources],
   Security: [...security, ...identity, ...authorization]
 }

@@ -27,9 +27,9 @@ export const isTrue = (definition: JsonObject, type: string): boolean =>
     (one) => textAt(one, "type") === type && textAt(one, "status") === "True"
   )
 
-/** Where the objects are kept. */
+/** Where the objects are kept: never where a built-in kind keeps its own, whatever names it takes. */
 export const storageOf = (definition: JsonObject): string =>
-  `${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
+  `custom/${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
 
 export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> =>
   arrayAt(definition, "spec", "versions").flatMap((version) =>

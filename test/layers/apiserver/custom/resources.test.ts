@@ -111,6 +111,24 @@ describe("definitions", () => {
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 
+  it.effect("of a built-in kind's name take nothing away from it", () =>
+    Effect.gen(function* () {
+      const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+      yield* post(leases, { metadata: { name: "a" } })
+      const approved = {
+        name: "leases.coordination.k8s.io",
+        annotations: { "api-approved.kubernetes.io": "unapproved" }
+      }
+      const names = { kind: "Lease", plural: "leases" }
+      const versions = [version("v1")]
+      const shadow = definition({ group: "coordination.k8s.io", names, versions })
+      yield* post(definitions, { ...shadow, metadata: approved })
+      same((yield* get(`${leases}/a`)).spec, {})
+      yield* remove(`${definitions}/leases.coordination.k8s.io`)
+      same((yield* get(`${leases}/a`)).metadata.name, "a")
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("wait for objects that are held", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())

@@ -1,0 +1,108 @@
+/**
+ * Definitions of custom resources for conformance cases: each case has a group of its own, and takes its definition away at the end. A server
+ * that serves a kind a while after its definition is waited for.
+ */
+import * as Effect from "effect/Effect"
+import { done } from "./answers.ts"
+import type { Subject } from "./Case.ts"
+import { eventually } from "./roles.ts"
+
+export const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+/**
+ * All cases of custom resources: a 1.20 that was built by a newer Go than its libraries know dies of custom objects, as it does of
+ * the patches of webhooks.
+ */
+export const rule = { since: 21, rule: "apiextensions.k8s.io/v1", alone: true } as const
+
+export const schema = {
+  type: "object",
+  properties: {
+    spec: {
+      type: "object",
+      required: ["size"],
+      properties: {
+        size: { type: "integer", minimum: 1, maximum: 3 },
+        port: { type: "integer", default: 80 },
+        color: { type: "string", enum: ["red", "green"] },
+        name: { type: "string", pattern: "^[a-z]*$", maxLength: 5 },
+        target: { "x-kubernetes-int-or-string": true },
+        note: { type: "string", nullable: true },
+        tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+        options: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["name"],
+          items: {
+            type: "object",
+            required: ["name"],
+            properties: { name: { type: "string" }, value: { type: "string" } }
+          }
+        },
+        free: { type: "object", "x-kubernetes-preserve-unknown-fields": true }
+      }
+    },
+    status: { type: "object", properties: { ready: { type: "integer" }, selector: { type: "string" } } }
+  }
+}
+
+export const version = (name: string, more: object = {}) => ({
+  name,
+  served: true,
+  storage: true,
+  schema: { openAPIV3Schema: schema },
+  subresources: {
+    status: {},
+    scale: {
+      specReplicasPath: ".spec.size",
+      statusReplicasPath: ".status.ready",
+      labelSelectorPath: ".status.selector"
+    }
+  },
+  additionalPrinterColumns: [
+    { name: "Size", type: "integer", jsonPath: ".spec.size" },
+    { name: "Color", type: "string", jsonPath: ".spec.color", priority: 1 }
+  ],
+  ...more
+})
+
+export const groupOf = ({ namespace }: Pick<Subject, "namespace">): string => `${namespace}.example.com`
+
+export const nameOf = (subject: Pick<Subject, "namespace">): string => `widgets.${groupOf(subject)}`
+
+export const definition = (subject: Pick<Subject, "namespace">, spec: object = {}) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: nameOf(subject) },
+  spec: {
+    group: groupOf(subject),
+    scope: "Namespaced",
+    names: { kind: "Widget", plural: "widgets", shortNames: ["wd"] },
+    versions: [version("v1")],
+    ...spec
+  }
+})
+
+/** The collection of the case's namespace. */
+export const collectionOf = (subject: Subject, version = "v1"): string =>
+  `/apis/${groupOf(subject)}/${version}/namespaces/${subject.namespace}/widgets`
+
+export const widget = (subject: Subject, name: string, spec: object = { size: 1 }) => ({
+  apiVersion: `${groupOf(subject)}/v1`,
+  kind: "Widget",
+  metadata: { name },
+  spec
+})
+
+/** Makes the definition, waits until its kind is served, and answers with the collection. */
+export const defined = Effect.fnUntraced(function* (subject: Subject, spec: object = {}) {
+  const { ask } = subject
+  const path = `${definitions}/${nameOf(subject)}`
+  yield* Effect.acquireRelease(
+    Effect.map(ask("POST", definitions, definition(subject, spec)), (reply) => done(reply, 201)),
+    () => ask("DELETE", path)
+  )
+  const collection = collectionOf(subject)
+  yield* eventually(ask("GET", collection), ({ status }) => status === 200)
+  return collection
+})
