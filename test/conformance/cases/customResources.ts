@@ -44,7 +44,9 @@ const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause
 
 export const customResources: ReadonlyArray<Case> = [
   ...refusals.map(([what, spec, cause]): Case => ({
-    ...rule,
+    since: rule.since,
+    rule: rule.rule,
+    alone: rule.alone,
     title: `a custom resource is refused for ${what}`,
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)
