@@ -6,6 +6,7 @@
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
 import type { DeleteOptions } from "../rules/lifecycle.ts"
+import type { Kind } from "../schema/Kind.ts"
 import type { Turn } from "../Turn.ts"
 
 /** One write of an object, on its main endpoint unless the target has a subresource. */
@@ -17,7 +18,12 @@ export interface Write {
   /** Undefined when the object is created. */
   readonly before: JsonObject | undefined
   readonly dryRun: boolean
+  /** What the object is, where a subresource takes a kind of its own. */
+  readonly as?: Form | undefined
 }
+
+/** The kind of an object that is not of its target's. */
+export type Form = Pick<Kind, "group" | "version" | "kind">
 
 /** One deletion of an object, whether it goes at once or is only marked. */
 export interface Removal {
@@ -64,3 +70,10 @@ export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
   check: phase(plugins, "check"),
   remove: chained(plugins.map((plugin) => plugin.remove))
 })
+
+/** Asks about what a subresource with a kind of its own was sent, both phases at once: such an object is nowhere stored. */
+export const ask = (write: Write & { readonly as: Form }): void => {
+  const { admission } = write.turn.state
+  admission.admit(write)
+  admission.check(write)
+}

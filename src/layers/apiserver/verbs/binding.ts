@@ -1,6 +1,7 @@
 /** pods/binding: assigns a pod to a node, once. Source: the pod binding storage of the reference server. */
 import { arrayAt, ensureObject, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
@@ -15,6 +16,8 @@ import * as write from "./write.ts"
 /** What a subresource answers that creates nothing one could show. */
 export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }
 
+const bindingForm = { group: "", version: "v1", kind: "Binding" }
+
 export const bind = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
   const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
@@ -22,6 +25,8 @@ export const bind = (turn: Turn.Turn, target: Target): readonly [number, string]
     throw Refusal.badRequest("name in URL does not match name in Binding object")
   }
   write.checkNamespace(target, sent)
+  const { dryRun } = write.optionsOf(turn)
+  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: bindingForm })
   checkTarget(sent)
   const pod = Version.parse(read.find(turn, target))
   refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
@@ -31,7 +36,7 @@ export const bind = (turn: Turn.Turn, target: Target): readonly [number, string]
     set(ensureObject(ensureObject(pod, "metadata"), "annotations"), key, value)
   }
   setCondition(turn, pod, { type: "PodScheduled", status: "True" })
-  write.overwrite(turn, target.kind, pod, write.optionsOf(turn).dryRun)
+  write.overwrite(turn, target.kind, pod, dryRun)
   return [201, JSON.stringify(done)]
 }
 

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
 import { arrayAt, at, ensureObject, isObject, numberAt, objectAt, set, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
 import * as Status from "../../../kube/Status.ts"
 import * as Refusal from "../Refusal.ts"
@@ -25,10 +26,14 @@ const budgetKind = kinds.all.find((kind) => kind.kind === "PodDisruptionBudget")
 /** More pods than this on their way out are never remembered in a budget. */
 const maxDisrupted = 2000
 
+const evictionForm = { group: "policy", version: "v1", kind: "Eviction" }
+
 export const evict = (turn: Turn.Turn, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
   const sent = body.optional(turn.request, "Eviction", fieldValidation.ofBodyAs(turn, "policy.Eviction")) ?? {}
   checkObject(target, sent)
+  const { dryRun } = write.optionsOf(turn)
+  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: evictionForm })
   const options = remove.optionsOf(turn, objectAt(sent, "deleteOptions") ?? {})
   const found = read.find(turn, target)
   const pod = Version.parse(found)

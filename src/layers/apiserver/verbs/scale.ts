@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
 import { at, clone, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
 import * as jsonPatch from "../patch/jsonPatch.ts"
 import * as mergePatch from "../patch/mergePatch.ts"
@@ -37,12 +38,15 @@ export const scale = (turn: Turn, target: Target): readonly [number, string] => 
   if (given !== "" && given !== target.name) {
     throw Refusal.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
   }
+  const options = write.optionsOf(turn)
+  const before = scaleOf(target.kind, object)
+  Admission.ask({ turn, target, object: wanted, before, dryRun: options.dryRun, as: { ...scaleGroup, version: "v1" } })
   const metadata = ensureObject(object, "metadata")
   for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
   const path = target.kind.custom?.scale?.replicas ?? workloads.replicas
   const parent = path.slice(0, -1).reduce(ensureObject, object)
   set(parent, path.at(-1) ?? "replicas", replicasOf(wanted, target.name))
-  const updated = write.update(turn, target, object, existing, write.optionsOf(turn))
+  const updated = write.update(turn, target, object, existing, options)
   return [200, JSON.stringify(scaleOf(target.kind, Version.parse(updated)))]
 }
 

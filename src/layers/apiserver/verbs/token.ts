@@ -6,6 +6,7 @@ import { issuer } from "../authentication/Authenticator.ts"
 import * as serviceAccounts from "../authentication/serviceAccounts.ts"
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
 import * as Refusal from "../Refusal.ts"
 import type { FieldError } from "../Refusal.ts"
@@ -27,6 +28,8 @@ export const requestToken = (turn: Turn.Turn, target: Target): readonly [number,
   const sent =
     body.optional(turn.request, "TokenRequest", fieldValidation.ofBodyAs(turn, "authentication.TokenRequest")) ?? {}
   const account = Version.parse(read.find(turn, target))
+  const dryRun = body.dryRun(turn.request.query.getAll("dryRun"))
+  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: { ...request, version: "v1" } })
   const seconds = secondsOf(sent)
   const asked = arrayAt(sent, "spec", "audiences").map(String)
   const audiences = asked.length === 0 ? [issuer] : asked

@@ -234,6 +234,73 @@ describe("a validating webhook", () => {
   )
 })
 
+describe("subresources with kinds of their own", () => {
+  const told = ({ kind, name, object, oldObject, operation, resource, subResource }: any) => [
+    operation,
+    `${resource.resource}/${subResource} ${name}`,
+    `${kind.group}/${kind.version} ${kind.kind}`,
+    [object.apiVersion, object.kind],
+    oldObject?.kind ?? null
+  ]
+  const replicaSets = "/apis/apps/v1/namespaces/default/replicasets"
+  const replicaSet = {
+    metadata: { name: "r" },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { a: "b" } },
+      template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "main", image: "web:1" }] } }
+    }
+  }
+  const rules = [{ ...everyWrite, resources: ["*/*"] }]
+
+  it.effect("are asked about as what they are", () => {
+    const asked: Array<any> = []
+    return Effect.gen(function* () {
+      yield* post(pods, pod("x"))
+      yield* post(replicaSets, replicaSet)
+      yield* post("/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "s" } })
+      yield* configure("validating", [hook("v", { rules })])
+      yield* post(`${pods}/x/binding`, { metadata: { name: "x" }, target: { kind: "Node", name: "n" } })
+      yield* patch(`${replicaSets}/r/scale`, "merge", { spec: { replicas: 3 } })
+      yield* post("/api/v1/namespaces/default/serviceaccounts/s/token", { spec: {} })
+      yield* post(`${pods}/x/eviction`, { metadata: { name: "x" } })
+      same(asked.map(told), [
+        ["CREATE", "pods/binding x", "/v1 Binding", ["v1", "Binding"], null],
+        ["UPDATE", "replicasets/scale r", "autoscaling/v1 Scale", ["autoscaling/v1", "Scale"], "Scale"],
+        [
+          "CREATE",
+          "serviceaccounts/token s",
+          "authentication.k8s.io/v1 TokenRequest",
+          ["authentication.k8s.io/v1", "TokenRequest"],
+          null
+        ],
+        ["CREATE", "pods/eviction x", "policy/v1 Eviction", ["policy/v1", "Eviction"], null]
+      ])
+      same([asked[1].oldObject.spec, asked[1].object.spec], [{ replicas: 1 }, { replicas: 3 }])
+    }).pipe(Effect.provide(layer({ v: says({}) }, asked)))
+  })
+
+  it.effect("can be refused, and changed", () =>
+    Effect.gen(function* () {
+      yield* post(pods, pod("x"))
+      yield* post(replicaSets, replicaSet)
+      yield* configure("mutating", [hook("m", { rules: [{ ...everyWrite, resources: ["replicasets/scale"] }] })])
+      yield* configure("validating", [hook("v", { rules: [{ ...everyWrite, resources: ["pods/eviction"] }] })])
+      same((yield* patch(`${replicaSets}/r/scale`, "merge", { spec: { replicas: 9 } })).spec, { replicas: 2 })
+      same((yield* get(`${replicaSets}/r`)).spec.replicas, 2)
+      same((yield* refused(post(`${pods}/x/eviction`, { metadata: { name: "x" } }))).status, 400)
+      same((yield* get(`${pods}/x`)).metadata.deletionTimestamp, undefined)
+    }).pipe(
+      Effect.provide(
+        layer({
+          m: says(patching({ op: "replace", path: "/spec/replicas", value: 2 })),
+          v: says({ allowed: false })
+        })
+      )
+    )
+  )
+})
+
 describe("a webhook that fails", () => {
   const answers = {
     hangs: () => Effect.never,
@@ -359,4 +426,64 @@ webhooks:
       )
     )
   )
+})
+
+describe("custom resources", () => {
+  const schema = {
+    openAPIV3Schema: {
+      type: "object",
+      properties: {
+        spec: {
+          type: "object",
+          properties: { size: { type: "integer", maximum: 5 }, mode: { type: "string", default: "plain" } }
+        }
+      }
+    }
+  }
+  const definition = {
+    metadata: { name: "things.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural: "things", kind: "Thing" },
+      versions: [
+        { name: "v1", served: true, storage: true, schema },
+        { name: "v2", served: true, storage: false, schema }
+      ]
+    }
+  }
+  const things = (version: string) => `/apis/example.com/${version}/namespaces/default/things`
+  const thing = (name: string, size: number) => ({ metadata: { name }, spec: { size } })
+
+  it.effect("are changed by webhooks before their schema prunes, defaults and validates them", () => {
+    const asked: Array<any> = []
+    return Effect.gen(function* () {
+      yield* post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+      const rules = [{ apiGroups: ["example.com"], apiVersions: ["v1"], resources: ["things"], operations: ["CREATE"] }]
+      yield* configure("mutating", [hook("m", { rules })])
+      const made = yield* post(things("v2"), thing("a", 1))
+      same([made.apiVersion, made.spec], ["example.com/v2", { mode: "plain", size: 2 }])
+      same((yield* refused(post(things("v1"), thing("b", 5)))).status, 422)
+      const [{ kind, object, requestKind }] = asked
+      same([kind.version, requestKind.version, object.apiVersion], ["v1", "v2", "example.com/v1"])
+    }).pipe(
+      Effect.provide(
+        layer(
+          {
+            m: (review) =>
+              Effect.succeed(
+                answer(
+                  review,
+                  patching(
+                    { op: "replace", path: "/spec/size", value: review.request.object.spec.size + 1 },
+                    { op: "add", path: "/spec/unknown", value: 1 }
+                  )
+                )
+              )
+          },
+          asked
+        )
+      )
+    )
+  })
 })

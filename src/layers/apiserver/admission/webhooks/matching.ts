@@ -5,7 +5,6 @@
  */
 import * as Selector from "../../../../kube/Selector.ts"
 import type { Target } from "../../routing.ts"
-import * as kinds from "../../schema/kinds.ts"
 import type { Kind } from "../../schema/Kind.ts"
 import type { Hook, Rule } from "./hooks.ts"
 
@@ -15,6 +14,8 @@ type Labels = Readonly<Record<string, string>> | undefined
 
 export interface Subject {
   readonly target: Target
+  /** All that the server has. */
+  readonly kinds: ReadonlyArray<Kind>
   readonly operation: Operation
   /** Of the namespace that the request is about; undefined where it is about none. */
   readonly namespaceLabels: () => Labels
@@ -32,11 +33,11 @@ export const match = (hook: Hook, subject: Subject): Kind | undefined => {
   return undefined
 }
 
-const kindFor = ({ equivalent, rules }: Hook, { operation, target }: Subject): Kind | undefined => {
+const kindFor = ({ equivalent, rules }: Hook, { kinds, operation, target }: Subject): Kind | undefined => {
   const { kind, subresource } = target
   const matches = (as: Kind): boolean => rules.some((rule) => holds(rule, { kind: as, subresource, operation }))
   if (matches(kind)) return kind
-  return equivalent ? kinds.all.find((one) => one !== kind && one.storage === kind.storage && matches(one)) : undefined
+  return equivalent ? kinds.find((one) => one !== kind && one.storage === kind.storage && matches(one)) : undefined
 }
 
 interface Asked {

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import { parseJson } from "../../body.ts"
 import { arrayAt, at, get, isObject, objectAt, put, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
+import type { Form } from "../Admission.ts"
 import type { Target } from "../../routing.ts"
 import type { Kind } from "../../schema/Kind.ts"
 import type { Turn } from "../../Turn.ts"
@@ -22,6 +23,8 @@ export interface Request {
   readonly target: Target
   /** What the webhook is told that the target is: its kind, or another version of it. */
   readonly kind: Kind
+  /** What the objects are, where that is another kind: a binding of a pod. */
+  readonly as: Form | undefined
   readonly operation: Operation
   readonly name: string
   /** In the version of `kind`; null where there is none. */
@@ -33,16 +36,16 @@ export interface Request {
 
 /** The request as JSON, without a uid. */
 export const requestText = (request: Request): string => {
-  const { kind, name, object, oldObject, operation, target, turn } = request
+  const { as, kind, name, object, oldObject, operation, target, turn } = request
   const { subresource } = target
   const { user } = turn.request
   // A path that names a namespace is in it, even where the namespace is what is written.
   const namespace = isNamespace(target.kind) ? target.name : target.namespace
   const out: Record<string, unknown> = {
-    kind: groupVersionKind(kind),
+    kind: groupVersionKind(as ?? kind),
     resource: groupVersionResource(kind),
     ...(subresource === "" ? {} : { subResource: subresource }),
-    requestKind: groupVersionKind(target.kind),
+    requestKind: groupVersionKind(as ?? target.kind),
     requestResource: groupVersionResource(target.kind),
     ...(subresource === "" ? {} : { requestSubResource: subresource }),
     ...(name === "" ? {} : { name }),
@@ -62,7 +65,7 @@ export const requestText = (request: Request): string => {
   return JSON.stringify(out)
 }
 
-const groupVersionKind = ({ group, kind, version }: Kind) => ({ group, version, kind })
+const groupVersionKind = ({ group, kind, version }: Form) => ({ group, version, kind })
 
 const groupVersionResource = ({ group, plural, version }: Kind) => ({ group, version, resource: plural })
 

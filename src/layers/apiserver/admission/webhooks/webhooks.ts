@@ -5,30 +5,27 @@
  * server, and their words.
  */
 import * as Result from "effect/Result"
-import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
-import type { Json, JsonObject } from "../../json.ts"
-import * as body from "../../body.ts"
+import { objectAt, textAt } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
 import type * as Status from "../../../../kube/Status.ts"
-import * as jsonPatch from "../../patch/jsonPatch.ts"
 import * as Refusal from "../../Refusal.ts"
 import type { Target } from "../../routing.ts"
-import * as fieldValidation from "../../rules/fieldValidation.ts"
-import * as converted from "../../schema/converted.ts"
-import * as Kind from "../../schema/Kind.ts"
 import type { Turn } from "../../Turn.ts"
-import type { Plugin, Removal, Write } from "../Admission.ts"
+import type { Form, Plugin, Removal, Write } from "../Admission.ts"
 import * as stored from "../stored.ts"
 import { Unanswered } from "./Consultation.ts"
 import type { Outcome, Question } from "./Consultation.ts"
 import * as Hooks from "./hooks.ts"
 import { isNamespace, match } from "./matching.ts"
 import type { Operation, Subject } from "./matching.ts"
+import * as forms from "./forms.ts"
 import * as options from "./options.ts"
 import * as review from "./review.ts"
 
 /** What a webhook may be asked about, writes and deletions alike. */
 interface Deed extends Subject {
   readonly turn: Turn
+  readonly as: Form | undefined
   readonly target: Target
   readonly operation: Operation
   readonly name: string
@@ -44,7 +41,7 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
     name: "MutatingAdmissionWebhook",
     parts: true,
     admit: (write) => {
-      if (!concerns(hooks, write.target)) return
+      if (!concerns(hooks, write.target, write.as)) return
       for (const hook of hooks.of("mutating")) mutate(hook, write)
     }
   },
@@ -52,7 +49,7 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
     name: "ValidatingAdmissionWebhook",
     parts: true,
     check: (write) => {
-      if (concerns(hooks, write.target)) validate(hooks.of("validating"), deedOf(write))
+      if (concerns(hooks, write.target, write.as)) validate(hooks.of("validating"), deedOf(write))
     },
     remove: (removal) => {
       if (!concerns(hooks, removal.target)) return
@@ -69,9 +66,9 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
   }
 ]
 
-/** A scale is no part of the object that is written, and nobody is asked about it. */
-const concerns = (hooks: Hooks.Hooks, { kind, subresource }: Target): boolean =>
-  hooks.exist() && !Hooks.isExempt(kind) && subresource !== "scale"
+/** Of a scale webhooks are asked before it is written into the object. */
+const concerns = (hooks: Hooks.Hooks, { kind, subresource }: Target, as?: Form): boolean =>
+  hooks.exist() && !Hooks.isExempt(kind) && (subresource !== "scale" || as !== undefined)
 
 const judgeRemoval = (hooks: Hooks.Hooks, deed: Deed): void => {
   for (const hook of hooks.of("mutating")) {
@@ -87,10 +84,12 @@ const unmodifiable = ({ name }: Hooks.Hook): Refusal.Refusal =>
   )
 
 const deedOf = (write: Write, object: JsonObject = write.object): Deed => {
-  const { before, dryRun, target, turn } = write
+  const { as, before, dryRun, target, turn } = write
   return {
     turn,
+    as,
     target,
+    kinds: turn.state.kinds.all,
     operation: before === undefined ? "CREATE" : "UPDATE",
     name: target.name || textAt(object, "metadata", "name"),
     object,
@@ -104,7 +103,9 @@ const deedOf = (write: Write, object: JsonObject = write.object): Deed => {
 
 const deedOfRemoval = ({ before, name, options: given, target, turn }: Removal): Deed => ({
   turn,
+  as: undefined,
   target,
+  kinds: turn.state.kinds.all,
   operation: "DELETE",
   name: target.name,
   object: undefined,
@@ -135,8 +136,9 @@ const verdictOf = (hook: Hooks.Hook, deed: Deed, phase: Hooks.Phase): review.Ver
 const questionOf = (hook: Hooks.Hook, deed: Deed): Question | undefined => {
   const kind = match(hook, deed)
   if (kind === undefined) return undefined
-  const { before, object, operation, target } = deed
-  const told = { ...deed, kind, object: served(kind, object), oldObject: served(kind, before) }
+  const { as, before, object, operation, target } = deed
+  const form = (one: JsonObject | undefined) => (as === undefined ? forms.served(kind, one) : forms.plain(as, one))
+  const told = { ...deed, kind, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
   return { hook, about, request: review.requestText(told) }
 }
@@ -175,88 +177,18 @@ const validate = (hooks: ReadonlyArray<Hooks.Hook>, deed: Deed): void => {
   }
 }
 
-/** A copy in the version of a kind; null for what is not there. */
-const served = (kind: Kind.Kind, object: JsonObject | undefined): Json => {
-  if (object === undefined) return null
-  const own = kind.conversion === undefined ? object : converted.fromStored(kind, clone(object))
-  const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
-  return { kind: kind.kind, apiVersion: Kind.apiVersion(kind), ...rest }
-}
-
 const mutate = (hook: Hooks.Hook, write: Write): void => {
-  const { object, target, turn } = write
-  const shown = write.before === undefined ? unborn(target, object) : object
+  const { as, object, target, turn } = write
+  const shown = write.before === undefined && as === undefined ? forms.unborn(target, object) : object
   const deed = deedOf(write, shown)
-  const verdict = verdictOf(hook, deed, "mutating")
-  if (verdict?.patch === undefined) return
-  const kind = match(hook, deed) ?? target.kind
-  const patched = apply(turn, kind, served(kind, shown), verdict.patch)
-  if (patched === undefined) return
-  settle(write, patched)
-}
-
-/** What the server says of a new object by itself is said after the mutating webhooks were asked. */
-const unborn = (target: Target, object: JsonObject): JsonObject => {
-  const {
-    creationTimestamp: _time,
-    generation: _generation,
-    uid: _uid,
-    ...metadata
-  } = objectAt(object, "metadata") ?? {}
-  if (target.name === "" && textAt(metadata, "generateName") !== "") delete metadata["name"]
-  return { ...object, metadata }
-}
-
-/** The object that a patch makes of another, in stored form; undefined when it says nothing. */
-const apply = (turn: Turn, kind: Kind.Kind, document: Json, text: string): JsonObject | undefined => {
-  const patch = body.parseJson(text)
-  if (patch === undefined) throw Refusal.internal("invalid JSON in the patch of a webhook")
-  try {
-    const patched = clone(jsonPatch.apply(document, patch))
-    if (equal(patched, document)) return undefined
-    if (!isObject(patched)) throw Refusal.badRequest("the patch does not result in an object")
-    return body.accept(patched, kind, fieldValidation.ofBody(lenient(turn), kind))
-  } catch (thrown) {
-    throw thrown instanceof Refusal.Refusal ? Refusal.internal(causeOf(thrown)) : thrown
+  const patch = verdictOf(hook, deed, "mutating")?.patch
+  if (patch === undefined) return
+  if (as !== undefined) {
+    const next = forms.same(forms.plain(as, object), patch)
+    if (next !== undefined) forms.replace(object, next)
+    return
   }
-}
-
-const causeOf = ({ status }: Refusal.Refusal): string => status.details?.causes?.[0]?.message ?? status.message ?? ""
-
-const lenient = (turn: Turn): Turn => ({
-  ...turn,
-  request: { ...turn.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
-})
-
-/** Members of the metadata that are the server's, whatever a webhook makes of them. */
-const kept = [
-  "namespace",
-  "uid",
-  "creationTimestamp",
-  "generation",
-  "resourceVersion",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds"
-]
-
-/** Puts into the object what a webhook may change through this endpoint. */
-const settle = ({ object, target }: Write, patched: JsonObject): void => {
-  const before = objectAt(object, "metadata") ?? {}
-  const metadata = objectAt(patched, "metadata") ?? {}
-  for (const key of kept) put(metadata, key, get(before, key))
-  if (textAt(metadata, "name") === "") put(metadata, "name", get(before, "name"))
-  const { kind, subresource } = target
-  const next: JsonObject =
-    subresource === ""
-      ? { ...patched, metadata }
-      : { ...object, metadata, ...partOf(subresource === "status" ? "status" : "spec", patched) }
-  if (subresource === "" && Kind.hasStatus(kind)) put(next, "status", at(object, "status"))
-  for (const key of Object.keys(object)) delete object[key]
-  Object.assign(object, next)
-  if (subresource === "") kind.defaults?.(object)
-}
-
-const partOf = (part: string, from: JsonObject): JsonObject => {
-  const value = get(from, part)
-  return value === undefined ? {} : { [part]: value }
+  const kind = match(hook, deed) ?? target.kind
+  const next = forms.stored(turn, kind, forms.served(kind, shown), patch)
+  if (next !== undefined) forms.settle(write, next)
 }
