@@ -4,8 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { TestClock } from "effect/testing"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
-import { configMap, configMaps, get, patch, pod, pods, post, put, refused, remove, same } from "../client.ts"
+import { configMap, configMaps, get, patch, pod, pods, post, put, refused, remove, request, same } from "../client.ts"
 import { ClusterTest } from "../../../../src/layers/ClusterTest.ts"
+import { Transport } from "../../../../src/layers/Transport.ts"
 import { answer, configurations, configure, everyWrite, hook, layer, patching, says } from "./hooked.ts"
 
 const mark = (key: string) => patching({ op: "add", path: `/data/${key}`, value: "1" })
@@ -230,7 +231,24 @@ describe("a validating webhook", () => {
       })
       assert(said._tag === "Answer")
       same(said.headers?.["warning"], '299 - "careful"')
-    }).pipe(Effect.provide(layer({ a: says({ warnings: ["careful"] }) })))
+    }).pipe(Effect.provide(layer({ a: says({ warnings: ["careful", "", "careful"] }) })))
+  )
+
+  it.effect("may not warn without end", () =>
+    Effect.gen(function* () {
+      yield* configure("validating", [hook("a")])
+      const { warnings } = yield* (yield* Transport).send(request("POST", configMaps, configMap("x")))
+      same(
+        warnings.map((one) => one.length),
+        [3000, 256, 256, 256, 256]
+      )
+    }).pipe(
+      Effect.provide(
+        layer({
+          a: says({ warnings: ["a".repeat(3000), ...["b", "c", "d", "e", "f"].map((one) => one.repeat(1_000_000))] })
+        })
+      )
+    )
   )
 })
 
@@ -314,7 +332,7 @@ describe("a webhook that fails", () => {
   }
   const words: Record<string, RegExp> = {
     hangs: /failed to call webhook: Post "https:\/\/hooks.example\/hangs\?timeout=3s": context deadline exceeded$/,
-    throws: /failed to call webhook: Post .*boom/,
+    throws: /failed to call webhook: Post "[^"]+": boom$/,
     talks: /the answer is longer than 8388608 bytes$/,
     garbage: /failed to call webhook: couldn't get version\/kind; json parse error/,
     stranger: /expected webhook response of admission.k8s.io\/v1, Kind=AdmissionReview, got admission.k8s.io\/v1beta1/,

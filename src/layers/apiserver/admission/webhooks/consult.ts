@@ -2,7 +2,6 @@
  * Answers a request that webhooks have a say in: does it, calls those whose answer is missing, and does it again, until nothing is
  * missing. Each call has its webhook's own time, on the server's clock. Calls that are wanted together are made together.
  */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -53,7 +52,7 @@ const call = (caller: WebhookCaller, { hook, request }: Question): Effect.Effect
       ),
       Effect.catchTag("Unreachable", ({ message }) => Effect.succeed(failed(message))),
       // A webhook in the process may have a bug; the server is as little concerned as by one elsewhere.
-      Effect.catchDefect((defect) => Effect.succeed(failed(Cause.pretty(Cause.die(defect))))),
+      Effect.catchDefect((defect) => Effect.succeed(failed(defect instanceof Error ? defect.message : String(defect)))),
       Effect.timeoutOption(`${timeoutSeconds} seconds`),
       Effect.map(Option.getOrElse(() => failed("context deadline exceeded")))
     )

@@ -159,9 +159,20 @@ const judged = (hook: Hooks.Hook, turn: Turn, outcome: Outcome, phase: Hooks.Pha
     throw Refusal.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
   }
   const { allowed, status, warnings } = verdict.success
-  turn.warnings.push(...warnings)
+  for (const warning of warnings) warn(turn.warnings, warning)
   if (!allowed) throw new Refusal.Refusal({ status: review.denial(hook.name, status) as unknown as Status.Status })
   return verdict.success
+}
+
+/** Characters of all warnings together, and of one where they would be more. Source: the warning recorder of the reference server. */
+const [allWarnings, longWarning] = [4096, 256] as const
+
+/** Each once; what would be too much is cut short, and then left out. */
+const warn = (told: Array<string>, warning: string): void => {
+  if (warning === "" || told.includes(warning)) return
+  const length = told.reduce((sum, one) => sum + one.length, 0)
+  const text = length + warning.length > allWarnings ? warning.slice(0, longWarning) : warning
+  if (length + text.length <= allWarnings) told.push(text)
 }
 
 /** All are asked before anyone is heard, and heard in order. */
