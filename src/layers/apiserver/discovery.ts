@@ -1,5 +1,6 @@
 /** Everything that describes the server itself: discovery, legacy and aggregated, and its version. Derived from the table. */
 import type { Answer } from "./Api.ts"
+import { compare } from "./custom/versions.ts"
 import type * as Kind from "./schema/Kind.ts"
 import { parseAccept } from "./views/negotiate.ts"
 
@@ -58,6 +59,12 @@ const groupsOf = (kinds: ReadonlyArray<Kind.Kind>): Groups => {
     const list = versions.get(kind.version)
     if (list === undefined) versions.set(kind.version, [kind])
     else list.push(kind)
+  }
+  for (const [group, versions] of out) {
+    // Definitions come in any order; the table is in the order that clients are to prefer.
+    if ([...versions.values()].some((kinds) => kinds.some(({ custom }) => custom !== undefined))) {
+      out.set(group, new Map([...versions].sort(([a], [b]) => compare(a, b))))
+    }
   }
   return out
 }

@@ -190,7 +190,6 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
       return answer(200, read.list(turn, target, form))
     case "POST": {
       if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
-      definitions.refuseTerminating(target, "create")
       const version = write.create(
         turn,
         target,

@@ -6,8 +6,6 @@
 import { arrayAt, ensureObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as Version from "../mvcc/Version.ts"
-import * as Refusal from "../Refusal.ts"
-import type { Target } from "../routing.ts"
 import * as lifecycle from "../rules/lifecycle.ts"
 import type { Kind } from "../schema/Kind.ts"
 import * as Turn from "../Turn.ts"
@@ -21,12 +19,6 @@ const everything = { namespace: "", labels: [], fields: [] }
 /** Whether a write to the kind may change what is served. */
 export const concerns = ({ custom, storage }: Kind): boolean =>
   storage === Definition.storage || custom?.terminating === true
-
-/** Nothing new of a kind that is going. */
-export const refuseTerminating = ({ kind }: Target, verb: string): void => {
-  if (kind.custom?.terminating === true)
-    throw Refusal.notAllowedWhile(verb, "custom resource definition is terminating")
-}
 
 export const sync = (turn: Turn.Turn): void => {
   const kind = turn.state.kinds.find("apiextensions.k8s.io/v1/customresourcedefinitions")

@@ -55,6 +55,9 @@ const generateTries = 8
 export const create = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
   const { kind, namespace } = target
   const collection = turn.state.collection(kind.storage)
+  if (kind.custom?.terminating === true) {
+    throw Refusal.notAllowedWhile("create", "custom resource definition is terminating")
+  }
   checkNamespace(target, object)
   const generated = textAt(object, "metadata", "name") === ""
   metadata.create(turn, kind, object, namespace)

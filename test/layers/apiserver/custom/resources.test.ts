@@ -91,7 +91,8 @@ describe("definitions", () => {
       yield* post(memcacheds, memcached("a"))
       const other = yield* get(memcacheds.replace("v1alpha1", "v1") + "/a")
       same([other.apiVersion, other.spec.size], ["cache.example.com/v1", 3])
-      same((yield* get("/apis/cache.example.com")).versions.length, 2)
+      const found = yield* get("/apis/cache.example.com")
+      same([found.versions.map((one: any) => one.version), found.preferredVersion.version], [["v1", "v1alpha1"], "v1"])
     }).pipe(Effect.provide(layer()))
   )
 
@@ -138,6 +139,8 @@ describe("definitions", () => {
       same(conditions(crd).at(-1), "Terminating True InstanceDeletionInProgress")
       const { message, status } = yield* refused(post(memcacheds, memcached("b")))
       same([status, message], [405, "create not allowed while custom resource definition is terminating"])
+      const applied = yield* refused(patch(`${memcacheds}/b`, "apply", memcached("b"), { fieldManager: "x" }))
+      same(applied.status, 405)
       yield* patch(`${memcacheds}/a`, "merge", { metadata: { finalizers: null } })
       same((yield* refused(get(`${definitions}/${name}`))).status, 404)
       yield* settle
