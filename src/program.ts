@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { check } from "./commands/check.ts"
+import * as Crds from "./commands/crds.ts"
 import { manifests } from "./commands/manifests.ts"
 import { run } from "./commands/run.ts"
 import { roster } from "./controllers/roster.ts"
@@ -79,6 +80,7 @@ const cli = (host: Host) =>
           Manifests.settings,
           (resolved) => manifests(host, resolved)
         ),
+        crds(host),
         command(
           host,
           "apiserver",
@@ -96,6 +98,32 @@ const cli = (host: Host) =>
       ])
     ),
     { version }
+  )
+
+const crds = (host: Host) =>
+  Command.make("crds").pipe(
+    Command.withDescription(
+      "Prints, installs or compares the definitions of the kinds that the chosen controllers declare"
+    ),
+    Command.withSubcommands([
+      command(host, "print", "Prints the definitions as YAML to apply", Crds.printSettings, (resolved) =>
+        Crds.print(host, resolved)
+      ),
+      command(
+        host,
+        "install",
+        "Puts the definitions into the cluster and waits until the kinds are served",
+        Settings.settings,
+        (resolved) => Crds.install(host, resolved)
+      ),
+      command(
+        host,
+        "diff",
+        "Says what installing would change and which stored objects would suffer; exits 1 when there is something",
+        Settings.settings,
+        (resolved) => Crds.diff(host, resolved)
+      )
+    ])
   )
 
 /** A command with its settings, from wherever they were said; what it logs is as they say. */

@@ -122,6 +122,9 @@ export interface Custom<A extends KubeObject, D, Id extends string = string> ext
 // oxlint-disable-next-line typescript/no-explicit-any -- decoded forms are taken and given, so only `any` is all of them
 export type AnyCustom = Custom<KubeObject, any>
 
+/** Whether a resource was declared with Schemas. Its projections were not. */
+export const isCustom = (resource: Any): resource is AnyCustom => "declaration" in resource
+
 /** What a controller works with: an object as its Schemas decode it. Other resources have no form but the wire's. */
 export type Decoded<R> = R extends Custom<infer _, infer D> ? D : Object<R>
 

@@ -28,6 +28,8 @@ export interface Version {
 }
 
 export interface CustomResourceDefinition extends KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
   readonly spec: {
     readonly group: string
     readonly scope: Resource.Scope

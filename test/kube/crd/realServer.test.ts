@@ -3,29 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
-import * as Crd from "../../../src/kube/crd/Crd.ts"
-import * as Resource from "../../../src/kube/Resource.ts"
 import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as Definitions from "../../../src/layers/manager/crds/Definitions.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
 import { Memcached } from "./fixtures.ts"
 
 const assets = envtest.assets()
 if ("missing" in assets) process.stderr.write(`definitions on a real API server skipped: ${assets.missing}\n`)
-
-interface Defined extends Crd.CustomResourceDefinition {
-  readonly status?: { readonly conditions?: ReadonlyArray<{ readonly type: string; readonly status: string }> }
-}
-const Definition = Resource.make<Defined>()({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  scope: "Cluster"
-})
 
 describe.skipIf("missing" in assets)("definitions on a real API server", () => {
   it.live(
@@ -35,16 +21,13 @@ describe.skipIf("missing" in assets)("definitions on a real API server", () => {
         const server = yield* envtest.start("folder" in assets ? assets.folder : "")
         const transport = Layer.succeed(Transport, yield* HttpTransport.make(server.endpoint))
         const client = Context.get(yield* Layer.build(Layer.provide(KubeClient.layer, transport)), KubeClient)
-        yield* client.create(Definition, Result.getOrThrow(Crd.make(Memcached)))
-        yield* client.watch(Definition, {}).pipe(
-          Stream.filter(({ object }) =>
-            ((object as Defined).status?.conditions ?? []).some(
-              ({ status, type }) => type === "Established" && status === "True"
-            )
-          ),
-          Stream.take(1),
-          Stream.runDrain
-        )
+        const installed = Definitions.install([Memcached]).pipe(Effect.provideService(KubeClient, client))
+        const name = "memcacheds.cache.example.com"
+        assert.deepStrictEqual(yield* installed, [{ name, outcome: "created" }])
+        assert.deepStrictEqual(yield* installed, [{ name, outcome: "unchanged" }])
+        assert.deepStrictEqual(yield* Effect.provideService(Definitions.diff([Memcached]), KubeClient, client), [
+          { name, isNew: false, differences: [], broken: [] }
+        ])
         assert.isEmpty((yield* client.list(Memcached, { namespace: "default" })).items)
       }),
     60_000

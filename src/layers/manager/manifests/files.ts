@@ -1,6 +1,4 @@
 /** The manifests as a directory: a file for each kind, and a `kustomization.yaml` that makes a base for Kustomize of them. Pure. */
-import type { Manifest } from "./objects.ts"
-
 export interface File {
   /** Without a directory. */
   readonly name: string
@@ -8,7 +6,7 @@ export interface File {
 }
 
 /** In the order of the manifests, the base last. */
-export const files = (manifests: ReadonlyArray<Manifest>): ReadonlyArray<File> => {
+export const files = (manifests: ReadonlyArray<{ readonly kind: string }>): ReadonlyArray<File> => {
   const kinds = [...new Set(manifests.map(({ kind }) => kind))]
   const named = kinds.map((kind) => ({
     name: `${kind.toLowerCase()}.yaml`,

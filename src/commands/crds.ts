@@ -1,0 +1,61 @@
+/** The commands about the kinds that controllers declare: print their definitions, put them into a cluster, or say what that would do. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import * as Crd from "../kube/crd/Crd.ts"
+import type * as Resource from "../kube/Resource.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import * as Definitions from "../layers/manager/crds/Definitions.ts"
+import * as Report from "../layers/manager/crds/report.ts"
+import { own } from "../layers/manager/manifests/settings.ts"
+import type { Host } from "../layers/manager/process/Host.ts"
+import * as Roster from "../layers/manager/roster.ts"
+import type * as SettingSources from "../layers/manager/setting/sources.ts"
+import * as Settings from "../layers/manager/settings.ts"
+import * as Output from "./output.ts"
+import { connect, type Resolved, tableOf } from "./selection.ts"
+
+/** The definitions are not what they should be; what was printed before says how. */
+export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
+
+/** What can be said about printing. */
+export const printSettings = { ...Settings.settings, out: own.out }
+
+type Kinds = ReadonlyArray<Resource.AnyCustom>
+
+/** Nothing is asked of any cluster; the controllers are those for one that has a controller manager of its own. */
+export const print = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof printSettings>) {
+  const table = yield* tableOf(resolved)
+  const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
+  return yield* printKinds(host, resolved.values.out, Report.kindsOf(chosen.map(({ controller }) => controller)))
+})
+
+export const install = (host: Host, resolved: Resolved) =>
+  inCluster(host, resolved, (kinds) => installKinds(host, kinds))
+
+export const diff = (host: Host, resolved: Resolved) => inCluster(host, resolved, (kinds) => diffKinds(host, kinds))
+
+const inCluster = <E>(host: Host, resolved: Resolved, work: (kinds: Kinds) => Effect.Effect<void, E, KubeClient>) =>
+  Effect.gen(function* () {
+    const { cluster, selection } = yield* connect(host, resolved, yield* tableOf(resolved))
+    const kinds = Report.kindsOf(selection.chosen.map(({ controller }) => controller))
+    yield* Effect.provide(work(kinds), Layer.provide(KubeClient.layer, cluster.transport))
+  }).pipe(Effect.scoped)
+
+export const printKinds = Effect.fnUntraced(function* (host: Host, out: Option.Option<string>, kinds: Kinds) {
+  if (kinds.length === 0) return void host.stdout.write(`# ${Report.none}\n`)
+  const documents = yield* Effect.forEach(kinds, (kind) => Effect.fromResult(Crd.make(kind)))
+  const files = documents.map((one) => ({ name: `${one.metadata.name}.yaml`, documents: [one] }))
+  return yield* Output.write(host, out, { documents, files })
+})
+
+export const installKinds = (host: Host, kinds: Kinds) =>
+  Effect.map(Definitions.install(kinds), (all) => void host.stdout.write(`${Report.installed(all)}\n`))
+
+export const diffKinds = Effect.fnUntraced(function* (host: Host, kinds: Kinds) {
+  const all = yield* Definitions.diff(kinds)
+  host.stdout.write(`${Report.compared(all)}\n`)
+  const message = Report.verdict(all)
+  if (message !== undefined) return yield* new Different({ message })
+})

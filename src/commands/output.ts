@@ -1,0 +1,41 @@
+/** Objects as YAML to apply: to the standard output, or into files of a directory, whose paths are then said. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { File } from "../layers/manager/manifests/files.ts"
+import type { Host } from "../layers/manager/process/Host.ts"
+
+/** A file could not be written; the message says which and why. */
+export class WriteFailed extends Data.TaggedError("WriteFailed")<{ readonly message: string }> {}
+
+export interface Output {
+  readonly documents: ReadonlyArray<object>
+  /** How they are divided where there is a directory. */
+  readonly files: ReadonlyArray<File>
+}
+
+export const write = Effect.fnUntraced(function* (
+  host: Host,
+  out: Option.Option<string>,
+  { documents, files }: Output
+) {
+  const { stringify } = yield* Effect.promise(() => import("yaml"))
+  const text = (all: ReadonlyArray<object>): string =>
+    all.map((one) => stringify(one, { aliasDuplicateObjects: false })).join("---\n")
+  if (Option.isNone(out)) return void host.stdout.write(text(documents))
+  yield* attempt(out.value, () => mkdir(out.value, { recursive: true }))
+  for (const { documents: all, name } of files) {
+    const path = join(out.value, name)
+    yield* attempt(path, () => writeFile(path, text(all)))
+    host.stdout.write(`${path}\n`)
+  }
+})
+
+const attempt = (path: string, write: () => Promise<unknown>) =>
+  Effect.tryPromise({
+    try: write,
+    catch: (cause) =>
+      new WriteFailed({ message: `cannot write ${path}: ${cause instanceof Error ? cause.message : String(cause)}` })
+  })

@@ -1,0 +1,68 @@
+/**
+ * `crds` as a process: no controller of the program declares a kind of its own yet, and that is what it says. And what kubectl shows of a
+ * definition that follows from Schemas. Needs kubectl for that.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { execFile } from "node:child_process"
+import * as Crd from "../../src/kube/crd/Crd.ts"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import { Memcached } from "../kube/crd/fixtures.ts"
+import * as Process from "../support/process.ts"
+
+const sentence = "none of the chosen controllers declares a kind of its own"
+
+describe.concurrent("crds", () => {
+  for (const [args, said] of [
+    [["print"], `# ${sentence}\n`],
+    [["install", "--cluster=embedded"], `${sentence}\n`],
+    [["diff", "--cluster=embedded"], `${sentence}\n`]
+  ] as const) {
+    it.live(`${args[0]} says when there are no such kinds`, () =>
+      Effect.gen(function* () {
+        const { code, stdout } = yield* Process.run(["crds", ...args])
+        assert.strictEqual(stdout, said)
+        assert.strictEqual(code, 0)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("a mistyped one is a usage error in one line", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* Process.run(["crds", "instal"])
+      assert.match(stderr, /^[^\n]*there is no command "instal"[^\n]*install[^\n]*\n$/)
+      assert.strictEqual(code, 2)
+    }).pipe(Effect.scoped)
+  )
+})
+
+const installed = Process.has("kubectl")
+if (!installed) process.stderr.write("explaining kinds skipped: there is no kubectl on PATH\n")
+
+describe.skipIf(!installed)("kubectl", () => {
+  it.live("explains a kind in the words of its Schema", () =>
+    Effect.gen(function* () {
+      const { kubeconfig } = Context.get(yield* Layer.build(EmbeddedCluster.layer({})), EmbeddedCluster)
+      const home = yield* Process.folder
+      const kubectl = (line: string, input = "") =>
+        Effect.promise(
+          () =>
+            new Promise<string>((resolve, reject) => {
+              const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig }
+              const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
+                error === null ? resolve(stdout) : reject(new Error(`kubectl ${line}: ${stderr}${stdout}`))
+              )
+              child.stdin?.end(input)
+            })
+        )
+      yield* kubectl("apply -f -", JSON.stringify(Result.getOrThrow(Crd.make(Memcached))))
+      yield* kubectl("wait --for=condition=Established crd/memcacheds.cache.example.com --timeout=10s")
+      const explained = yield* kubectl("explain memcached.spec")
+      for (const words of ["How many servers.", "Where they listen.", "-required-"]) assert.include(explained, words)
+      assert.include(yield* kubectl("explain memcached"), "A cluster of memcached servers.")
+    }).pipe(Effect.scoped)
+  )
+})
