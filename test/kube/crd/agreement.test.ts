@@ -67,7 +67,7 @@ describe("a Schema and its definition", () => {
       Effect.map(agree(structural, { runs: runs(300), ...(seed === undefined ? {} : { seed }) }), (result) =>
         assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
       ),
-    120_000
+    runs(120_000)
   )
 
   const at = "kube/crd/"

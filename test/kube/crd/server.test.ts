@@ -54,5 +54,5 @@ it.effect(
       }),
       (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
     ),
-  120_000
+  runs(240_000)
 )
