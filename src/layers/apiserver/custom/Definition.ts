@@ -36,6 +36,10 @@ export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> =>
     isObject(version) && get(version, "served") === true ? [kindOf(definition, version)] : []
   )
 
+/** The row by which the server itself looks after the objects, whether any version is served or not. */
+export const ownKindOf = (definition: JsonObject): Kind.Kind =>
+  kindOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {})
+
 const kindOf = (definition: JsonObject, version: JsonObject): Kind.Kind => {
   const names = objectAt(definition, "spec", "names") ?? {}
   const schema = schemaOf(version)

@@ -77,9 +77,9 @@ const finish = (turn: Turn.Turn, kind: Kind, definition: JsonObject): void => {
   const held = arrayAt(definition, "metadata", "finalizers")
   if (!held.includes(Definition.cleanup)) return
   turn.state.kinds.put(name, Definition.kindsOf(definition))
-  const [row] = turn.state.kinds.kindsOf(name)
-  if (row !== undefined) clear(turn, row)
-  const left = row === undefined ? 0 : turn.state.collection(row.storage).size
+  const row = Definition.ownKindOf(definition)
+  clear(turn, row)
+  const left = turn.state.collection(row.storage).size
   const status = ensureObject(definition, "status")
   const conditions = names.withConditions(arrayAt(status, "conditions"), [terminating], Turn.timestamp(turn.now))
   if (left > 0) {
@@ -92,7 +92,8 @@ const finish = (turn: Turn.Turn, kind: Kind, definition: JsonObject): void => {
   put(ensureObject(definition, "metadata"), "finalizers", rest)
   if (rest.length > 0) write.overwrite(turn, kind, definition, false)
   else write.erase(turn, kind, definition, false)
-  withdraw(turn, name)
+  turn.state.kinds.put(name, [])
+  turn.state.collection(row.storage).watchers.finishAll()
 }
 
 const clear = (turn: Turn.Turn, kind: Kind): void => {

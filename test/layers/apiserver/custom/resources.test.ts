@@ -130,6 +130,19 @@ describe("definitions", () => {
     }).pipe(Effect.provide(layer()))
   )
 
+  it.effect("take their objects with them though no version is served", () =>
+    Effect.gen(function* () {
+      yield* post(definitions, definition())
+      yield* post(memcacheds, memcached("a"))
+      const hidden = [{ op: "replace", path: "/spec/versions/0/served", value: false }]
+      yield* patch(`${definitions}/${name}`, "json", hidden)
+      same((yield* refused(get(memcacheds))).status, 404)
+      yield* remove(`${definitions}/${name}`)
+      yield* post(definitions, definition())
+      same(names(yield* get(memcacheds)), [])
+    }).pipe(Effect.provide(layer()))
+  )
+
   it.effect("wait for objects that are held", () =>
     Effect.gen(function* () {
       yield* post(definitions, definition())
