@@ -112,7 +112,7 @@ const versionOf = (
         : { deprecated: true, deprecationWarning: options.deprecationWarning }),
       schema: { openAPIV3Schema: whole(declaration, parts) },
       ...subresourcesOf(options.subresources ?? {}),
-      ...(options.printerColumns === undefined ? {} : { additionalPrinterColumns: options.printerColumns })
+      ...columnsOf(options.printerColumns ?? [])
     })
   })
 
@@ -138,6 +138,13 @@ const whole = (
     ...properties
   }
 })
+
+/** Without what the API server would leave out again, so that a definition is the same before and after it was stored. */
+const columnsOf = (columns: ReadonlyArray<Resource.PrinterColumn>): Pick<Version, "additionalPrinterColumns"> => {
+  const tidy = ({ description = "", format = "", priority = 0, ...column }: Resource.PrinterColumn) =>
+    Object.assign(column, description && { description }, format && { format }, priority !== 0 && { priority })
+  return columns.length === 0 ? {} : { additionalPrinterColumns: columns.map(tidy) }
+}
 
 const subresourcesOf = ({ scale, status }: Resource.Subresources): Pick<Version, "subresources"> =>
   status !== true && scale === undefined

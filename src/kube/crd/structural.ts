@@ -139,7 +139,8 @@ const withDefault = (props: StructuralSchema, type: SchemaAST.AST, value: unknow
   const codec = Schema.make<Schema.Codec<unknown>>(type)
   if (Result.isFailure(Schema.decodeUnknownResult(codec)(value)))
     return place.refuse(place.path, "its default does not fit its own schema")
-  return { ...props, default: value }
+  // The API server reads a default of null as none; the Schema fills it in when it reads.
+  return value === null ? props : { ...props, default: value }
 }
 
 /** Where a node's annotations may be: said of its key, of its last check, or of itself before it had checks. */
@@ -156,7 +157,7 @@ const documentation = (ast: SchemaAST.AST): StructuralSchema =>
   Object.fromEntries(
     ["title", "description", "format"].flatMap((key) => {
       const value = said(ast, key)
-      return typeof value === "string" ? [[key, value]] : []
+      return typeof value === "string" && value !== "" ? [[key, value]] : []
     })
   )
 

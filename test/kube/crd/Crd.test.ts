@@ -47,6 +47,21 @@ describe("a definition", () => {
     })
   })
 
+  it("leaves out of columns what the API server would leave out", () => {
+    const size = { name: "Size", type: "integer", jsonPath: ".spec.size" } as const
+    const columns = (printerColumns: ReadonlyArray<Resource.PrinterColumn>) =>
+      Result.getOrThrow(Crd.make(Resource.make({ ...widget, printerColumns, spec: Schema.Struct({}) }))).spec
+        .versions[0]
+    assert.deepStrictEqual<unknown>(
+      columns([
+        { ...size, priority: 0, description: "", format: "" },
+        { ...size, priority: 1, description: "How many.", format: "int32" }
+      ])?.additionalPrinterColumns,
+      [size, { ...size, priority: 1, description: "How many.", format: "int32" }]
+    )
+    assert.notProperty(columns([]), "additionalPrinterColumns")
+  })
+
   it("is the same text each time", () => {
     const text = () => JSON.stringify(Result.getOrThrow(Crd.make(Memcached)))
     assert.strictEqual(text(), text())

@@ -27,6 +27,12 @@ const said: ReadonlyArray<readonly [what: string, schema: Schema.Constraint, exp
     Schema.Int.annotate({ description: "How many." }).check(Schema.isGreaterThan(0)),
     { type: "integer", description: "How many.", minimum: 0, exclusiveMinimum: true }
   ],
+  ["nothing for an empty description", Schema.String.annotate({ description: "" }), { type: "string" }],
+  [
+    "nothing for a default of null, which the server reads as none",
+    Schema.Struct({ a: Schema.NullOr(Schema.Int).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))) }),
+    { type: "object", properties: { a: { type: "integer", nullable: true } } }
+  ],
   ["a format", Schema.String.annotate({ format: "date-time" }), { type: "string", format: "date-time" }],
   ["literals", Schema.Literals(["a", "b"]), { type: "string", enum: ["a", "b"] }],
   [
