@@ -1,14 +1,17 @@
 /** A real API server takes the definitions, and serves the kinds. Needs `KUBEBUILDER_ASSETS`. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Resource from "../../../src/kube/Resource.ts"
 import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Definitions from "../../../src/layers/manager/crds/Definitions.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
 import { Memcached } from "./fixtures.ts"
+import { recipes } from "./recipes.ts"
 
 const assets = envtest.assets()
 if ("missing" in assets) process.stderr.write(`definitions on a real API server skipped: ${assets.missing}\n`)
@@ -29,6 +32,14 @@ describe.skipIf("missing" in assets)("definitions on a real API server", () => {
           { name, isNew: false, differences: [], broken: [] }
         ])
         assert.isEmpty((yield* client.list(Memcached, { namespace: "default" })).items)
+        // Of random Schemas too, each in the place of the one before: what was stored is what was sent.
+        const random = yield* Arbitrary.sampleEffect(recipes, { count: 30, seed: 1 })
+        for (const { schema: spec } of random) {
+          const kind = Resource.make({ group: "example.com", version: "v1", kind: "Random", plural: "randoms", spec })
+          const put = Effect.provideService(Definitions.install([kind]), KubeClient, client)
+          yield* put
+          assert.deepStrictEqual(yield* put, [{ name: "randoms.example.com", outcome: "unchanged" }])
+        }
       }),
     60_000
   )
