@@ -272,6 +272,11 @@ const schemas: ReadonlyArray<readonly [what: string, schema: unknown, told: Read
   ],
   ["no schema at all", "text", ['schema: Invalid value: "text": must be a schema']],
   [
+    "null where a schema belongs",
+    { type: "array", items: null },
+    ["schema.items: Invalid value: null: must be a schema"]
+  ],
+  [
     "members of wrong types",
     { type: "object", properties: [], required: [1] },
     [

@@ -1,6 +1,6 @@
 /**
  * Whether JSON has the shape of a schema at all: each member of the type it has to have. Asked first, so that everything else may rely on
- * the types. Members that no schema has are left alone: the server drops them.
+ * the types. Members that no schema has are left alone: the server drops them. A null is of no type, and refused.
  */
 import { isMembers } from "../StructuralSchema.ts"
 import type { Cause, Members } from "../StructuralSchema.ts"
@@ -67,7 +67,7 @@ interface Place {
 
 const lookAt = (schema: Members, name: string, { causes, path, shape }: Place): void => {
   const value = Object.hasOwn(schema, name) ? schema[name] : undefined
-  if (value === undefined || value === null) return
+  if (value === undefined) return
   const field = `${path}.${name}`
   if (shape === "schema" || (shape === "schemaOrFlag" && typeof value !== "boolean")) return look(value, field, causes)
   if (!fits[shape](value)) causes.push(typeInvalid(field, value, `must be ${articles[shape]}`))

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { Answer } from "../../../../src/layers/apiserver/Api.ts"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
 import { int } from "../../../support/laws.ts"
-import { runs } from "../../../support/runs.ts"
+import { runs, seed } from "../../../support/runs.ts"
 import { definition, definitions, memcached, memcacheds } from "./memcached.ts"
 
 const junk: ReadonlyArray<unknown> = [
@@ -102,7 +102,7 @@ describe("hostile definitions and objects", () => {
             assert.isUndefined(failure)
             return true
           }),
-        { runs: runs(150) }
+        { runs: runs(150), seed }
       )
       assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
     })
