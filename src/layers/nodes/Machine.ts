@@ -5,7 +5,7 @@
 import type { KubeObject } from "../../kube/Meta.ts"
 import { Lease, Node } from "../../kube/resources.ts"
 import * as Resource from "../../kube/Resource.ts"
-import type { Taint } from "./placement/nodeRules.ts"
+import type { Taint } from "../../kube/taints.ts"
 
 export interface Machine {
   readonly name: string
