@@ -6,7 +6,12 @@ import type {
   CoreV1Event,
   EventsV1Event,
   V1ConfigMap,
+  V1ControllerRevision,
+  V1DaemonSet,
   V1Deployment,
+  V1Endpoints,
+  V1EndpointSlice,
+  V1Job,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -94,4 +99,36 @@ export const Lease = Resource.make<Lease>()({
   version: "v1",
   kind: "Lease",
   plural: "leases"
+})
+
+export interface Job extends Stored<V1Job> {}
+export const Job = Resource.make<Job>()({ group: "batch", version: "v1", kind: "Job", plural: "jobs" })
+
+export interface DaemonSet extends Stored<V1DaemonSet> {}
+export const DaemonSet = Resource.make<DaemonSet>()({
+  group: "apps",
+  version: "v1",
+  kind: "DaemonSet",
+  plural: "daemonsets"
+})
+
+/** A template as it was at one time: what DaemonSets and StatefulSets keep as their history. */
+export interface ControllerRevision extends Stored<V1ControllerRevision> {}
+export const ControllerRevision = Resource.make<ControllerRevision>()({
+  group: "apps",
+  version: "v1",
+  kind: "ControllerRevision",
+  plural: "controllerrevisions"
+})
+
+/** All addresses of a Service in one object, at most 1,000; slices are its successor. */
+export interface Endpoints extends Stored<V1Endpoints> {}
+export const Endpoints = Resource.make<Endpoints>()({ ...core, kind: "Endpoints", plural: "endpoints" })
+
+export interface EndpointSlice extends Stored<V1EndpointSlice> {}
+export const EndpointSlice = Resource.make<EndpointSlice>()({
+  group: "discovery.k8s.io",
+  version: "v1",
+  kind: "EndpointSlice",
+  plural: "endpointslices"
 })
