@@ -1,16 +1,18 @@
 /**
  * A small HTTP or HTTPS server for what operators ask: it listens for as long as its scope is open and lets each answer that is
- * under way finish within a bound. GET and HEAD unless said otherwise, bodies of a few bytes. Node is driven directly, as the
+ * under way finish within a bound. GET and HEAD and bodies of a few bytes unless said otherwise. Node is driven directly, as the
  * embedded API server's front does: one dependency less to load in a process that should idle small. Platform edge.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Shutdown from "../../Shutdown.ts"
 import { type Address, format } from "./address.ts"
 import * as Door from "./door.ts"
 import { type Answer, type Asked, type Handler, notAllowed, text } from "./exchange.ts"
@@ -26,6 +28,8 @@ export class ListenError extends Data.TaggedError("ListenError")<{
 export interface Certificate {
   readonly cert: string
   readonly key: Redacted.Redacted
+  /** Whoever connects has to show a certificate that these have signed. Absent: nobody has to show any. */
+  readonly clientAuthorities?: string | undefined
 }
 
 export interface Options {
@@ -33,6 +37,8 @@ export interface Options {
   readonly name: string
   /** The setting to change when the address cannot be had. */
   readonly setting: string
+  /** What that setting is for there to be no server. Default 0. */
+  readonly off?: string | undefined
   readonly address: Address
   /** Present: HTTPS. */
   readonly certificate?: Certificate | undefined
@@ -40,6 +46,10 @@ export interface Options {
   readonly http2?: boolean | undefined
   /** Further ones than GET and HEAD. */
   readonly methods?: ReadonlyArray<string> | undefined
+  /** Bytes of a body; what is longer the handler gets as undefined. Default 1 KiB: nobody has to say more than a word. */
+  readonly bodyLimit?: number | undefined
+  /** How long closing waits for answers under way, and no longer than a stop has time for them. Default 2 seconds. */
+  readonly drainLimit?: Duration.Input | undefined
   readonly handle: Handler
 }
 
@@ -49,11 +59,7 @@ export interface Listening {
   readonly replaceUnsafe: (certificate: Certificate) => void
 }
 
-/** How long closing waits for answers under way. */
-const drainLimit = "2 seconds"
-
-/** Bytes of a body; nobody has to say more than a word. */
-const bodyLimit = 1024
+const defaults = { bodyLimit: 1024, drainLimit: 2000 }
 
 export const listen = Effect.fnUntraced(function* (options: Options) {
   const fibers = yield* FiberSet.make<void>()
@@ -64,7 +70,7 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
     const fiber = fork(reply(options, request, response))
     response.once("close", () => fiber.interruptUnsafe())
   })
-  yield* Effect.addFinalizer(() => shutdown(door, fibers))
+  yield* Effect.addFinalizer(() => shutdown(door, fibers, drainLimit(options)))
   const port = yield* bind(door.server, options)
   const listening: Listening = {
     port,
@@ -73,7 +79,12 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   return listening
 })
 
-const tlsOf = ({ cert, key }: Certificate): Door.Tls => ({ cert, key: Redacted.value(key), minVersion: "TLSv1.2" })
+const tlsOf = ({ cert, clientAuthorities, key }: Certificate): Door.Tls => ({
+  cert,
+  key: Redacted.value(key),
+  minVersion: "TLSv1.2",
+  ...(clientAuthorities === undefined ? {} : { ca: clientAuthorities, requestCert: true })
+})
 
 const bind = (server: Door.Door["server"], options: Options): Effect.Effect<number, ListenError> =>
   Effect.callback<number, ListenError>((resume) => {
@@ -89,28 +100,28 @@ const bind = (server: Door.Door["server"], options: Options): Effect.Effect<numb
     })
   })
 
-const listenError = ({ address, name, setting }: Options, error: NodeJS.ErrnoException): ListenError => {
+const listenError = ({ address, name, off = "0", setting }: Options, error: NodeJS.ErrnoException): ListenError => {
   const isBusy = error.code === "EADDRINUSE"
   const why = isBusy ? "it is already in use" : error.message
   return new ListenError({
     isBusy,
-    message: `cannot serve ${name} on ${format(address)}: ${why}; choose another address with --${setting}, or 0 for none`
+    message: `cannot serve ${name} on ${format(address)}: ${why}; choose another address with --${setting}, or ${off} for none`
   })
 }
 
 /** Never fails: what goes wrong is an answer, or a closed connection. */
 const reply = (options: Options, request: IncomingMessage, response: ServerResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const asked = read(request, options.methods ?? [])
+    const asked = read(request, options)
     return "status" in asked ? Effect.succeed(asked) : options.handle(asked)
   }).pipe(
     Effect.flatMap((answer) => write(request, response, answer)),
     Effect.catchCause((cause) => mishap(options, response, cause))
   )
 
-const read = (request: IncomingMessage, further: ReadonlyArray<string>): Asked | Answer => {
+const read = (request: IncomingMessage, options: Options): Asked | Answer => {
   const method = request.method ?? "GET"
-  const methods = ["GET", "HEAD", ...further]
+  const methods = ["GET", "HEAD", ...(options.methods ?? [])]
   if (!methods.includes(method)) return notAllowed(methods.join(", "))
   const [raw = "/", query = ""] = (request.url ?? "/").split(/\?([^]*)/, 2)
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1]
@@ -120,14 +131,15 @@ const read = (request: IncomingMessage, further: ReadonlyArray<string>): Asked |
       path: decodeURIComponent(raw),
       query: new URLSearchParams(query),
       bearer: bearer === undefined ? undefined : Redacted.make(bearer, { label: "token" }),
-      body: bodyOf(request)
+      contentType: request.headers["content-type"],
+      body: bodyOf(request, options.bodyLimit ?? defaults.bodyLimit)
     }
   } catch {
     return text(400, "Bad Request\n")
   }
 }
 
-const bodyOf = (request: IncomingMessage): Effect.Effect<string | undefined> =>
+const bodyOf = (request: IncomingMessage, bodyLimit: number): Effect.Effect<string | undefined> =>
   Effect.callback((resume) => {
     let size = 0
     const chunks: Array<Buffer> = []
@@ -183,11 +195,21 @@ const mishap = ({ name }: Options, response: ServerResponse, cause: Cause.Cause<
   )
 }
 
+/** Milliseconds. What a stop does after all else keeps its time. */
+const drainLimit = (options: Options): Effect.Effect<number> =>
+  options.drainLimit === undefined
+    ? Effect.succeed(defaults.drainLimit)
+    : Shutdown.atMost("flush", Duration.toMillis(options.drainLimit))
+
 /** In this order: no new connections, answers under way finish within the limit, connections close. */
-const shutdown = Effect.fnUntraced(function* (door: Door.Door, fibers: FiberSet.FiberSet<void>) {
+const shutdown = Effect.fnUntraced(function* (
+  door: Door.Door,
+  fibers: FiberSet.FiberSet<void>,
+  drainLimit: Effect.Effect<number>
+) {
   const closed = Latch.makeUnsafe(!door.server.listening)
   if (door.server.listening) door.server.close(() => closed.openUnsafe())
-  yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), drainLimit)
+  yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), yield* drainLimit)
   door.closeIdle()
   yield* Effect.timeoutOption(closed.await, "500 millis")
   door.closeAll()

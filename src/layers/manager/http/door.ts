@@ -13,6 +13,9 @@ export interface Tls {
   readonly cert: string
   readonly key: string
   readonly minVersion: "TLSv1.2"
+  /** Of clients; without it they need not show anything. */
+  readonly ca?: string
+  readonly requestCert?: boolean
 }
 
 export interface Door {

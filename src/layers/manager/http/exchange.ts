@@ -14,6 +14,8 @@ export interface Asked {
   readonly query: URLSearchParams
   /** Of the Authorization header, if it is of that kind. */
   readonly bearer: Redacted.Redacted | undefined
+  /** What the body is said to be, as it was written. */
+  readonly contentType?: string | undefined
   /** Read when it is asked for, once; undefined when it is longer than anything that is meant. */
   readonly body: Effect.Effect<string | undefined>
 }
