@@ -1,0 +1,50 @@
+/**
+ * `npm run api`: renews docs/api from the doc comments of all that is public, and fails, naming them, where symbols or fields have
+ * none. With `--check` it writes nothing and fails where the pages are not what they would be. Another project's folder may be
+ * named, of which only the comments are checked.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import process from "node:process"
+import { pagesOf } from "./api/pages.mjs"
+import { surface } from "./api/surface.mjs"
+import { main, root } from "./run.mjs"
+
+const check = process.argv.includes("--check")
+const other = process.argv.slice(2).find((argument) => !argument.startsWith("--"))
+const directory = join(root, "docs/api")
+
+/** `src/layers/Controller.ts: Options.name`, for all that says nothing of itself. */
+const undocumented = ({ pages }) =>
+  pages.flatMap(({ source, symbols }) =>
+    symbols.flatMap(({ doc, fields, isPrivate, name }) => [
+      ...(doc === "" && isPrivate !== true ? [`${source}: ${name}`] : []),
+      ...fields.filter((field) => field.doc === undefined).map((field) => `${source}: ${name}.${field.name}`)
+    ])
+  )
+
+const present = () =>
+  existsSync(directory)
+    ? new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]))
+    : new Map()
+
+const renew = (pages) => {
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory)
+  for (const [name, text] of pages) writeFileSync(join(directory, name), text)
+}
+
+const compare = (pages) => {
+  const there = present()
+  const names = [...new Set([...pages.keys(), ...there.keys()])]
+  const stale = names.filter((name) => pages.get(name) !== there.get(name))
+  if (stale.length > 0) throw new Error(`docs/api is not up to date, run "npm run api": ${stale.join(", ")}`)
+}
+
+await main(() => {
+  const read = surface(other === undefined ? root : resolve(other))
+  if (other === undefined && !check) renew(pagesOf(read))
+  const missing = undocumented(read)
+  if (missing.length > 0) throw new Error(`${missing.length} have no doc comment:\n${missing.join("\n")}`)
+  if (other === undefined && check) compare(pagesOf(read))
+})
