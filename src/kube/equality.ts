@@ -10,6 +10,12 @@ import * as Time from "./time.ts"
 /** Whether two values mean the same. Walks both at once and stops at the first difference. */
 export const equal = (a: unknown, b: unknown): boolean => same("", a, b)
 
+/**
+ * Whether the whole says all that the part says, so that applying the part would change nothing. What the part leaves out may be anything;
+ * lists have to be as long, and each item is held to the item in its place. Source: apimachinery Semantic.DeepDerivative.
+ */
+export const covers = (whole: unknown, part: unknown): boolean => equal(overlay(whole, part), whole)
+
 /** The same text exactly for values that are equal; the empty text for what means nothing. */
 export const canonical = (value: unknown): string => write("", value) ?? ""
 
@@ -57,6 +63,17 @@ const emptyIsChoice = new Set([
 type Members = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null
+
+/** The first with all of the second written over it. */
+const overlay = (under: unknown, over: unknown): unknown => {
+  if (over === undefined || !isObject(under) || !isObject(over)) return over === undefined ? under : over
+  if (Array.isArray(over)) {
+    const isAligned = Array.isArray(under) && under.length === over.length
+    return isAligned ? over.map((item, i): unknown => overlay(under[i], item)) : over
+  }
+  const keys = Object.keys(over)
+  return { ...under, ...Object.fromEntries(keys.map((key) => [key, overlay(under[key], over[key])])) }
+}
 
 /** Whether a field with this value might as well be absent. */
 const isNothing = (field: string, value: unknown): boolean => {
