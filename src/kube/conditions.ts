@@ -4,6 +4,7 @@
  * compares it before writing writes nothing. Deployments have their own, older form. Source: meta/v1 Condition, apimachinery
  * meta.SetStatusCondition.
  */
+import * as Schema from "effect/Schema"
 import * as Time from "./time.ts"
 
 export type Truth = "True" | "False" | "Unknown"
@@ -34,6 +35,27 @@ export interface Claim {
 }
 
 export type Conditions = ReadonlyArray<Condition>
+
+/** The list as a kind of one's own declares it in its status: `conditions: Schema.optionalKey(Conditions.schema)`. */
+export const schema = Schema.Array(
+  Schema.Struct({
+    type: Schema.String.annotate({ description: "What may hold, in CamelCase." }),
+    status: Schema.Literals(["True", "False", "Unknown"]).annotate({ description: "Whether it holds." }),
+    observedGeneration: Schema.optionalKey(
+      Schema.Int.annotate({ description: "The metadata.generation that this was said of." })
+    ),
+    lastTransitionTime: Schema.String.annotate({
+      description: "When the status became what it is.",
+      format: "date-time"
+    }),
+    reason: Schema.String.annotate({ description: "Why, in one word for machines." }),
+    message: Schema.String.annotate({ description: "Why, for people." })
+  })
+).annotate({
+  description: "What holds of the object, and since when.",
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["type"]
+})
 
 export const get = (conditions: Conditions | undefined, type: string): Condition | undefined =>
   conditions?.find((condition) => condition.type === type)
