@@ -1,0 +1,49 @@
+/**
+ * ecsbinding: marks every EcsBinding, which ties a machine in a cloud to a node, as looked at. The smallest controller of a kind of one's
+ * own: the declaration below is all there is to the kind, and one patch all there is to do. Source: framework.md C1 to C3.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Access from "../kube/Access.ts"
+import * as Patch from "../kube/Patch.ts"
+import * as Resource from "../kube/Resource.ts"
+import * as Controller from "../layers/Controller.ts"
+
+export const EcsBinding = Resource.make({
+  group: "hopegi.com",
+  version: "v1",
+  kind: "EcsBinding",
+  plural: "ecsbinding",
+  scope: "Cluster",
+  shortNames: ["ecsb"],
+  description: "Which machine of a cloud a node is.",
+  printerColumns: [
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    { name: "NodeName", type: "string", jsonPath: ".spec.nodename" },
+    { name: "InnerIp", type: "string", jsonPath: ".spec.innerip" }
+  ],
+  spec: Schema.Struct({
+    id: Schema.String.annotate({ description: "What the cloud calls the machine." }),
+    name: Schema.String.annotate({ description: "What people call the machine." }),
+    nodename: Schema.String.annotate({ description: "The name of the node." }),
+    innerip: Schema.String.annotate({ description: "The address of the machine inside the cloud." })
+  }),
+  status: Schema.Struct({})
+})
+
+/** On an EcsBinding that was looked at, with the value `true`. */
+export const annotation = "has-reconcile"
+
+export const make = () =>
+  Controller.make({
+    name: "ecsbinding",
+    for: EcsBinding,
+    access: [Access.patch(EcsBinding)],
+    reconcile: ({ key, name }, { cache, client }) =>
+      Effect.gen(function* () {
+        const binding = yield* cache.get(EcsBinding, key)
+        if (binding === undefined) return yield* Effect.logInfo("EcsBinding is gone")
+        if (binding.metadata.annotations?.[annotation] === "true") return
+        yield* client.patch(EcsBinding, { name }, Patch.merge({ metadata: { annotations: { [annotation]: "true" } } }))
+      })
+  })

@@ -1,0 +1,73 @@
+/**
+ * memcached: keeps a Deployment of as many memcached servers as each Memcached asks for, and says in its status what became of them.
+ * The Deployment goes with its Memcached: it is owned by it. Before that, an event tells of the deletion.
+ * Source: framework.md 1.2, operator-sdk's tutorial.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import * as Key from "../kube/Key.ts"
+import type { KubeObject } from "../kube/Meta.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Deployment, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import { applier } from "../layers/controller/writes/apply.ts"
+import { finalize } from "../layers/controller/writes/finalize.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Trigger from "../streams/trigger.ts"
+import { Memcached } from "./memcached/kind.ts"
+import { instanceOf, plan } from "./memcached/plan.ts"
+
+export { Memcached }
+
+export const finalizer = "cache.example.com/finalizer"
+
+export interface Options {
+  /** What the servers run: `memcached:1.6`. */
+  readonly image: string
+}
+
+const Pods = Resource.metadataOnly(Pod)
+
+const keysOf = ({ metadata, ...pod }: KubeObject) => {
+  const instance = instanceOf({ metadata, ...pod })
+  return instance === undefined ? [] : [Key.make(metadata.namespace, instance)]
+}
+
+export const make = ({ image }: Options) =>
+  Controller.make({
+    name: "memcached",
+    for: Memcached,
+    owns: [Deployment],
+    watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
+    access: [Access.patch(Memcached), Access.patch(Memcached, "status"), Access.patch(Deployment), Access.record],
+    reconcile: ({ key }, { cache, client, events }) =>
+      Effect.gen(function* () {
+        const { apply, applyStatus } = applier(client, { fieldManager: "memcached" })
+        const found = yield* cache.get(Memcached, key)
+        if (found === undefined) return Reconcile.done
+        const memcached = yield* finalize(client, {
+          resource: Memcached,
+          object: found,
+          finalizers: {
+            [finalizer]: (object) =>
+              events.warning(
+                object,
+                "Deleting",
+                `Custom Resource ${object.metadata.name} is being deleted from the namespace ${object.metadata.namespace}`
+              )
+          }
+        })
+        if (memcached === undefined) return Reconcile.done
+        const { deployment, isBlocked, status } = plan({
+          memcached: yield* Effect.fromResult(Memcached.decode(memcached)),
+          image,
+          deployment: yield* cache.get(Deployment, key),
+          pods: yield* cache.byIndex(Pods, "memcached", key),
+          now: yield* Clock.currentTimeMillis
+        })
+        if (deployment !== undefined) yield* apply(Deployment, deployment)
+        if (status !== undefined) yield* applyStatus(Memcached, memcached, status)
+        return isBlocked ? Reconcile.after("30 seconds") : Reconcile.done
+      })
+  })
