@@ -49,5 +49,6 @@ export * as Schedules from "./layers/Schedules.ts"
 export * as Shutdown from "./layers/Shutdown.ts"
 export { SupervisedFailure, Supervisor } from "./layers/Supervisor.ts"
 export { Transport } from "./layers/Transport.ts"
+export * as Webhook from "./layers/Webhook.ts"
 
 export * as Election from "./leader/Election.ts"

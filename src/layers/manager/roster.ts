@@ -5,7 +5,8 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
-import type { Descriptor } from "../Controller.ts"
+import type { Descriptor, Services } from "../Controller.ts"
+import type { Webhook } from "../Webhook.ts"
 
 export interface Entry<out R = never> {
   readonly controller: Descriptor<R>
@@ -22,6 +23,8 @@ export interface Entry<out R = never> {
   readonly byDefault: "on" | "off" | "embedded"
   /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */
   readonly needsAllNamespaces?: boolean | undefined
+  /** Webhooks about its kinds, which are served where webhooks are, whether the controller itself runs or not. None unless there are any. */
+  readonly webhooks?: ReadonlyArray<Webhook<Services | R>> | undefined
   /** One line for `--help`. */
   readonly summary: string
 }

@@ -1,0 +1,139 @@
+/**
+ * Webhooks as values, declared beside the resource they are about: `defaulting` fills in what is missing, `validating` refuses what the
+ * Schemas or rules in code do not allow, `converting` turns objects of one version into another. From a value follow its path, the rules by
+ * which the API server calls it, and how it answers. What receives reviews over HTTPS is `manager/webhooks/`; nothing here knows of
+ * addresses, certificates and the form of a review. Source: framework.md 2.13.
+ */
+import * as Effect from "effect/Effect"
+import type { KubeObject } from "../kube/Meta.ts"
+import type * as Resource from "../kube/Resource.ts"
+import type { LabelSelectorSpec } from "../kube/Selector.ts"
+import * as Names from "./webhook/names.ts"
+import * as Convert from "./webhook/convert.ts"
+import * as Handlers from "./webhook/handlers.ts"
+import type { Operation, Request, Review, Verdict } from "./webhook/Request.ts"
+import type { Failure } from "./webhook/denial.ts"
+
+export type { Operation, Request, Review, UserInfo, Verdict } from "./webhook/Request.ts"
+export { type Cause, Denied, deny, type Failure } from "./webhook/denial.ts"
+export { ConversionError, type Spoke, spoke } from "./webhook/convert.ts"
+
+/** What may be said of an admission webhook beside what it does. Source: admissionregistration.k8s.io/v1. */
+export interface Options {
+  /**
+   * What users see where it refuses: a DNS name of three parts at least, unique in the program. Default:
+   * `validate.<plural>.<group>`, `default.<plural>.<group>`; the core group is `core` there.
+   */
+  readonly name?: string | undefined
+  /** Where it is served. Default: `/mutate-<group with dashes>-<version>-<kind in lower case>`, `/validate-…`. */
+  readonly path?: string | undefined
+  /** When the server asks. Default: CREATE and UPDATE. Of a CONNECT nothing is decoded and no handler asked; it is allowed. */
+  readonly operations?: ReadonlyArray<Operation> | undefined
+  /** Subresources that it is asked about beside the objects themselves: `["status"]`. Default: none. */
+  readonly subresources?: ReadonlyArray<string> | undefined
+  /** What happens to a write when the webhook cannot be asked. Default: Fail, the write is refused. */
+  readonly failurePolicy?: "Fail" | "Ignore" | undefined
+  /** Seconds that the server waits for an answer, 1 to 30. Default: 10. */
+  readonly timeoutSeconds?: number | undefined
+  /** Equivalent: also for other versions of the kind, which the server converts. Default: Equivalent. */
+  readonly matchPolicy?: "Exact" | "Equivalent" | undefined
+  /** Only NoneOnDryRun and None may be said; with NoneOnDryRun a handler looks at `dryRun`. Default: None. */
+  readonly sideEffects?: "None" | "NoneOnDryRun" | undefined
+  /** Of which namespaces objects must be. Default: any. */
+  readonly namespaceSelector?: LabelSelectorSpec | undefined
+  /** Which labels objects must have, before or after the write. Default: any. */
+  readonly objectSelector?: LabelSelectorSpec | undefined
+}
+
+export interface DefaultingOptions extends Options {
+  /** IfNeeded: asked again when a later webhook has changed the object. Default: Never. */
+  readonly reinvocationPolicy?: "Never" | "IfNeeded" | undefined
+}
+
+/** A webhook of admission: asked before something is stored. */
+export interface Admission<out R = never> {
+  readonly _tag: "Defaulting" | "Validating"
+  readonly resource: Resource.Any
+  readonly name: string
+  readonly path: string
+  readonly operations: ReadonlyArray<Operation>
+  readonly options: DefaultingOptions
+  /** Total: failures of the handler are verdicts, and only its defects come out. The object of a verdict is whole, not a patch. */
+  readonly handle: (request: Request) => Effect.Effect<Verdict, never, R>
+}
+
+/** A webhook of conversion, which a CustomResourceDefinition names. */
+export interface Conversion<out R = never> {
+  readonly _tag: "Converting"
+  /** The version that the others are converted from and to: the one that is stored. */
+  readonly resource: Resource.AnyCustom
+  /** All versions that it converts between. */
+  readonly versions: ReadonlyArray<string>
+  /** Where it is served; several kinds may share a path. Default: `/convert`. */
+  readonly path: string
+  /** In the version wanted, as its handler made it; metadata and apiVersion are the server's business. */
+  readonly convert: (object: KubeObject, version: string) => Effect.Effect<KubeObject, Convert.ConversionError, R>
+}
+
+export type Webhook<R = never> = Admission<R> | Conversion<R>
+
+/** Any webhook, whatever its handler needs. */
+export type Any = Webhook<unknown>
+
+/**
+ * A webhook that fills in what is missing in an object. The body is given the decoded object and gives back what it should be; the answer
+ * is a patch of the difference, which never touches what the Schemas do not know. It is not asked about deletions, and an object that
+ * cannot be decoded is refused with the path, as by {@link validating}.
+ */
+export const defaulting = <R extends Resource.Any, E extends Failure = never, Req = never>(
+  resource: R,
+  body: (
+    object: Resource.Decoded<R>,
+    review: Review<Resource.Decoded<R>>
+  ) => Effect.Effect<Resource.Decoded<R>, E, Req>,
+  options: DefaultingOptions = {}
+): Admission<Req> => ({
+  ...Names.admission("default", "mutate", resource, options),
+  _tag: "Defaulting",
+  handle: Handlers.defaulting(resource, body)
+})
+
+/**
+ * A webhook that refuses what is not allowed. What the Schemas of the resource refuse, is refused with the path; then `check` is asked, whose
+ * failure is the refusal: `Webhook.deny("…", { path: "spec.size" })`. An object that was stored before there was validation can still be
+ * deleted, labelled and released from finalizers: what the Schemas refuse is let pass where the write changes nothing of its spec.
+ */
+export const validating = <R extends Resource.Any, E extends Failure = never, Req = never>(
+  resource: R,
+  check: (review: Review<Resource.Decoded<R>>) => Effect.Effect<void, E, Req> = () => Effect.void,
+  options: Options = {}
+): Admission<Req> => ({
+  ...Names.admission("validate", "validate", resource, options),
+  _tag: "Validating",
+  handle: Handlers.validating(resource, check)
+})
+
+/**
+ * Several webhooks of one sort for one kind, as one, with path and options of the first: they are asked in order, each about what the one before has made of the
+ * object; the first refusal is the answer, and all warnings until then are told.
+ */
+export const inOrder = <R>(first: Admission<R>, ...others: ReadonlyArray<Admission<R>>): Admission<R> => ({
+  ...first,
+  handle: Handlers.inOrder([first, ...others].map(({ handle }) => handle))
+})
+
+/**
+ * A webhook that converts between the versions of a kind. `hub` is the stored version; each other one is a spoke, which knows how it becomes the hub and how the
+ * hub becomes it. Objects are in wire form: what is stored must be converted whether a Schema can read it or not, or nobody could list it.
+ */
+export const converting = <Hub extends Resource.AnyCustom, Req = never>(
+  hub: Hub,
+  spokes: ReadonlyArray<Convert.Spoke<Resource.Object<Hub>, Req>>,
+  options: { readonly path?: string | undefined } = {}
+): Conversion<Req> => ({
+  _tag: "Converting",
+  resource: hub,
+  versions: [hub.version, ...spokes.map(({ resource }) => resource.version)],
+  path: options.path ?? "/convert",
+  convert: Convert.through(hub, spokes)
+})

@@ -1,0 +1,71 @@
+/**
+ * Refusals: what a handler fails with, and the `Status` that the user is told. A refusal with a path is an invalid object (422), one
+ * without is forbidden (403), what the API server said to the handler is passed on as it was; every other failure forbids.
+ */
+import * as Data from "effect/Data"
+import * as ApiError from "../../kube/ApiError.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import * as Status from "../../kube/Status.ts"
+
+/** Whatever a handler may fail with: the message is told to whoever wants the write. */
+export interface Failure {
+  readonly message: string
+}
+
+/** One thing that is wrong with an object. */
+export interface Cause {
+  /** `spec.members[0].name`. */
+  readonly path: string
+  readonly message: string
+}
+
+/** The write is refused, in these words. */
+export class Denied extends Data.TaggedError("Denied")<{
+  readonly message: string
+  /** What is wrong where; none unless there are any. */
+  readonly causes: ReadonlyArray<Cause>
+  /** An HTTP status from 400 on. */
+  readonly code: number
+  /** In one word, for programs: `Forbidden`. */
+  readonly reason: string
+}> {}
+
+/** Fails a handler: `return yield* Webhook.deny("a member less would lose the quorum", { path: "spec.size" })`. */
+export const deny = (
+  message: string,
+  options: {
+    /** Where it is wrong: makes the object invalid, with 422. */
+    readonly path?: string | undefined
+    /** Several of them. */
+    readonly causes?: ReadonlyArray<Cause> | undefined
+    /** Default: 403, with a path 422. */
+    readonly code?: number | undefined
+    /** Default: Forbidden, with a path Invalid. */
+    readonly reason?: string | undefined
+  } = {}
+): Denied => {
+  const causes = options.causes ?? (options.path === undefined ? [] : [{ path: options.path, message }])
+  const [code, reason] = causes.length === 0 ? [403, "Forbidden"] : [422, "Invalid"]
+  return new Denied({ message, causes, code: options.code ?? code, reason: options.reason ?? reason })
+}
+
+/** An object that the Schemas of its kind refuse. */
+export const undecodable = ({ message, path }: Resource.Undecodable): Denied => deny(message, { path })
+
+export const statusOf = (failure: Failure, kind: string, name: string): Status.Status => {
+  if (failure instanceof Denied) return statusOfDenied(failure, kind, name)
+  if (ApiError.isApiError(failure) && failure.status !== undefined) {
+    const { details, detail, reason, status } = failure
+    return Status.failure({ code: status, reason: reason._tag, message: detail, details })
+  }
+  return Status.failure({ code: 403, reason: "Forbidden", message: failure.message })
+}
+
+const statusOfDenied = ({ causes, code, message, reason }: Denied, kind: string, name: string): Status.Status => {
+  const details = {
+    ...(name === "" ? {} : { name }),
+    kind,
+    causes: causes.map((cause) => ({ reason: "FieldValueInvalid", message: cause.message, field: cause.path }))
+  }
+  return Status.failure({ code, reason, message, details: causes.length === 0 ? undefined : details })
+}
