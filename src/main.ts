@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The program's entry. It answers `--version` by itself, because that should cost no more than starting Node; everything else
- * is in `program.ts`, which is loaded only when it is needed. In a thread that the program has started it is that thread.
+ * is in `product.ts`, which is loaded only when it is needed. In a thread that the program has started it is that thread.
  */
 import process from "node:process"
 import { isMainThread, parentPort, workerData } from "node:worker_threads"
@@ -14,6 +14,6 @@ if (!isMainThread) {
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${version}\n`)
 } else {
-  const { main } = await import("./program.ts")
+  const { main } = await import("./product.ts")
   main(process, new URL(import.meta.url))
 }

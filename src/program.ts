@@ -1,25 +1,25 @@
 /**
- * argv → settings → layers → run: the command line, and which command does what. It decides nothing that a room could decide. Usage
- * errors end with exit code 2 and one line, every other failure with 1 and one line, a signal with 0.
+ * argv → settings → layers → run: the command line of any program of controllers, and which command does what. It decides nothing that
+ * a room could decide. Usage errors end with exit code 2 and one line, every other failure with 1 and one line, a signal with 0.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import process from "node:process"
 import { check } from "./commands/check.ts"
 import * as Crds from "./commands/crds.ts"
 import { manifests } from "./commands/manifests.ts"
-import { run } from "./commands/run.ts"
-import { roster } from "./controllers/roster.ts"
+import * as Run from "./commands/run.ts"
 import * as CommandLine from "./layers/manager/process/commandLine.ts"
 import * as ConfigFile from "./layers/manager/configFile.ts"
 import * as Help from "./layers/manager/process/help.ts"
 import type { Host } from "./layers/manager/process/Host.ts"
 import * as Logs from "./layers/manager/logs/Logs.ts"
-import * as Manifests from "./layers/manager/manifests/settings.ts"
+import * as Program from "./layers/manager/Program.ts"
 import * as Roster from "./layers/manager/roster.ts"
 import { orderly, Verdict } from "./layers/manager/process/orderlyStop.ts"
 import type * as Setting from "./layers/manager/setting.ts"
@@ -32,16 +32,44 @@ import * as StandAlone from "./layers/manager/cluster/standAlone.ts"
 import * as Terminal from "./layers/manager/process/Terminal.ts"
 import { ElectionConfigError } from "./leader/lease.ts"
 import * as Renewer from "./renewer/Renewer.ts"
-import { version } from "./version.ts"
 
-/** Runs the program in this process; it sets the exit code. `entry`: the file to start a thread of the program from. */
-export const main = (host: Host, entry?: URL): void => {
+/**
+ * Runs a program in this process, with the command line of all programs: its controllers, `check`, `manifests`, `crds` and the embedded
+ * cluster. It sets the exit code: 0 stopped by a signal, 1 failed or lost the lease, 2 a wrong command line or configuration.
+ */
+export const run = <S extends Setting.Settings = {}, R = never, E = never>(
+  options: Program.Options<S, R, E>,
+  host: Host = process
+): void => start(Result.map(Program.make(options), plain), host, thread)
+
+/** What a program is, and which commands it has that others do not. */
+export interface Whole {
+  readonly program: Program.Program["Service"]
+  readonly commands: (host: Host) => ReadonlyArray<ReturnType<typeof command>>
+}
+
+const plain = (program: Program.Program["Service"]): Whole => ({ program, commands: () => [] })
+
+/** Where the thread that renews leases begins, in sources and in what is built of them. */
+const thread = new URL(`./renewer/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+
+/** The same for what has been checked already. `entry`: the file to start a thread of the program from. */
+export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {
   // Whoever reads what we say may go away, as in `… | head`: then lines are lost, and the work goes on.
   for (const output of [host.stdout, host.stderr]) output.on("error", () => {})
   const verdict: Verdict = { code: 0 }
-  const effect = cli(host)(CommandLine.normalize(host.argv.slice(2), everything)).pipe(
-    Effect.provide(Layer.merge(NodeServices.layer, Terminal.layer(host, everything))),
-    Effect.tapCause((cause) => Effect.sync(() => Terminal.report(host, cause))),
+  const name = Result.match(whole, { onFailure: () => "program", onSuccess: ({ program }) => program.name })
+  const effect = Effect.flatMap(Effect.fromResult(whole), (one) => {
+    const settings = { ...one.program.manifests, ...StandAlone.apiserverSettings, ...StandAlone.nodesSettings }
+    return cli(
+      host,
+      one
+    )(CommandLine.normalize(host.argv.slice(2), settings)).pipe(
+      Effect.provide(Layer.merge(NodeServices.layer, Terminal.layer(host, { name, settings }))),
+      Effect.provideService(Program.Program, one.program)
+    )
+  }).pipe(
+    Effect.tapCause((cause) => Effect.sync(() => Terminal.report(host, name, cause))),
     Effect.provideService(Renewer.Entry, entry),
     Effect.provideService(Verdict, verdict)
   )
@@ -53,34 +81,27 @@ export const main = (host: Host, entry?: URL): void => {
 }
 
 /** What the user can only mend by saying something else. */
-const usageErrors = [SettingSources.SettingError, ElectionConfigError, Roster.RosterError]
+const usageErrors = [SettingSources.SettingError, ElectionConfigError, Roster.RosterError, Program.InvalidProgram]
 
-/** The settings of all commands. */
-const everything: Setting.Settings = {
-  ...Manifests.settings,
-  ...StandAlone.apiserverSettings,
-  ...StandAlone.nodesSettings
-}
-
-const cli = (host: Host) =>
+const cli = (host: Host, { commands, program }: Whole) =>
   Command.runWith(
-    command(host, "effect-controller-manager", description, Settings.settings, (resolved) => run(host, resolved)).pipe(
+    command(host, program.name, description(program), program.settings, (resolved) => Run.run(host, resolved)).pipe(
       Command.withSubcommands([
         command(
           host,
           "check",
           "Asks the cluster whether the controllers could work on it, changes nothing, and prints a table; exits 1 when they could not",
-          Settings.settings,
+          program.settings,
           (resolved) => check(host, resolved)
         ),
         command(
           host,
           "manifests",
           "Prints what a cluster needs to run the chosen controllers, with exactly the rights that they declare, as YAML to apply",
-          Manifests.settings,
+          program.manifests,
           (resolved) => manifests(host, resolved)
         ),
-        crds(host),
+        crds(host, program),
         command(
           host,
           "apiserver",
@@ -94,45 +115,46 @@ const cli = (host: Host) =>
           "Runs simulated nodes in the cluster of a kubeconfig",
           StandAlone.nodesSettings,
           (resolved) => serve(host, StandAlone.nodes(resolved, host.env))
-        )
+        ),
+        ...commands(host)
       ])
     ),
-    { version }
+    { version: program.version }
   )
 
-const crds = (host: Host) =>
+const crds = (host: Host, { manifests: { out }, settings }: Program.Program["Service"]) =>
   Command.make("crds").pipe(
     Command.withDescription(
       "Prints, installs or compares the definitions of the kinds that the chosen controllers declare"
     ),
     Command.withSubcommands([
-      command(host, "print", "Prints the definitions as YAML to apply", Crds.printSettings, (resolved) =>
+      command(host, "print", "Prints the definitions as YAML to apply", { ...settings, out }, (resolved) =>
         Crds.print(host, resolved)
       ),
       command(
         host,
         "install",
         "Puts the definitions into the cluster and waits until the kinds are served",
-        Settings.settings,
+        settings,
         (resolved) => Crds.install(host, resolved)
       ),
       command(
         host,
         "diff",
         "Says what installing would change and which stored objects would suffer; exits 1 when there is something",
-        Settings.settings,
+        settings,
         (resolved) => Crds.diff(host, resolved)
       )
     ])
   )
 
 /** A command with its settings, from wherever they were said; what it logs is as they say. */
-const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
+export const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
   host: Host,
   name: string,
   summary: string,
   settings: S,
-  handle: (resolved: SettingSources.Resolved<S>) => Effect.Effect<void, E>
+  handle: (resolved: SettingSources.Resolved<S>) => Effect.Effect<void, E, Program.Program>
 ) =>
   Command.make(name, SettingFlags.of(settings), (parsed) =>
     Effect.gen(function* () {
@@ -144,11 +166,17 @@ const command = <S extends Setting.Settings & typeof LogSettings.settings, E>(
   ).pipe(Command.withDescription(summary))
 
 /** Starts something, says the line that it answers with, and goes on until a signal. */
-const serve = <E>(host: Host, start: Effect.Effect<string, E, Scope.Scope>) =>
+const serve = <E>(host: Host, begin: Effect.Effect<string, E, Scope.Scope>) =>
   Effect.gen(function* () {
-    host.stdout.write(`${yield* start}\n`)
-    return yield* Effect.never
-  }).pipe(Effect.scoped, orderly(host, { timeout: "10 seconds" }))
+    const { name } = yield* Program.Program
+    return yield* Effect.gen(function* () {
+      host.stdout.write(`${yield* begin}\n`)
+      return yield* Effect.never
+    }).pipe(Effect.scoped, orderly(host, { name, timeout: "10 seconds" }))
+  })
 
-/** Only what is known of the controllers without running them. */
-const description = Help.describe(roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }), gates)
+/** Only what is known of the controllers without running them, as they are when nobody says anything. */
+const description = ({ description: summary, settings, table }: Program.Program["Service"]): string => {
+  const unsaid = SettingSources.resolve(settings, { flags: new Map(), env: {} })
+  return Help.describe(summary, Result.isSuccess(unsaid) ? table(unsaid.success) : [], gates)
+}

@@ -62,6 +62,11 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
   ["controllers do not know each other", "controllers/Y.ts", `import * as P from "./PodCount.ts"`],
   ["controllers do not know each other", "controllers/y/plan.ts", `import * as P from "../podcount/plan.ts"`],
   ["controllers do not know each other", "controllers/workload/y.ts", `import * as P from "../PodCount.ts"`],
+  [
+    "the ladder: lower rooms never import higher ones",
+    "program.ts",
+    `import { roster } from "./controllers/roster.ts"`
+  ],
   ["entries are not imported", "program.ts", `import * as I from "./index.ts"`]
 ]
 

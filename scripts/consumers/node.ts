@@ -3,7 +3,7 @@
  * and run by scripts/consumers.mjs against the packed package.
  */
 import { Endpoint, KubeClient, Namespace } from "effect-controller-manager"
-import { EmbeddedCluster, HttpTransport, KubeConfig, main } from "effect-controller-manager/node"
+import { EmbeddedCluster, HttpTransport, KubeConfig, run } from "effect-controller-manager/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -23,4 +23,4 @@ const names = Effect.gen(function* () {
 
 const found = await Effect.runPromise(Effect.provide(names, EmbeddedCluster.layer()))
 if (!found.includes("kube-system")) throw new Error(`expected the standard namespaces, found ${found.join(", ")}`)
-if (typeof main !== "function") throw new Error("the program is not there")
+if (typeof run !== "function") throw new Error("the program is not there")

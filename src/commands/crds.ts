@@ -20,7 +20,7 @@ import { connect, type Resolved, tableOf } from "./selection.ts"
 export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
 
 /** What can be said about printing. */
-export const printSettings = { ...Settings.settings, out: own.out }
+export const printSettings = { ...Settings.common, out: own.out }
 
 type Kinds = ReadonlyArray<Resource.AnyCustom>
 

@@ -10,10 +10,10 @@ import type * as Clusters from "../layers/manager/cluster/clusters.ts"
 import * as Accounts from "../layers/manager/identity/accounts.ts"
 import * as Agent from "../layers/manager/identity/agent.ts"
 import type * as Manager from "../layers/manager/Manager.ts"
+import { Program } from "../layers/manager/Program.ts"
 import type * as Roster from "../layers/manager/roster.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import type { Transport } from "../layers/Transport.ts"
-import { version } from "../version.ts"
 import type { Selection } from "./selection.ts"
 import { between } from "./services.ts"
 
@@ -29,6 +29,8 @@ export const identities = Effect.fnUntraced(function* (
   cluster: Clusters.Connected,
   { chosen }: Selection
 ) {
+  const program = yield* Program
+  const agent = `${program.name}/${program.version}`
   const scope = yield* Effect.scope
   const accounts = new Map(chosen.map((entry) => [entry.controller.name, accountOf(settings, entry)]))
   const known = new Map<string, Transport["Service"]>()
@@ -38,7 +40,7 @@ export const identities = Effect.fnUntraced(function* (
     if (found !== undefined) return found
     const endpoint = yield* Accounts.endpoint(cluster.address, client, account)
     const transport = yield* Scope.provide(HttpTransport.make(endpoint), scope)
-    const made = yield* between(settings, cluster.server)(transport)
+    const made = yield* Effect.provideService(between(settings, cluster.server)(transport), Program, program)
     known.set(account, made)
     return made
   })
@@ -47,9 +49,7 @@ export const identities = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const account = accounts.get(name)
       const own = account === undefined ? undefined : yield* asAccount(account, client)
-      return client.through((transport) =>
-        Agent.through(own ?? transport, `effect-controller-manager/${version} ${name}`)
-      )
+      return client.through((transport) => Agent.through(own ?? transport, `${agent} ${name}`))
     })
   return identify
 })

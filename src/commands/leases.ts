@@ -7,11 +7,11 @@ import { hostname } from "node:os"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership } from "../layers/Leadership.ts"
 import * as Clusters from "../layers/manager/cluster/clusters.ts"
+import { Program } from "../layers/manager/Program.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import { isOn } from "../layers/manager/settings/controllers.ts"
 import * as Election from "../leader/Election.ts"
 import * as Renewer from "../renewer/Renewer.ts"
-import { version } from "../version.ts"
 
 /** Whether an election is possible, on whichever cluster: then its settings must make sense. */
 export const mayLead = ({ leaderElect }: Settings.Settings): boolean => Option.getOrElse(leaderElect, () => true)
@@ -42,9 +42,10 @@ export const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connecte
 
 /** A lease is held by being written in time: its client passes neither door. It is made here, and shared with nobody. */
 export const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
+  const { name, version } = yield* Program
   const identity = yield* Clusters.identity(hostname())
   const keeper = isOn(settings, "RenewalThread")
-    ? yield* Renewer.find(cluster.endpoint, `effect-controller-manager/${version} leader-election`)
+    ? yield* Renewer.find(cluster.endpoint, `${name}/${version} leader-election`)
     : undefined
   const layerOf = ({ isElected, name, namespace }: Lease) =>
     isElected

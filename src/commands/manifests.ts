@@ -6,6 +6,7 @@ import type { Host } from "../layers/manager/process/Host.ts"
 import * as Manifests from "../layers/manager/manifests/command.ts"
 import { files } from "../layers/manager/manifests/files.ts"
 import type { settings } from "../layers/manager/manifests/settings.ts"
+import { Program } from "../layers/manager/Program.ts"
 import * as Roster from "../layers/manager/roster.ts"
 import type * as SettingSources from "../layers/manager/setting/sources.ts"
 import { accountOf } from "./identities.ts"
@@ -14,6 +15,7 @@ import { tableOf } from "./selection.ts"
 
 /** For a cluster that has a controller manager of its own; nothing is asked of any. */
 export const manifests = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof settings>) {
+  const { manifests: all, name } = yield* Program
   const table = yield* tableOf(resolved)
   const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
   const controllers = chosen.map((entry) => ({
@@ -24,6 +26,6 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
     isCore: entry.group === "core"
   }))
   const definitions = yield* Effect.forEach(Report.kindsOf(controllers), (kind) => Effect.fromResult(Crd.make(kind)))
-  const documents = [...definitions, ...Manifests.manifests(resolved, controllers)]
+  const documents = [...definitions, ...Manifests.manifests(resolved, controllers, { name, settings: all })]
   return yield* Output.write(host, resolved.values.out, { documents, files: files(documents) })
 })

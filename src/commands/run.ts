@@ -7,6 +7,7 @@ import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import * as Manager from "../layers/manager/Manager.ts"
+import { Program } from "../layers/manager/Program.ts"
 import { orderly } from "../layers/manager/process/orderlyStop.ts"
 import * as Cloud from "../layers/manager/roster/cloud.ts"
 import { sentence } from "../layers/manager/roster/restricted.ts"
@@ -19,8 +20,21 @@ import { servers } from "./servers.ts"
 import { services } from "./services.ts"
 import { telemetry } from "./telemetry.ts"
 
-export const run = (host: Host, resolved: Resolved) =>
+export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved) {
+  const { name } = yield* Program
+  return yield* work(host, resolved).pipe(
+    Effect.scoped,
+    Effect.provideService(ClusterName, resolved.values.clusterName),
+    Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),
+    Effect.provide(telemetry(host, resolved.values)),
+    // Around everything, so that nothing that closes takes longer than a stop may.
+    orderly(host, { name, timeout: resolved.values.shutdownTimeout, mode: resolved.values.shutdownMode })
+  )
+})
+
+const work = (host: Host, resolved: Resolved) =>
   Effect.gen(function* () {
+    const program = yield* Program
     const settings = resolved.values
     const table = yield* tableOf(resolved)
     const { cluster, selection } = yield* connect(host, resolved, table)
@@ -37,25 +51,22 @@ export const run = (host: Host, resolved: Resolved) =>
         groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
         warm: settings.warm,
         onLost: settings.onLost,
-        onStuck: (message) => Effect.sync(() => abandon(host, message)),
+        onStuck: (message) => Effect.sync(() => abandon(host, program.name, message)),
         startInterval: settings.startInterval,
         missingKinds: settings.missingKinds,
         isolation: settings.isolation,
         syncTimeout: settings.syncTimeout,
         identify
       }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
-    ).pipe(Effect.provide(Layer.merge(Cloud.layerOf(settings), services(settings, cluster))))
-  }).pipe(
-    Effect.scoped,
-    Effect.provideService(ClusterName, resolved.values.clusterName),
-    Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),
-    Effect.provide(telemetry(host, resolved.values)),
-    // Around everything, so that nothing that closes takes longer than a stop may.
-    orderly(host, { timeout: resolved.values.shutdownTimeout, mode: resolved.values.shutdownMode })
-  )
+    ).pipe(
+      Effect.provide(
+        Layer.provideMerge(program.services, Layer.merge(Cloud.layerOf(settings), services(settings, cluster)))
+      )
+    )
+  })
 
 /** There is nothing left to wait for. */
-const abandon = (host: Host, message: string): void => {
-  host.stderr.write(`effect-controller-manager: ${message}\n`)
+const abandon = (host: Host, name: string, message: string): void => {
+  host.stderr.write(`${name}: ${message}\n`)
   host.exit(1)
 }

@@ -3,13 +3,9 @@
  * spoken to.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
-import { roster } from "../controllers/roster.ts"
-import type { Discovery } from "../layers/Discovery.ts"
-import type { KubeClient } from "../layers/KubeClient.ts"
 import * as Clusters from "../layers/manager/cluster/clusters.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
+import { type Available, Program } from "../layers/manager/Program.ts"
 import { restricted } from "../layers/manager/roster/restricted.ts"
 import * as Roster from "../layers/manager/roster.ts"
 import * as Cloud from "../layers/manager/roster/cloud.ts"
@@ -17,22 +13,20 @@ import * as Concurrency from "../layers/manager/roster/concurrency.ts"
 import * as SettingSources from "../layers/manager/setting/sources.ts"
 import * as Settings from "../layers/manager/settings.ts"
 import { restriction } from "../layers/manager/settings/cache.ts"
-import * as ControllerSettings from "../layers/manager/settings/controllers.ts"
-import * as Schedules from "../layers/Schedules.ts"
 import * as Election from "../leader/Election.ts"
 import * as Leases from "./leases.ts"
 
-export type Resolved = SettingSources.Resolved<typeof Settings.settings>
+export type Resolved = SettingSources.Resolved<typeof Settings.common>
 
-export type Table = ReturnType<typeof roster>
-export type Selection = Roster.Selection<Discovery | KubeClient>
+export type Table = ReadonlyArray<Roster.Entry<Available>>
+export type Selection = Roster.Selection<Available>
 
 /** All controllers there are, set as the settings say; fails when they cannot be meant. */
 export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   const settings = resolved.values
   const contradiction = Settings.contradiction(resolved)
   if (contradiction !== undefined) return yield* new SettingSources.SettingError({ message: contradiction })
-  const all = roster({ ...settings, ...ControllerSettings.syncsOf(resolved), podCount: podCount(settings) })
+  const all = (yield* Program).table(resolved)
   yield* Effect.fromResult(Roster.check(all, settings.controllers))
   const stranger = Concurrency.unknown(
     settings.concurrencyOf,
@@ -60,11 +54,3 @@ export const connect = Effect.fnUntraced(function* (host: Host, resolved: Resolv
 
 export const ledBy = (selection: Selection, group: Roster.Entry["group"]) =>
   selection.chosen.filter((entry) => entry.group === group).map((entry) => entry.controller)
-
-const podCount = (settings: Settings.Settings) => ({
-  schedule:
-    settings.podCountSchedule === "spaced"
-      ? Schedule.spaced(settings.podCountInterval)
-      : Schedules.nonSliding(settings.podCountInterval),
-  nodeSelector: Option.getOrUndefined(settings.podCountNodes)
-})

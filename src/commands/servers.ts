@@ -5,7 +5,7 @@ import type * as Clusters from "../layers/manager/cluster/clusters.ts"
 import * as CommandLine from "../layers/manager/debug/commandLine.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import * as Features from "../layers/manager/metrics/features.ts"
-import { settings } from "../layers/manager/settings.ts"
+import { Program } from "../layers/manager/Program.ts"
 import { gates } from "../layers/manager/settings/controllers.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
@@ -23,7 +23,7 @@ export const servers = Effect.fnUntraced(function* (
   const place = (setting: "probeAddress" | "metricsAddress") =>
     Servers.place(values[setting], { byDefault: origins[setting]._tag === "Default", embedded })
   if (metricsAddress !== undefined) yield* Features.publish(gates, values.featureGates)
-  const commandLine = CommandLine.shown(host.argv, settings)
+  const commandLine = CommandLine.shown(host.argv, (yield* Program).settings)
   yield* Servers.start({
     probes: place("probeAddress"),
     metrics: place("metricsAddress"),

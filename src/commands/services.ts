@@ -9,6 +9,7 @@ import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import type * as Clusters from "../layers/manager/cluster/clusters.ts"
 import * as Agent from "../layers/manager/identity/agent.ts"
 import * as DryRun from "../layers/manager/cluster/dryRun.ts"
+import { Program } from "../layers/manager/Program.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import { options } from "../layers/manager/settings/cache.ts"
 import { isOn } from "../layers/manager/settings/controllers.ts"
@@ -16,7 +17,6 @@ import * as Throttle from "../layers/manager/cluster/throttle.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import { Transport } from "../layers/Transport.ts"
-import { version } from "../version.ts"
 
 /** From the outside in; closed from the inside out. */
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
@@ -41,7 +41,8 @@ export const between =
   (transport: Transport["Service"]) =>
     Effect.gen(function* () {
       const limit = { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst }
+      const { name, version } = yield* Program
       const detail = yield* RequestMetrics.detail(new URL(server).host)
       const paced = qps < 0 ? transport : yield* Throttle.through(transport, limit, detail?.limited)
-      return Agent.through(dryRun ? DryRun.through(paced) : paced, `effect-controller-manager/${version}`)
+      return Agent.through(dryRun ? DryRun.through(paced) : paced, `${name}/${version}`)
     })

@@ -3,17 +3,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Host } from "../layers/manager/process/Host.ts"
+import { Program } from "../layers/manager/Program.ts"
 import type * as Settings from "../layers/manager/settings.ts"
-import { version } from "../version.ts"
 
 export const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
   Option.match(otlpEndpoint, {
     onNone: () => Layer.empty,
     onSome: (endpoint) =>
       Layer.unwrap(
-        Effect.map(
-          Effect.promise(() => import("../layers/manager/telemetry/Otlp.ts")),
-          (Otlp) => Otlp.layer({ endpoint, env: host.env, version })
-        )
+        Effect.gen(function* () {
+          const { name, version } = yield* Program
+          const Otlp = yield* Effect.promise(() => import("../layers/manager/telemetry/Otlp.ts"))
+          return Otlp.layer({ endpoint, env: host.env, name, version })
+        })
       )
   })

@@ -56,9 +56,10 @@ export const edgeFiles = [
 const closedRooms = ["layers/apiserver/", "layers/nodes/"]
 
 /** Where the platform comes in on purpose. */
-const edgeUsers = ["main.ts", "program.ts", "commands/", "node.ts", "renewer/thread.ts"]
+const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts", "renewer/thread.ts"]
 
-const everyRoom = ["kube/", "streams/", "layers/", "leader/", "controllers/", "renewer/", "version.ts"]
+/** Whatever program it is, its controllers are told to it. */
+const belowCommands = ["kube/", "streams/", "layers/", "leader/", "renewer/", "version.ts"]
 const layersMay = ["kube/", "streams/", "layers/"]
 const cluster = ["layers/apiserver/", "layers/nodes/"]
 
@@ -137,13 +138,14 @@ export const rooms: ReadonlyArray<Room> = [
     packages: pureEffect
   },
   { path: "renewer/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
-  { path: "main.ts", rooms: ["program.ts", "version.ts", "renewer/"], packages: edge },
-  { path: "commands/", rooms: everyRoom, packages: edge },
-  { path: "program.ts", rooms: [...everyRoom, "commands/"], packages: edge },
+  { path: "main.ts", rooms: ["product.ts", "version.ts", "renewer/"], packages: edge },
+  { path: "commands/", rooms: belowCommands, packages: edge },
+  { path: "program.ts", rooms: [...belowCommands, "commands/"], packages: edge },
+  { path: "product.ts", rooms: [...belowCommands, "controllers/", "commands/", "program.ts"], packages: edge },
   { path: "version.ts", rooms: [], packages: [] },
   { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: pureEffect },
   { path: "testing.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },
-  { path: "node.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "controllers/", "program.ts"], packages: edge }
+  { path: "node.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "program.ts"], packages: edge }
 ]
 
 /** Nobody imports these: they are where reading starts. */

@@ -85,6 +85,13 @@ export const make = <A>(
   read: (text) => codec.decode(text ?? options.default)
 })
 
+/** The same, with another default. */
+export const withDefault = <A>(setting: Setting<A>, text: string): Setting<A> => ({
+  ...setting,
+  default: text,
+  read: (said) => setting.read(said ?? text)
+})
+
 /** Without one: nothing said, and nothing between the quotes, is `None`. */
 export const optional = <A>(codec: Codec<A>, options: Described): Setting<Option.Option<A>> => ({
   ...described(codec, options),

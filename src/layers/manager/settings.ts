@@ -14,8 +14,10 @@ import * as Logs from "./settings/logs.ts"
 import * as Process from "./settings/process.ts"
 import * as Servers from "./settings/servers.ts"
 import * as Telemetry from "./settings/telemetry.ts"
+import * as Tuning from "./settings/tuning.ts"
 
-export const settings = {
+/** Of every program, whichever controllers it has. */
+export const common = {
   ...Cluster.settings,
   ...Cache.settings,
   ...Controllers.settings,
@@ -26,20 +28,23 @@ export const settings = {
   ...Process.settings
 }
 
-export type Settings = Setting.Values<typeof settings>
+/** Of this one. */
+export const settings = { ...common, ...Tuning.settings }
+
+export type Settings = Setting.Values<typeof common>
 
 /** The first two settings that cannot both be meant, in one sentence. */
-export const contradiction = (resolved: Resolved<typeof settings>): string | undefined =>
+export const contradiction = (resolved: Resolved<typeof common>): string | undefined =>
   meaningless(resolved) ?? reversed(resolved) ?? twofold(resolved)
 
 /** A delay that begins beyond its end. */
-const reversed = ({ origins, values }: Resolved<typeof settings>): string | undefined =>
+const reversed = ({ origins, values }: Resolved<typeof common>): string | undefined =>
   Duration.isGreaterThan(values.backoffBase, values.backoffMax)
     ? `${written(origins.backoffBase)} (${Duration.format(values.backoffBase)}) must not be longer than ${written(origins.backoffMax)} (${Duration.format(values.backoffMax)})`
     : undefined
 
 /** Two ways to say one thing. Which of them was meant nobody can guess, whichever sources they came from. */
-const twofold = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
+const twofold = ({ origins, values }: Resolved<typeof common>): string | undefined => {
   if (values.watchNamespaces.length > 0 && Option.isSome(values.watchNamespaceSelector)) {
     return `${written(origins.watchNamespaces)} and ${written(origins.watchNamespaceSelector)} cannot both say which namespaces are meant: leave one of them out`
   }
@@ -50,9 +55,9 @@ const twofold = ({ origins, values }: Resolved<typeof settings>): string | undef
 }
 
 /** A setting that the chosen cluster has no use for. */
-const meaningless = ({ origins, values }: Resolved<typeof settings>): string | undefined => {
+const meaningless = ({ origins, values }: Resolved<typeof common>): string | undefined => {
   // Whoever overrules a weaker source is not in conflict with what it said besides.
-  const clash = (one: keyof typeof settings) =>
+  const clash = (one: keyof typeof common) =>
     origins[one]._tag !== "Default" && rank(origins[one]) <= rank(origins.cluster)
       ? `${written(origins[one])} means nothing with ${written(origins.cluster)} ${values.cluster}: leave one of them out`
       : undefined

@@ -46,7 +46,7 @@ export interface Expected {
 }
 
 export const connect = Effect.fnUntraced(function* (
-  { origins, values: settings }: Resolved<typeof Settings.settings>,
+  { origins, values: settings }: Resolved<typeof Settings.common>,
   env: Readonly<Record<string, string | undefined>>,
   expected: Expected
 ) {

@@ -22,11 +22,12 @@ const local: ReadonlySet<string> = new Set([
 ])
 
 /** They are nobody's to read in a manifest: whoever runs the pods gives them a Secret. */
-const secret: ReadonlySet<string> = new Set(
-  Object.values<Setting.Setting<unknown>>(settings)
-    .filter((setting) => setting.isSecret)
-    .map((setting) => setting.name)
-)
+const secret = (all: Setting.Settings): ReadonlySet<string> =>
+  new Set(
+    Object.values(all)
+      .filter((setting) => setting.isSecret)
+      .map((setting) => setting.name)
+  )
 
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
 const grace = 15
@@ -34,13 +35,22 @@ const grace = 15
 /** Seconds, for a program that may take for ever: a day. */
 const longest = 86_400
 
-const name = "effect-controller-manager"
+/** The program that the pods run. */
+export interface Workload {
+  readonly name: string
+  /** All that can be said to `manifests`. */
+  readonly settings: Setting.Settings
+}
+
+const product: Workload = { name: "effect-controller-manager", settings }
 
 export const manifests = (
   { effective, values }: Resolved<typeof settings>,
-  controllers: ReadonlyArray<Holder & { readonly isCore: boolean; readonly needsLeader: boolean }>
+  controllers: ReadonlyArray<Holder & { readonly isCore: boolean; readonly needsLeader: boolean }>,
+  { name, settings: all }: Workload = product
 ): ReadonlyArray<Objects.Manifest> => {
   const namespace = values.installNamespace
+  const hidden = secret(all)
   // Of two replicas one leads, unless somebody said that both may work at once.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
   const isSecure = values.metricsSecure && values.metricsAddress !== undefined
@@ -61,7 +71,7 @@ export const manifests = (
       `--leader-elect=${isElected}`,
       // Whichever way they were said: the roles follow from them too.
       ...effective
-        .filter((one) => one.origin._tag !== "Default" && !local.has(one.name) && !secret.has(one.name))
+        .filter((one) => one.origin._tag !== "Default" && !local.has(one.name) && !hidden.has(one.name))
         .map((one) => `--${one.name}=${one.text}`)
     ],
     graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,

@@ -49,4 +49,5 @@ export const own = {
   })
 }
 
-export const settings = { ...Settings.settings, ...own }
+/** Of every program; one with settings of its own has those too. */
+export const settings = { ...Settings.common, ...own }

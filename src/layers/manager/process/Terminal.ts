@@ -19,18 +19,24 @@ import { redact } from "../logs/secrets.ts"
 import type { Settings } from "../setting.ts"
 import { SettingError } from "../setting/sources.ts"
 
-/** Logs, help and complaints, for commands with these settings. */
-export const layer = (host: Host, settings: Settings) =>
-  Layer.mergeAll(Logs.layer(host, Logs.initial), presenter(host, settings), globals)
+/** Who speaks: the program's name, and all settings of its commands. */
+export interface Speaker {
+  readonly name: string
+  readonly settings: Settings
+}
+
+/** Logs, help and complaints. */
+export const layer = (host: Host, speaker: Speaker) =>
+  Layer.mergeAll(Logs.layer(host, Logs.initial), presenter(host, speaker), globals)
 
 /** One line to standard error for whatever ended the program, and none for a signal. */
-export const report = (host: Host, cause: Cause.Cause<unknown>): void => {
+export const report = (host: Host, name: string, cause: Cause.Cause<unknown>): void => {
   if (Cause.hasInterruptsOnly(cause)) return
   const error = Cause.squash(cause)
   if (CliError.isCliError(error)) return
   const text = error instanceof Error && error.message !== "" ? error.message : String(error)
   const more = error instanceof SettingError ? "; see --help" : ""
-  host.stderr.write(`effect-controller-manager: ${CommandLine.oneLine(redact(text))}${more}\n`)
+  host.stderr.write(`${name}: ${CommandLine.oneLine(redact(text))}${more}\n`)
 }
 
 /** 0 for success and for a signal, 2 for a wrong command line and for errors of the kinds given, 1 for the rest. */
@@ -49,7 +55,7 @@ const globals = Layer.succeed(
 )
 
 /** Help under headings; the version bare, for scripts; a wrong command line is one line instead of the whole help. */
-const presenter = (host: Host, settings: Settings) =>
+const presenter = (host: Host, { name, settings }: Speaker) =>
   CliOutput.layerPresenter({
     present: (event) => {
       switch (event._tag) {
@@ -60,7 +66,7 @@ const presenter = (host: Host, settings: Settings) =>
         case "InvalidInvocation":
           return Effect.sync(() => {
             const text = event.errors.map(CommandLine.explain).join("; ")
-            host.stderr.write(`effect-controller-manager: ${text}; see --help\n`)
+            host.stderr.write(`${name}: ${text}; see --help\n`)
           })
       }
     }

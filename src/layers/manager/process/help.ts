@@ -48,23 +48,28 @@ const generalRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): Row 
 ]
 
 /** What the program is: first the sentence, and what is more than a sentence after it. */
-export const describe = (table: ReadonlyArray<Entry<unknown>>, gates: ReadonlyArray<Gate>): string => {
+export const describe = (summary: string, table: ReadonlyArray<Entry<unknown>>, gates: ReadonlyArray<Gate>): string => {
   const controllers = (byDefault: Entry["byDefault"]) =>
     rows(
       table
         .filter((entry) => entry.byDefault === byDefault)
         .map(({ controller, summary }) => [controller.name, summary] as const)
     )
-  return `Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.
+  const onEmbedded = controllers("embedded")
+  return `${summary}
 
 Controllers that are on by default:
 ${controllers("on")}
 
-Controllers that are on by default on the embedded cluster only; named on a real one they lead under the lease of
+${
+  onEmbedded === none
+    ? ""
+    : `Controllers that are on by default on the embedded cluster only; named on a real one they lead under the lease of
 kube-controller-manager:
-${controllers("embedded")}
+${onEmbedded}
 
-Controllers that are off by default:
+`
+}Controllers that are off by default:
 ${controllers("off")}
 
 Feature gates:
@@ -77,7 +82,9 @@ Exit codes: 0 stopped by a signal, 1 failed or lost the lease, 2 wrong command l
 }
 
 /** In two columns; `none` where there are none. */
+const none = "  none"
+
 const rows = (all: ReadonlyArray<Row>): string => {
   const width = Math.max(...all.map(([left]) => left.length))
-  return all.length === 0 ? "  none" : all.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n")
+  return all.length === 0 ? none : all.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd()).join("\n")
 }

@@ -24,18 +24,31 @@ export const Verdict = Context.Reference<Verdict>("effect-controller-manager/man
 /** `npm start` passes on a signal that the terminal has sent to both: for so long after the first, another one is its echo. */
 const echo = "1 second"
 
+/** How long a stop may take, and the name of whoever says so when it took longer. */
+export interface Options extends Shutdown.Options {
+  readonly name: string
+}
+
+type Complain = (text: string) => void
+
+interface Edge {
+  readonly host: Host
+  readonly complain: Complain
+}
+
 /** Runs a program until it ends or a signal stops it, within the time of `options`. */
 export const orderly =
-  (host: Host, options: Shutdown.Options) =>
+  (host: Host, options: Options) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {
       const limit = Shutdown.limitsOf(options).end
+      const complain: Complain = (text) => void host.stderr.write(`${options.name}: ${text}\n`)
       const shutdown = yield* Shutdown.make(options)
       yield* watchSignals(host, shutdown)
-      yield* Effect.forkDetach(end(host, shutdown, limit))
+      yield* Effect.forkDetach(end({ host, complain }, shutdown, limit))
       return yield* program.pipe(
         Effect.provideService(Shutdown.Shutdown, shutdown),
-        Effect.ensuring(judge(host, shutdown, limit))
+        Effect.ensuring(judge(complain, shutdown, limit))
       )
     })
 
@@ -57,24 +70,24 @@ const watchSignals = (host: Host, shutdown: Shutdown.Shutdown) =>
   })
 
 /** Never interrupted: what closes after the program must not hold up the process either. */
-const end = Effect.fnUntraced(function* (host: Host, shutdown: Shutdown.Shutdown, limit: number) {
+const end = Effect.fnUntraced(function* ({ complain, host }: Edge, shutdown: Shutdown.Shutdown, limit: number) {
   yield* shutdown.begun
   if (limit === Infinity) return
   yield* Effect.sleep(limit)
   const running = shutdown.runningUnsafe()
   const what = running.length > 0 ? `still running: ${running.join(", ")}` : "not everything was closed"
-  host.stderr.write(`effect-controller-manager: the stop took longer than ${format(limit)}; ${what}\n`)
+  complain(`the stop took longer than ${format(limit)}; ${what}`)
   host.exit(1)
 })
 
 /** After everything inside is closed. */
-const judge = (host: Host, shutdown: Shutdown.Shutdown, limit: number): Effect.Effect<void> =>
+const judge = (complain: Complain, shutdown: Shutdown.Shutdown, limit: number): Effect.Effect<void> =>
   Effect.map(Verdict, (verdict) => {
     const givenUp = shutdown.givenUpUnsafe()
     if (givenUp.length === 0) return
     verdict.code = 1
     const allowed = `the stop may take ${format(limit)}, which was not enough`
-    host.stderr.write(`effect-controller-manager: ${allowed}; given up: ${givenUp.join(", ")}\n`)
+    complain(`${allowed}; given up: ${givenUp.join(", ")}`)
   })
 
 const format = (millis: number): string => Duration.format(Duration.millis(millis))

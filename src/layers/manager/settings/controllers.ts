@@ -1,20 +1,10 @@
-/** Which controllers run, and what each of them can be told. */
+/** Which controllers run, and what all of them can be told. */
 import * as Duration from "effect/Duration"
 import type { Loops } from "../../controller/defaults.ts"
 import * as Gates from "../gates.ts"
 import * as Concurrency from "../roster/concurrency.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
-import type { Resolved } from "../setting/sources.ts"
-
-/** How many keys of one loop at once. */
-const syncs = (name: string, initial: number, what: string) =>
-  Setting.make(Codecs.concurrency, {
-    name,
-    group: "tuning",
-    description: `${what} worked on at once`,
-    default: String(initial)
-  })
 
 /** Behaviour that can be switched on or off until it is everybody's. */
 export const gates = [
@@ -154,40 +144,6 @@ export const settings = {
     description:
       "Retries in a row after which an object is left alone until it changes, where the controller has no limit of its own; 0 is no limit",
     default: "0"
-  }),
-  podCountInterval: Setting.make(Codecs.interval, {
-    name: "pod-count-interval",
-    group: "tuning",
-    description: "Time between two counts",
-    default: "10s"
-  }),
-  podCountSchedule: Setting.make(Codecs.choice(["spaced", "nonsliding"]), {
-    name: "pod-count-schedule",
-    group: "tuning",
-    description: "Count the interval from the end of a run, or from its start",
-    default: "spaced"
-  }),
-  podCountNodes: Setting.optional(Codecs.labels, {
-    name: "pod-count-node-selector",
-    group: "tuning",
-    description: "Nodes to label; without it those with the control-plane or master role label"
-  }),
-  deploymentSyncs: syncs("concurrent-deployment-syncs", 5, "Deployments"),
-  replicaSetSyncs: syncs("concurrent-replicaset-syncs", 5, "ReplicaSets"),
-  replicationControllerSyncs: syncs("concurrent-rc-syncs", 5, "ReplicationControllers"),
-  gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
-  namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
-  namespaceSyncPeriod: Setting.make(Codecs.interval, {
-    name: "namespace-sync-period",
-    group: "tuning",
-    description: "Time after which namespaces are looked at again",
-    default: "5m"
-  }),
-  terminatedPodThreshold: Setting.make(Codecs.integer({ min: -999_999_999, max: 999_999_999, expected: "a number" }), {
-    name: "terminated-pod-gc-threshold",
-    group: "tuning",
-    description: "So many terminated pods are kept; 0 and less keep all",
-    default: "12500"
   })
 }
 
@@ -202,37 +158,3 @@ export const loops = (values: Setting.Values<typeof settings>): Loops => ({
   recoversDefects: values.recoverPanic,
   aging: isOn(values, "PriorityAging") ? undefined : "off"
 })
-
-/** The flags of controllers that have one of their own, and the kinds that they reconcile where there is one. */
-const own = {
-  deploymentSyncs: "Deployment.apps",
-  replicaSetSyncs: "ReplicaSet.apps",
-  replicationControllerSyncs: "ReplicationController",
-  gcSyncs: undefined,
-  namespaceSyncs: "Namespace"
-} as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
-
-/** How many at once for each of those. */
-export const syncsOf = ({
-  origins,
-  values
-}: Pick<Resolved<typeof settings>, "origins" | "values">): Readonly<Record<keyof typeof own, number>> => {
-  const said = <K extends keyof typeof settings>(setting: K) =>
-    origins[setting]._tag === "Default" ? undefined : values[setting]
-  const of = (flag: keyof typeof own): number =>
-    Concurrency.choose(
-      {
-        own: said(flag),
-        kind: own[flag] === undefined ? undefined : values.concurrencyOf.get(own[flag]),
-        everybody: said("concurrency")
-      },
-      values[flag]
-    )
-  return {
-    deploymentSyncs: of("deploymentSyncs"),
-    replicaSetSyncs: of("replicaSetSyncs"),
-    replicationControllerSyncs: of("replicationControllerSyncs"),
-    gcSyncs: of("gcSyncs"),
-    namespaceSyncs: of("namespaceSyncs")
-  }
-}

@@ -26,18 +26,19 @@ export interface Options {
   readonly endpoint: URL
   readonly env: Environment
   /** Of the program. */
+  readonly name: string
   readonly version: string
 }
 
 /** All three at once; a program that stops waits no longer for a collector that does not answer. */
 const shutdownTimeout = Duration.seconds(2)
 
-export const layer = ({ endpoint, env, version }: Options) => {
+export const layer = ({ endpoint, env, name, version }: Options) => {
   const base = endpoint.href.replace(/\/+$/, "")
   const options = (signal: string) => ({
     url: `${base}/v1/${signal}`,
     headers: headersOf(env["OTEL_EXPORTER_OTLP_HEADERS"]),
-    resource: resourceOf(env, version),
+    resource: resourceOf(env, { name, version }),
     shutdownTimeout
   })
   return Layer.mergeAll(
@@ -58,11 +59,11 @@ export const layer = ({ endpoint, env, version }: Options) => {
 }
 
 /** Whoever has named the service elsewhere is not overruled. */
-const resourceOf = (env: Environment, serviceVersion: string) => ({
+const resourceOf = (env: Environment, { name, version }: Pick<Options, "name" | "version">) => ({
   serviceName: (env["OTEL_RESOURCE_ATTRIBUTES"] ?? "").includes("service.name=")
     ? undefined
-    : env["OTEL_SERVICE_NAME"] || "effect-controller-manager",
-  serviceVersion
+    : env["OTEL_SERVICE_NAME"] || name,
+  serviceVersion: version
 })
 
 /** `name=value` between commas, values percent-encoded. Source: OpenTelemetry, "Specifying headers via environment variables". */

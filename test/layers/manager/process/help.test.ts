@@ -69,6 +69,7 @@ suite("--help", () => {
 
   it("lists the controllers by when they run, and the feature gates", () => {
     const text = describe(
+      "Does things.",
       [entry("one", "on"), entry("longer", "on"), entry("two", "embedded")],
       [{ name: "A", stage: "BETA", byDefault: true, summary: "is a gate" }]
     )

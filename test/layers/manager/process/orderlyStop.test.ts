@@ -14,6 +14,8 @@ import * as Shutdown from "../../../../src/layers/Shutdown.ts"
 type Signal = Parameters<Host["on"]>[0]
 
 /** Says which code it was told to exit with, and what it was given to write. */
+const name = "manager"
+
 const hosted = (env: Host["env"] = {}) => {
   const listeners = new Map<Signal, Array<() => void>>()
   const exits: Array<number> = []
@@ -47,7 +49,7 @@ const running = Effect.fnUntraced(function* (
       Effect.never
     )
   )
-  const fiber = yield* Effect.forkDetach(orderly(host, options)(program), { startImmediately: true })
+  const fiber = yield* Effect.forkDetach(orderly(host, { name, ...options })(program), { startImmediately: true })
   for (const signal of ["SIGINT", "SIGTERM"] as const) host.on(signal, () => fiber.interruptUnsafe())
   return fiber
 })
@@ -108,7 +110,7 @@ describe("an orderly stop", () => {
         yield* TestClock.adjust("1 millis")
         assert.deepStrictEqual(
           [exits, said()],
-          [[1], "effect-controller-manager: the stop took longer than 10s; not everything was closed\n"]
+          [[1], "manager: the stop took longer than 10s; not everything was closed\n"]
         )
       })
     )
@@ -129,7 +131,7 @@ describe("an orderly stop", () => {
       const { exits, host } = hosted()
       const begun = Effect.flatMap(Shutdown.Shutdown, ({ begin }) => begin)
       const program = Effect.ensuring(Effect.andThen(begun, Effect.fail("lost")), Effect.never)
-      yield* Effect.forkDetach(orderly(host, { timeout: "10 seconds" })(program))
+      yield* Effect.forkDetach(orderly(host, { name, timeout: "10 seconds" })(program))
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(exits, [1])
     })
@@ -146,16 +148,16 @@ describe("an orderly stop", () => {
           Effect.never
         )
       )
-      const fiber = yield* orderly(
-        host,
-        {}
-      )(program).pipe(Effect.provideService(Verdict, verdict), Effect.forkDetach({ startImmediately: true }))
+      const fiber = yield* orderly(host, { name })(program).pipe(
+        Effect.provideService(Verdict, verdict),
+        Effect.forkDetach({ startImmediately: true })
+      )
       host.on("SIGTERM", () => fiber.interruptUnsafe())
       send("SIGTERM")
       yield* Fiber.await(fiber)
       assert.strictEqual(
         said(),
-        "effect-controller-manager: the stop may take 30s, which was not enough; given up: web default/a, 3 events\n"
+        "manager: the stop may take 30s, which was not enough; given up: web default/a, 3 events\n"
       )
       assert.deepStrictEqual([verdict.code, exits], [1, []])
     })

@@ -7,7 +7,7 @@ import { Deployment, Pod } from "../../../../src/kube/resources.ts"
 import * as Concurrency from "../../../../src/layers/manager/roster/concurrency.ts"
 import { resolve } from "../../../../src/layers/manager/setting/sources.ts"
 import { settings } from "../../../../src/layers/manager/settings.ts"
-import { syncsOf } from "../../../../src/layers/manager/settings/controllers.ts"
+import { syncsOf } from "../../../../src/layers/manager/settings/tuning.ts"
 import { law, prove } from "../../../support/laws.ts"
 
 const read = (text: string) =>

@@ -1,0 +1,91 @@
+/**
+ * What the controllers of this program can be told one by one; a program with other controllers has none of these. What all of them
+ * can be told is in `controllers.ts`.
+ */
+import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
+import type { Resolved } from "../setting/sources.ts"
+import * as Concurrency from "../roster/concurrency.ts"
+import type * as Controllers from "./controllers.ts"
+
+/** How many keys of one loop at once. */
+const syncs = (name: string, initial: number, what: string) =>
+  Setting.make(Codecs.concurrency, {
+    name,
+    group: "tuning",
+    description: `${what} worked on at once`,
+    default: String(initial)
+  })
+
+export const settings = {
+  podCountInterval: Setting.make(Codecs.interval, {
+    name: "pod-count-interval",
+    group: "tuning",
+    description: "Time between two counts",
+    default: "10s"
+  }),
+  podCountSchedule: Setting.make(Codecs.choice(["spaced", "nonsliding"]), {
+    name: "pod-count-schedule",
+    group: "tuning",
+    description: "Count the interval from the end of a run, or from its start",
+    default: "spaced"
+  }),
+  podCountNodes: Setting.optional(Codecs.labels, {
+    name: "pod-count-node-selector",
+    group: "tuning",
+    description: "Nodes to label; without it those with the control-plane or master role label"
+  }),
+  deploymentSyncs: syncs("concurrent-deployment-syncs", 5, "Deployments"),
+  replicaSetSyncs: syncs("concurrent-replicaset-syncs", 5, "ReplicaSets"),
+  replicationControllerSyncs: syncs("concurrent-rc-syncs", 5, "ReplicationControllers"),
+  gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
+  namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
+  namespaceSyncPeriod: Setting.make(Codecs.interval, {
+    name: "namespace-sync-period",
+    group: "tuning",
+    description: "Time after which namespaces are looked at again",
+    default: "5m"
+  }),
+  terminatedPodThreshold: Setting.make(Codecs.integer({ min: -999_999_999, max: 999_999_999, expected: "a number" }), {
+    name: "terminated-pod-gc-threshold",
+    group: "tuning",
+    description: "So many terminated pods are kept; 0 and less keep all",
+    default: "12500"
+  })
+}
+
+/** The flags of controllers that have one of their own, and the kinds that they reconcile where there is one. */
+const own = {
+  deploymentSyncs: "Deployment.apps",
+  replicaSetSyncs: "ReplicaSet.apps",
+  replicationControllerSyncs: "ReplicationController",
+  gcSyncs: undefined,
+  namespaceSyncs: "Namespace"
+} as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
+
+/** How many at once for each of those. */
+export const syncsOf = ({
+  origins,
+  values
+}: Pick<Resolved<typeof settings & typeof Controllers.settings>, "origins" | "values">): Readonly<
+  Record<keyof typeof own, number>
+> => {
+  const said = <K extends keyof typeof settings | "concurrency">(setting: K) =>
+    origins[setting]._tag === "Default" ? undefined : values[setting]
+  const of = (flag: keyof typeof own): number =>
+    Concurrency.choose(
+      {
+        own: said(flag),
+        kind: own[flag] === undefined ? undefined : values.concurrencyOf.get(own[flag]),
+        everybody: said("concurrency")
+      },
+      values[flag]
+    )
+  return {
+    deploymentSyncs: of("deploymentSyncs"),
+    replicaSetSyncs: of("replicaSetSyncs"),
+    replicationControllerSyncs: of("replicationControllerSyncs"),
+    gcSyncs: of("gcSyncs"),
+    namespaceSyncs: of("namespaceSyncs")
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * The program of this package: its name, its controllers and what can be said to each of them, and the commands that no other program
+ * has. Everything else it has in common with the programs that others write.
+ */
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import { roster } from "./controllers/roster.ts"
+import type { Host } from "./layers/manager/process/Host.ts"
+import * as Program from "./layers/manager/Program.ts"
+import * as Tuning from "./layers/manager/settings/tuning.ts"
+import type * as Setting from "./layers/manager/setting.ts"
+import * as Schedules from "./layers/Schedules.ts"
+import { start } from "./program.ts"
+import { version } from "./version.ts"
+
+/** Runs the program in this process; it sets the exit code. `entry`: the file to start a thread of the program from. */
+export const main = (host: Host, entry: URL): void =>
+  start(
+    Result.map(product, (program) => ({ program, commands: () => [] })),
+    host,
+    entry
+  )
+
+const podCount = (settings: Setting.Values<typeof Tuning.settings>) => ({
+  schedule:
+    settings.podCountSchedule === "spaced"
+      ? Schedule.spaced(settings.podCountInterval)
+      : Schedules.nonSliding(settings.podCountInterval),
+  nodeSelector: Option.getOrUndefined(settings.podCountNodes)
+})
+
+const product = Program.make({
+  name: "effect-controller-manager",
+  version,
+  settings: Tuning.settings,
+  controllers: (resolved) =>
+    roster({ ...resolved.values, ...Tuning.syncsOf(resolved), podCount: podCount(resolved.values) })
+})
