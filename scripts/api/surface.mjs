@@ -65,7 +65,8 @@ const nameOf = (member) => member.name?.getText() ?? "call"
 /** The fields of a declaration that a user reads or writes, by name, each with its comment. */
 const fieldsOf = (node) => {
   if (isInterfaceDeclaration(node) || isTypeLiteralNode(node) || isClassDeclaration(node)) {
-    return [...node.members].map((member) => ({ name: nameOf(member), doc: commentOf(member) }))
+    const members = [...node.members].filter((member) => !/^private\b/.test(member.getText()))
+    return members.map((member) => ({ name: nameOf(member), doc: commentOf(member) }))
   }
   if (isTypeAliasDeclaration(node)) return fieldsOf(node.type)
   if (isIntersectionTypeNode(node)) return [...node.types].flatMap(fieldsOf)
@@ -78,6 +79,9 @@ const fieldsOf = (node) => {
   }
   return []
 }
+
+/** A discriminator, a phantom, and what an error says: one sentence, in all of them. */
+const selfEvident = /^(_tag|_A|message)$/
 
 /** The arguments of what a class extends: `extends X_base<{ … }>`. */
 const inheritedOf = (node) =>
@@ -131,7 +135,7 @@ const namedShapes = (file, symbols) => {
       const declaration = node.getText()
       const isPrivate = !declaration.startsWith("export ")
       const doc = commentOf(node) ?? ""
-      found.set(name, { name, doc, texts: [declaration], fields: fieldsOf(node), isShape: true, isPrivate })
+      found.set(name, { name, doc, texts: [declaration], fields: isPrivate ? [] : fieldsOf(node), isShape: true, isPrivate })
       texts.push(declaration)
     }
   }
@@ -141,8 +145,7 @@ const namedShapes = (file, symbols) => {
 const openingOf = (source) => docOf(/^\/\*\*.*?\*\//s.exec(source)?.[0] ?? "") ?? ""
 
 /**
- * The pages of what the project in a folder exports; `specifiers` are the ways in. A field of no use to a reader (`_tag`, a phantom) counts
- * as one that says what it is.
+ * The pages of what the project in a folder exports; `specifiers` are the ways in.
  */
 export const surface = (root) => {
   const path = emitted(root)
@@ -180,7 +183,7 @@ const makeReader = ({ checker, program }, path, root) => {
     const nodes = nodesOf(symbol)
     const docs = nodes.map((node) => commentOf(statementOf(node)))
     const all = nodes.map(declared)
-    const fields = all.flatMap(({ fields }) => fields).filter(({ name }) => !/^(_tag|_A)$/.test(name))
+    const fields = all.flatMap(({ fields }) => fields).filter(({ name }) => !selfEvident.test(name))
     const doc = docs.filter((doc) => doc !== undefined).join("\n\n")
     const texts = all.map(({ text }) => text)
     to.symbols.set(name, { name, doc, texts, fields })

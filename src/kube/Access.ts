@@ -15,7 +15,9 @@ export type Grant = "read" | "get" | "list" | "create" | "update" | "patch" | "d
 
 /** `S` is the empty text for the main endpoint. */
 export interface Access<out G extends Grant, out R, out S extends string = ""> {
+  /** What may be done. */
   readonly grant: G
+  /** The kind that it may be done to, in all namespaces that are watched. */
   readonly resource: R
   /** `status`, `scale`, …: the grant is for that endpoint and no other. Empty for the main one. */
   readonly subresource: S
@@ -70,13 +72,16 @@ const write =
     subresource: (subresource ?? "") as S
   })
 
+/** May create objects, or post to a subresource. */
 export const create = write("create")
 
+/** May replace whole objects, or a subresource of them. */
 export const update = write("update")
 
 /** Patches of every type, server-side apply included. */
 export const patch = write("patch")
 
+/** May delete one object at a time. */
 export const remove = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
 ): Access<"delete", Res<A, Id>> => ({
@@ -85,6 +90,7 @@ export const remove = <A extends KubeObject, Id extends string>(
   subresource: ""
 })
 
+/** May delete all objects of a selection with one request. */
 export const removeCollection = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
 ): Access<"deletecollection", Res<A, Id>> => ({ grant: "deletecollection", resource, subresource: "" })

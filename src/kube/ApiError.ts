@@ -46,6 +46,7 @@ export type Reason =
   /** A leader's write by a process that can no longer prove that it leads: not sent, or given up on while it was on its way. */
   | { readonly _tag: "LeaderFenced" }
 
+/** The names of the reasons: `NotFound`, `Conflict`, … */
 export type ReasonTag = Reason["_tag"]
 
 /** What was being done: enough to tell a user which permission or object is meant. */
@@ -56,17 +57,23 @@ export interface Context {
   readonly path: string
   /** `pods`, `deployments.apps`; undefined for non-resource paths. */
   readonly resource?: string | undefined
+  /** Undefined for cluster-scoped kinds and for calls across all namespaces. */
   readonly namespace?: string | undefined
+  /** Undefined for collections. */
   readonly name?: string | undefined
 }
 
+/** A call to an API server failed. `reason` is what to decide by: `ApiError.hasReason(error, "NotFound")`, or `Effect.catchReason`. */
 export class ApiError extends Data.TaggedError("ApiError")<{
+  /** Why it failed, classified once. */
   readonly reason: Reason
+  /** Which call it was. */
   readonly context: Context
   /** One sentence: what the server said, or what happened. */
   readonly detail: string
   /** HTTP status, when there was an answer. */
   readonly status?: number | undefined
+  /** What the server said in `details` of its `Status`: causes by field, and when to come again. */
   readonly details?: Status.StatusDetails | undefined
 }> {
   /** `list pods in namespace "default": forbidden: User "x" cannot list resource "pods" …` */
@@ -75,8 +82,10 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   }
 }
 
+/** Whether a value is an `ApiError`, for causes of unknown type. */
 export const isApiError = (u: unknown): u is ApiError => u instanceof ApiError
 
+/** Whether the call failed for one of these reasons. */
 export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
   tags.includes(error.reason._tag)
 
@@ -137,9 +146,11 @@ export const fromStatus = (options: {
 export const fromWatchError = (context: Context, object: unknown): ApiError =>
   fromStatus({ context, status: Status.is(object) && object.code > 0 ? object.code : 500, body: object })
 
+/** No answer came: nobody listens, the connection broke, the certificate is not trusted. */
 export const network = (context: Context, cause: unknown): ApiError =>
   new ApiError({ context, reason: { _tag: "Network", cause }, detail: causeText(cause) })
 
+/** An answer came that is not what the API promises. `detail` is one sentence. */
 export const decode = (context: Context, detail: string, cause?: unknown): ApiError =>
   new ApiError({ context, reason: { _tag: "Decode", cause }, detail })
 
@@ -151,6 +162,7 @@ export const timeout = (context: Context, limit: Duration.Duration): ApiError =>
     detail: `no answer within ${Duration.format(limit)}`
   })
 
+/** The call was not made, because there are no credentials to make it with. */
 export const credentials = (context: Context, cause: unknown): ApiError =>
   new ApiError({ context, reason: { _tag: "Credentials", cause }, detail: `no credentials: ${causeText(cause)}` })
 

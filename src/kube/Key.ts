@@ -8,8 +8,11 @@ import type { KubeObject } from "./Meta.ts"
 /** `namespace/name` or `name`. */
 export type Key = string
 
+/** What a key says. */
 export interface Parts {
+  /** Undefined for cluster-scoped kinds. */
   readonly namespace: string | undefined
+  /** Of the object. */
   readonly name: string
 }
 
@@ -17,8 +20,10 @@ export interface Parts {
 export const make = (namespace: string | undefined, name: string): Key =>
   namespace === undefined || namespace === "" ? name : [namespace, name].join("/")
 
+/** The key of an object. */
 export const of = (object: KubeObject): Key => make(object.metadata.namespace, object.metadata.name)
 
+/** The parts of a key. The inverse of {@link make}. */
 export const parse = (key: Key): Parts => {
   const slash = key.indexOf("/")
   return slash === -1

@@ -6,65 +6,99 @@
 
 /** A reference from a dependent to the object that owns it. Source: meta/v1 OwnerReference. */
 export interface OwnerReference {
+  /** Group and version of the owner, `apps/v1`. The version may differ from the one that is read. */
   readonly apiVersion: string
+  /** Of the owner, `ReplicaSet`. */
   readonly kind: string
+  /** Of the owner, in the namespace of the dependent or in none. */
   readonly name: string
+  /** Of the owner: one of the same name that came later is another object. */
   readonly uid: string
+  /** Whether the owner manages the dependent; at most one does. */
   readonly controller?: boolean
+  /** Whether a foreground deletion of the owner waits for the dependent. */
   readonly blockOwnerDeletion?: boolean
 }
 
 /** One field manager's share of an object, as server-side apply records it. Trimmed from cached objects by default. */
 export interface ManagedFieldsEntry {
+  /** Who set the fields. */
   readonly manager?: string
+  /** `Apply` or `Update`. */
   readonly operation?: string
+  /** In which version the fields are named. */
   readonly apiVersion?: string
+  /** RFC 3339: when the entry last changed. */
   readonly time?: string
+  /** `FieldsV1`. */
   readonly fieldsType?: string
+  /** The fields, as a tree of `f:name` and `k:{…}`. */
   readonly fieldsV1?: object
+  /** By which endpoint they were set; absent for the main one. */
   readonly subresource?: string
 }
 
 /** Source: meta/v1 ObjectMeta. Timestamps are RFC 3339 strings, as on the wire. */
 export interface ObjectMeta {
+  /** Unique in its kind and namespace. */
   readonly name: string
+  /** A prefix from which the server makes a name. */
   readonly generateName?: string
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string
+  /** Given by the server; never used twice. */
   readonly uid?: string
   /** Opaque to users; compared as a number of any length by `ResourceVersion`. */
   readonly resourceVersion?: string
   /** Raised by the server when the desired state changes, never by a status write. */
   readonly generation?: number
+  /** RFC 3339, given by the server. */
   readonly creationTimestamp?: string
+  /** RFC 3339: since when the object is being deleted. It stays until its finalizers are gone. */
   readonly deletionTimestamp?: string
   /** Seconds. */
   readonly deletionGracePeriodSeconds?: number
+  /** For selectors. */
   readonly labels?: Readonly<Record<string, string>>
+  /** For everything else; 256 KiB together at most. */
   readonly annotations?: Readonly<Record<string, string>>
+  /** Whom the object goes with. */
   readonly ownerReferences?: ReadonlyArray<OwnerReference>
+  /** Who has something to do before the object goes. */
   readonly finalizers?: ReadonlyArray<string>
+  /** Which manager set which field. Trimmed from what caches hold. */
   readonly managedFields?: ReadonlyArray<ManagedFieldsEntry>
 }
 
 /** Any object a server stores. Kind and apiVersion are filled in by our client and informers even where lists omit them. */
 export interface KubeObject {
+  /** `v1`, `apps/v1`. */
   readonly apiVersion?: string
+  /** `Deployment`. */
   readonly kind?: string
+  /** Name, version and what else all kinds have. */
   readonly metadata: ObjectMeta
 }
 
 /** Source: meta/v1 ListMeta. */
 export interface ListMeta {
+  /** The version of the collection that the list shows. */
   readonly resourceVersion?: string
   /** Non-empty when there is a next page. */
   readonly continue?: string
+  /** How many objects follow on later pages, where the server knows. */
   readonly remainingItemCount?: number
 }
 
+/** A list, or one page of it. */
 export interface KubeList<A> {
+  /** Of the list, as of its objects. */
   readonly apiVersion?: string
+  /** `PodList`. */
   readonly kind?: string
+  /** Version of the list, and where the next page begins. */
   readonly metadata: ListMeta
+  /** The objects, in the order of their keys. */
   readonly items: ReadonlyArray<A>
 }
 
@@ -88,6 +122,8 @@ export type Stored<A> = Omit<Wire<A>, "metadata" | "kind" | "apiVersion"> & Kube
 
 /** What one may send to create `A`: the server fills in the rest; `generateName` may stand for the name. */
 export type Draft<A extends KubeObject> = Omit<A, "metadata" | "status"> & {
+  /** What the server has not given yet may be missing: also the name, where there is `generateName`. */
   readonly metadata: Partial<ObjectMeta>
+  /** Ignored by the server where the kind has a status of its own. */
   readonly status?: unknown
 }

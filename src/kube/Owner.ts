@@ -32,6 +32,7 @@ export const reference = (resource: Resource.Any, owner: KubeObject): OwnerRefer
 
 /** A reference would do harm, or cannot be. */
 export class OwnerError extends Data.TaggedError("OwnerError")<{
+  /** Which of the rules the reference would break. */
   readonly reason:
     /** Another object controls the dependent: this one. */
     | { readonly _tag: "AlreadyOwned"; readonly by: OwnerReference }
@@ -44,9 +45,11 @@ export class OwnerError extends Data.TaggedError("OwnerError")<{
   readonly message: string
 }> {}
 
+/** Who is to own a dependent, and how. */
 export interface Ownership {
   /** The owner's kind. */
   readonly resource: Resource.Any
+  /** The owner as it is stored. */
   readonly owner: KubeObject
   /** Whether the owner manages the dependent; of those there is one at most. True unless said otherwise. */
   readonly controller?: boolean | undefined

@@ -5,16 +5,23 @@
 
 export type PatchType = "json" | "merge" | "strategic" | "apply"
 
+/** A patch, by the type of which the server reads it. */
 export interface Patch {
+  /** The media type of the body. */
   readonly type: PatchType
+  /** Plain JSON. */
   readonly body: unknown
 }
 
 /** One operation of RFC 6902. */
 export interface JsonOperation {
+  /** What to do at the path. */
   readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test"
+  /** A JSON pointer, `/metadata/labels/team`. Source: RFC 6901. */
   readonly path: string
+  /** Where `move` and `copy` take the value from, a JSON pointer. */
   readonly from?: string
+  /** For `add`, `replace` and `test`. */
   readonly value?: unknown
 }
 

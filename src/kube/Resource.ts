@@ -11,11 +11,13 @@ import * as Codec from "./crd/codec.ts"
 import * as Generate from "./crd/objects/generate.ts"
 import type { KubeObject, ObjectMeta, PartialObjectMetadata } from "./Meta.ts"
 
+/** Whether objects live in namespaces. */
 export type Scope = "Namespaced" | "Cluster"
 
 /** `metadata` asks the server for `PartialObjectMetadata` only: same kind, much smaller objects. */
 export type Projection = "object" | "metadata"
 
+/** A kind as a value: its names, its endpoints and, in its type, its objects `A`. */
 export interface Resource<out A extends KubeObject, out Id extends string = string> {
   /**
    * Identity of the kind and projection: `v1/pods`, `apps/v1/deployments`, `metadata:v1/pods`. Literal in the type too,
@@ -24,11 +26,15 @@ export interface Resource<out A extends KubeObject, out Id extends string = stri
   readonly id: Id
   /** Empty for the core group. */
   readonly group: string
+  /** `v1`, `v1alpha1`. */
   readonly version: string
+  /** `Deployment`. */
   readonly kind: string
   /** Lower-case plural, as in paths. */
   readonly plural: string
+  /** Whether its objects live in namespaces. */
   readonly scope: Scope
+  /** What a list or watch of it brings. */
   readonly projection: Projection
   /** Phantom: the type of the objects. Never present at run time. */
   readonly _A?: (_: never) => A
@@ -40,11 +46,17 @@ export type Any = Resource<KubeObject>
 /** The type of a resource's objects. */
 export type Object<R> = R extends Resource<infer A> ? A : never
 
+/** The names of a kind. */
 export interface Options {
+  /** `apps`, `cache.example.com`; empty for the core group. */
   readonly group: string
+  /** `v1`, `v1alpha1`. */
   readonly version: string
+  /** `Memcached`. */
   readonly kind: string
+  /** Lower-case plural, as in paths: `memcacheds`. */
   readonly plural: string
+  /** Default: Namespaced. */
   readonly scope?: Scope
 }
 
@@ -54,16 +66,21 @@ type IdOf<O extends Options> = O["group"] extends ""
 
 /** A column of `kubectl get`. Source: apiextensions.k8s.io/v1 CustomResourceColumnDefinition. */
 export interface PrinterColumn {
+  /** Its heading. */
   readonly name: string
+  /** How the value is shown; a date as the time since then. */
   readonly type: "string" | "integer" | "number" | "boolean" | "date"
   /** Where the value is: `.spec.size`. */
   readonly jsonPath: string
+  /** For whoever asks what the column is. */
   readonly description?: string
+  /** An OpenAPI format such as `int32`. */
   readonly format?: string
   /** Above 0 the column is shown with `-o wide` only. Default: 0. */
   readonly priority?: number
 }
 
+/** The endpoints below an object. */
 export interface Subresources {
   /** Whether status is written by its own endpoint, and specs by the main one. */
   readonly status?: boolean
@@ -77,8 +94,11 @@ export interface Subresources {
 
 /** What may differ between the versions of a kind. */
 export interface VersionOptions {
+  /** `v1`, `v1alpha1`. */
   readonly version: string
+  /** What `kubectl get` shows beside the name. Default: the age. */
   readonly printerColumns?: ReadonlyArray<PrinterColumn>
+  /** Endpoints below an object. Default: none; without `status` there, specs and status are written together. */
   readonly subresources?: Subresources
   /** With a decoding default of its own, objects need no `spec`. */
   readonly spec: Codec.AnySchema
@@ -86,6 +106,7 @@ export interface VersionOptions {
   readonly status?: Codec.AnySchema
 }
 
+/** A version beside the stored one. */
 export interface OtherVersion extends VersionOptions {
   /** Whether clients may use it. Default: true. */
   readonly served?: boolean
@@ -93,9 +114,11 @@ export interface OtherVersion extends VersionOptions {
   readonly deprecationWarning?: string
 }
 
+/** The declaration of a kind of one's own. */
 export interface CustomOptions extends Options, VersionOptions {
   /** Default: the kind in lower case. */
   readonly singular?: string
+  /** What kubectl accepts in place of the plural: `mc`. */
   readonly shortNames?: ReadonlyArray<string>
   /** Groups of kinds for kubectl, such as `all`. */
   readonly categories?: ReadonlyArray<string>
@@ -146,6 +169,7 @@ type WireOf<O extends VersionOptions> = KubeObject & Schema.Struct.Encoded<Parts
 
 type DecodedOf<O extends VersionOptions> = KubeObject & Schema.Struct.Type<Parts<O>>
 
+/** The two ways to declare a kind. */
 export interface Make {
   /** Declares a kind that the API server knows anyway, namespaced unless said otherwise: `Resource.make<Pod>()({ group: "", … })`. */
   <A extends KubeObject>(): <const O extends Options>(options: O) => Resource<A, IdOf<O>>
@@ -153,6 +177,7 @@ export interface Make {
   <const O extends CustomOptions>(options: O): Custom<WireOf<O>, DecodedOf<O>, IdOf<O>>
 }
 
+/** Declares a kind, built-in or of one's own: see {@link Make}. */
 export const make = ((options?: CustomOptions) => (options === undefined ? described : custom(options))) as Make
 
 const described = <O extends Options>(options: O) => ({
@@ -259,9 +284,13 @@ export const apiVersion = (resource: Any): string =>
 export const qualifiedName = (resource: Any): string =>
   resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`
 
+/** Which endpoint of a kind is meant; without a name the collection. */
 export interface Target {
+  /** Absent: all namespaces, or a cluster-scoped kind. */
   readonly namespace?: string | undefined
+  /** Of an object. */
   readonly name?: string | undefined
+  /** `status`, `scale`, … */
   readonly subresource?: string | undefined
 }
 

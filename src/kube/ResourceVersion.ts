@@ -12,8 +12,10 @@ export const compare = (a: string, b: string): number => {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
+/** Whether the first version is the second or a later one. Both must be of one collection. */
 export const isAtLeast = (a: string, b: string): boolean => compare(a, b) >= 0
 
+/** The later of two versions of one collection. */
 export const max = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b)
 
 const digits = (version: string): string => (/^\d+$/.test(version) ? version.replace(/^0+(?=\d)/, "") : "")

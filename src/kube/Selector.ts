@@ -5,11 +5,16 @@
 import * as Result from "effect/Result"
 import type { KubeObject } from "./Meta.ts"
 
+/** How a requirement compares. `Gt` and `Lt` compare whole numbers. */
 export type Operator = "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt"
 
+/** One condition on a label. */
 export interface Requirement {
+  /** The label. */
   readonly key: string
+  /** How it is compared. */
   readonly operator: Operator
+  /** What with: none for `Exists` and `DoesNotExist`, one for `Gt` and `Lt`. */
   readonly values: ReadonlyArray<string>
 }
 
@@ -18,7 +23,9 @@ export type LabelSelector = ReadonlyArray<Requirement>
 
 /** The structured form inside specs. Source: meta/v1 LabelSelector. */
 export interface LabelSelectorSpec {
+  /** Labels with exactly these values. */
   readonly matchLabels?: Readonly<Record<string, string>> | undefined
+  /** Further requirements; all must hold. */
   readonly matchExpressions?:
     | ReadonlyArray<{
         readonly key: string
@@ -30,8 +37,10 @@ export interface LabelSelectorSpec {
 
 type Labels = Readonly<Record<string, string>> | undefined
 
+/** Selects all objects. */
 export const everything: LabelSelector = []
 
+/** Whether labels fulfil all requirements. Source: apimachinery labels.Requirement.Matches. */
 export const matchesLabels = (selector: LabelSelector, labels: Labels): boolean =>
   selector.every((requirement) =>
     holds(
@@ -165,11 +174,15 @@ export const formatLabels = (selector: LabelSelector): string =>
 
 /** One term of a field selector: `metadata.name=a` or `status.phase!=Running`. */
 export interface FieldTerm {
+  /** `metadata.name`, `spec.nodeName`: what the kind's server can select by. */
   readonly field: string
+  /** Whether the field must have the value, or must not. */
   readonly equal: boolean
+  /** To compare with; never an expression. */
   readonly value: string
 }
 
+/** Conditions on fields; all must hold. */
 export type FieldSelector = ReadonlyArray<FieldTerm>
 
 /** From the query form; backslash escapes comma, equals sign and backslash. */
@@ -185,6 +198,7 @@ export const parseFields = (text: string): Result.Result<FieldSelector, string> 
 
 const unescape = (text: string): string => text.replace(/\\(.)/gs, "$1")
 
+/** As in a query: `spec.nodeName=worker-1,status.phase!=Failed`. */
 export const formatFields = (selector: FieldSelector): string =>
   selector
     .map(({ field, equal, value }) => `${field}${equal ? "=" : "!="}${value.replace(/[\\,=]/g, "\\$&")}`)

@@ -4,6 +4,7 @@
  */
 import type { ListMeta } from "./Meta.ts"
 
+/** One of the reasons for a failure. */
 export interface StatusCause {
   /** Machine-readable cause, for instance `FieldValueInvalid` or `NamespaceTerminating`. */
   readonly reason?: string
@@ -12,28 +13,42 @@ export interface StatusCause {
   readonly field?: string
 }
 
+/** What a failure is about. */
 export interface StatusDetails {
+  /** Of the object. */
   readonly name?: string
+  /** Of its kind; empty or absent for the core group. */
   readonly group?: string
   /** The resource's plural or kind, as the server sees fit. */
   readonly kind?: string
+  /** Of the object, where the server knows it. */
   readonly uid?: string
+  /** What is wrong with it, one by one. */
   readonly causes?: ReadonlyArray<StatusCause>
   /** Whole seconds. */
   readonly retryAfterSeconds?: number
 }
 
+/** The answer itself. Source: apimachinery metav1.Status. */
 export interface Status {
+  /** Always `Status`. */
   readonly kind: "Status"
+  /** Always `v1`. */
   readonly apiVersion: "v1"
+  /** Empty. */
   readonly metadata: ListMeta
+  /** Whether the call failed. */
   readonly status: "Failure" | "Success"
   readonly message?: string
+  /** One word for machines: `NotFound`, `Conflict`. Absent for a success. */
   readonly reason?: string
+  /** What it is about. */
   readonly details?: StatusDetails
+  /** The HTTP status. */
   readonly code: number
 }
 
+/** Whether the body of an answer is a `Status`. */
 export const is = (value: unknown): value is Status =>
   typeof value === "object" && value !== null && "kind" in value && value.kind === "Status"
 

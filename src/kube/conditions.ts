@@ -7,11 +7,14 @@
 import * as Schema from "effect/Schema"
 import * as Time from "./time.ts"
 
+/** The status of a condition. `Unknown` is one that nobody has found out yet. */
 export type Truth = "True" | "False" | "Unknown"
 
+/** One condition of an object. Source: apimachinery metav1.Condition. */
 export interface Condition {
   /** CamelCase, or with a prefix as labels have; unique in the list. */
   readonly type: string
+  /** Whether it holds. */
   readonly status: Truth
   /** `metadata.generation` of the object that this was said of. */
   readonly observedGeneration?: number
@@ -25,8 +28,11 @@ export interface Condition {
 
 /** What is to be said: a condition without its time. */
 export interface Claim {
+  /** Which condition is meant, `Available`. */
   readonly type: string
+  /** Whether it holds; booleans are `True` and `False`. */
   readonly status: Truth | boolean
+  /** CamelCase, for machines: why it holds or does not. */
   readonly reason: string
   /** Empty unless said otherwise. */
   readonly message?: string | undefined
@@ -34,6 +40,7 @@ export interface Claim {
   readonly observedGeneration?: number | undefined
 }
 
+/** The conditions of a status, each type once. */
 export type Conditions = ReadonlyArray<Condition>
 
 /** The list as a kind of one's own declares it in its status: `conditions: Schema.optionalKey(Conditions.schema)`. */
@@ -57,6 +64,7 @@ export const schema = Schema.Array(
   "x-kubernetes-list-map-keys": ["type"]
 })
 
+/** The condition of that type, if there is one. */
 export const get = (conditions: Conditions | undefined, type: string): Condition | undefined =>
   conditions?.find((condition) => condition.type === type)
 

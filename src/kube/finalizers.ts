@@ -6,8 +6,10 @@ import type { KubeObject } from "./Meta.ts"
 
 const none: ReadonlyArray<string> = []
 
+/** The finalizers of an object, in order; none where it has no list. */
 export const of = (object: KubeObject): ReadonlyArray<string> => object.metadata.finalizers ?? none
 
+/** Whether that finalizer holds the object. */
 export const has = (object: KubeObject, name: string): boolean => of(object).includes(name)
 
 /** The names with those that are missing at the end, each once. The very same list if none is missing. */

@@ -27,12 +27,15 @@ import * as Resource from "./Resource.ts"
 
 const core = { group: "", version: "v1" } as const
 
+/** Containers that run together on one node. */
 export interface Pod extends Stored<V1Pod> {}
 export const Pod = Resource.make<Pod>()({ ...core, kind: "Pod", plural: "pods" })
 
+/** A machine of the cluster. Cluster-scoped. */
 export interface Node extends Stored<V1Node> {}
 export const Node = Resource.make<Node>()({ ...core, kind: "Node", plural: "nodes", scope: "Cluster" })
 
+/** A name space for objects of other kinds. Cluster-scoped. */
 export interface Namespace extends Stored<V1Namespace> {}
 export const Namespace = Resource.make<Namespace>()({
   ...core,
@@ -41,15 +44,19 @@ export const Namespace = Resource.make<Namespace>()({
   scope: "Cluster"
 })
 
+/** Configuration as texts and bytes. */
 export interface ConfigMap extends Stored<V1ConfigMap> {}
 export const ConfigMap = Resource.make<ConfigMap>()({ ...core, kind: "ConfigMap", plural: "configmaps" })
 
+/** The same for what must stay secret; its values are base64. */
 export interface Secret extends Stored<V1Secret> {}
 export const Secret = Resource.make<Secret>()({ ...core, kind: "Secret", plural: "secrets" })
 
+/** A stable address in front of pods. */
 export interface Service extends Stored<V1Service> {}
 export const Service = Resource.make<Service>()({ ...core, kind: "Service", plural: "services" })
 
+/** Who a program in the cluster is to the API server. */
 export interface ServiceAccount extends Stored<V1ServiceAccount> {}
 export const ServiceAccount = Resource.make<ServiceAccount>()({
   ...core,
@@ -70,6 +77,7 @@ export const EventsEvent = Resource.make<EventsEvent>()({
   plural: "events"
 })
 
+/** Pods of a template, replaced step by step when it changes. */
 export interface Deployment extends Stored<V1Deployment> {}
 export const Deployment = Resource.make<Deployment>()({
   group: "apps",
@@ -78,6 +86,7 @@ export const Deployment = Resource.make<Deployment>()({
   plural: "deployments"
 })
 
+/** A number of pods of one template. */
 export interface ReplicaSet extends Stored<V1ReplicaSet> {}
 export const ReplicaSet = Resource.make<ReplicaSet>()({
   group: "apps",
@@ -86,6 +95,7 @@ export const ReplicaSet = Resource.make<ReplicaSet>()({
   plural: "replicasets"
 })
 
+/** What a ReplicaSet was before there were label selectors with expressions. */
 export interface ReplicationController extends Stored<V1ReplicationController> {}
 export const ReplicationController = Resource.make<ReplicationController>()({
   ...core,
@@ -93,6 +103,7 @@ export const ReplicationController = Resource.make<ReplicationController>()({
   plural: "replicationcontrollers"
 })
 
+/** A claim that runs out unless it is renewed: leader election and the heartbeats of nodes. */
 export interface Lease extends Stored<V1Lease> {}
 export const Lease = Resource.make<Lease>()({
   group: "coordination.k8s.io",
@@ -101,9 +112,11 @@ export const Lease = Resource.make<Lease>()({
   plural: "leases"
 })
 
+/** Pods that run to their end. */
 export interface Job extends Stored<V1Job> {}
 export const Job = Resource.make<Job>()({ group: "batch", version: "v1", kind: "Job", plural: "jobs" })
 
+/** A pod on each of the chosen nodes. */
 export interface DaemonSet extends Stored<V1DaemonSet> {}
 export const DaemonSet = Resource.make<DaemonSet>()({
   group: "apps",
@@ -125,6 +138,7 @@ export const ControllerRevision = Resource.make<ControllerRevision>()({
 export interface Endpoints extends Stored<V1Endpoints> {}
 export const Endpoints = Resource.make<Endpoints>()({ ...core, kind: "Endpoints", plural: "endpoints" })
 
+/** A part of the addresses behind a service. */
 export interface EndpointSlice extends Stored<V1EndpointSlice> {}
 export const EndpointSlice = Resource.make<EndpointSlice>()({
   group: "discovery.k8s.io",

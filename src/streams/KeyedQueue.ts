@@ -25,6 +25,7 @@ import type { Triggers } from "./trace.ts"
 /** The priority of keys nobody is in a hurry for: the first list of an informer, and resyncs. */
 export const LOW = -100
 
+/** Settings of a queue. */
 export interface Options {
   /** Labels metrics and logs. */
   readonly name?: string | undefined
@@ -43,6 +44,7 @@ export interface Options {
   readonly metrics?: LoopMetrics | undefined
 }
 
+/** How a key is asked for. */
 export interface AddOptions {
   /** Default 0; {@link LOW} is -100. A key that is asked for twice keeps the higher one. */
   readonly priority?: number | undefined
@@ -52,6 +54,7 @@ export interface AddOptions {
   readonly rateLimited?: boolean | undefined
 }
 
+/** The queue in numbers, as they are at this moment. */
 export interface Stats {
   /** Keys that could be taken now. */
   readonly ready: number
@@ -63,19 +66,25 @@ export interface Stats {
   readonly failing: number
   /** Since the start: keys queued anew, and adds with a delay. */
   readonly adds: number
+  /** Since the start: adds with a delay. */
   readonly retries: number
 }
 
+/** A queue of keys, each in it once and in the hands of one worker at most. */
 export interface KeyedQueue<K extends string = string> {
+  /** Labels metrics and logs; empty unless given. */
   readonly name: string
   /** Asks for a key. For synchronous callers: never suspends, never runs a worker. Ignored after shutdown. */
   readonly addUnsafe: (key: K, priority?: number) => void
+  /** `addUnsafe` for many keys. */
   readonly addAllUnsafe: (keys: Iterable<K>, priority?: number) => void
   /** `add` for synchronous callers. The delay in milliseconds, or nothing if the queue is shut down. */
   readonly addWithUnsafe: (key: K, options: AddOptions) => number | undefined
+  /** Asks for a key. Ignored after shutdown. */
   readonly add: (key: K, options?: AddOptions) => Effect.Effect<void>
   /** Resets the key's backoff. */
   readonly forget: (key: K) => Effect.Effect<void>
+  /** `forget` for synchronous callers. */
   readonly forgetUnsafe: (key: K) => void
   /** Failures of the key since the last `forget`. */
   readonly failures: (key: K) => number
@@ -89,7 +98,9 @@ export interface KeyedQueue<K extends string = string> {
   readonly take: Effect.Effect<K, Cause.Done>
   /** The next key, if one is ready. `at`: what the monotonic clock says, in milliseconds, for a caller who has just looked. */
   readonly takeUnsafe: (at?: number) => K | undefined
+  /** The worker is through with the key; one that was asked for meanwhile is ready again. */
   readonly done: (key: K) => Effect.Effect<void>
+  /** `done` for synchronous callers. */
   readonly doneUnsafe: (key: K) => void
   /** Hands a key back that was not worked on: it is ready again behind its equals, even while draining. */
   readonly releaseUnsafe: (key: K) => void
@@ -106,6 +117,7 @@ export interface KeyedQueue<K extends string = string> {
    * `takeUnsafe`: take until nothing is left, then wait again. Returns how to stop waiting.
    */
   readonly onReadyUnsafe: (wake: () => void) => () => void
+  /** The queue in numbers. */
   readonly stats: () => Stats
   /** After shutdown: nothing will be handed out any more. */
   readonly endedUnsafe: () => boolean
@@ -123,6 +135,7 @@ export interface KeyedQueue<K extends string = string> {
 /** So many due keys become ready in one synchronous section; the rest follows after a yield. */
 const releaseLimit = 4096
 
+/** A queue that is shut down when its scope closes. */
 export const make = <K extends string = string>(
   options: Options = {}
 ): Effect.Effect<KeyedQueue<K>, never, Scope.Scope> =>

@@ -16,6 +16,7 @@ import type { LoopMetrics } from "./loopMetrics.ts"
 import * as Loop from "./reconcileLoop.ts"
 import type { Trace } from "./trace.ts"
 
+/** What a run that did not fail asks for. */
 export type Outcome = Done | After
 
 /** Nothing to do until the key is asked for again. */
@@ -26,11 +27,13 @@ export interface Done {
 /** Wants to run again when the time has passed, or earlier if the key is asked for. */
 export interface After {
   readonly _tag: "After"
+  /** From the end of the run. */
   readonly delay: Duration.Duration
   /** The priority to run with then; by default the one it ran with. */
   readonly priority: number | undefined
 }
 
+/** Nothing more to do until something changes. */
 export const done: Outcome = { _tag: "Done" }
 
 /** Run again in `delay`; zero or less means as soon as the key's turn comes. */
@@ -41,12 +44,16 @@ export const after = (delay: Duration.Input, options?: { readonly priority?: num
 })
 
 /** A failure that trying again cannot mend: recorded, not retried, and the key's backoff is reset. */
-export class TerminalError extends Data.TaggedError("TerminalError")<{ readonly cause: unknown }> {
+export class TerminalError extends Data.TaggedError("TerminalError")<{
+  /** Why: told in logs and metrics. */
+  readonly cause: unknown
+}> {
   override get message(): string {
     return this.cause instanceof Error ? this.cause.message : String(this.cause)
   }
 }
 
+/** Fails a run so that its key is left alone until something asks for it again. */
 export const terminal = (cause: unknown): TerminalError => new TerminalError({ cause })
 
 /**
@@ -81,6 +88,7 @@ type RetryEvent<K, Tag extends string, Facts> = Facts & {
   readonly delay: number | undefined
 }
 
+/** Settings of a loop. */
 export interface Options<K, E, R> {
   /** How many runs at once; at least 1. */
   readonly concurrency: number

@@ -18,18 +18,23 @@ export interface Readable<out A extends KubeObject> {
   readonly resourceVersion: string | undefined
   /** True once a first full state was swapped in; it never becomes false again. */
   readonly synced: boolean
+  /** The object with that key. */
   readonly get: (key: Key.Key) => A | undefined
   /** All objects, in a new array. */
   readonly list: () => ReadonlyArray<A>
+  /** The keys of all objects, in a new array. */
   readonly keys: () => ReadonlyArray<Key.Key>
   /** Objects for which the index function yields the value; none for an index that does not exist. */
   readonly byIndex: (name: string, value: string) => ReadonlyArray<A>
+  /** Keys of what `byIndex` would yield. */
   readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>
+  /** Whether there is an index of that name. */
   readonly hasIndex: (name: string) => boolean
   /** The present state for a late subscriber: each object as a `Created` with `initial`. */
   readonly replay: () => ReadonlyArray<Created<A>>
 }
 
+/** A store and the way to change it; only its informer has this end. */
 export interface Store<A extends KubeObject> extends Readable<A> {
   /** Applies one change and yields what it meant. Total: a change that says nothing new yields nothing. */
   readonly apply: (change: Change<A>) => ReadonlyArray<Delta<A>>
@@ -43,8 +48,10 @@ export interface Store<A extends KubeObject> extends Readable<A> {
 /** The index that every store has: objects by namespace; cluster-scoped objects are under the empty string. */
 export const namespaceIndex = Table.namespaceIndex
 
+/** Settings of a store. */
 export type Options = Table.Options
 
+/** An empty store that has not synced. */
 export const make = <A extends KubeObject>(options: Options = {}): Store<A> => {
   const table = Table.make<A>(options)
   const whole = Table.follow(table)

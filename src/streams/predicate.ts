@@ -7,6 +7,7 @@ import type { KubeObject } from "../kube/Meta.ts"
 import * as Selector from "../kube/Selector.ts"
 import type { Delta } from "./Delta.ts"
 
+/** Whether a delta counts. */
 export type Predicate<in A> = (delta: Delta<A>) => boolean
 
 /** Keeps deltas whose object passes: the new one for an update, the last one known for a deletion. */
@@ -35,10 +36,12 @@ export const generationChanged: Predicate<KubeObject> = changed(
   (object, previous) => object.metadata.generation !== previous.metadata.generation
 )
 
+/** Updates that changed a label; creations and deletions always count. */
 export const labelsChanged: Predicate<KubeObject> = changed(
   (object, previous) => !isSame(object.metadata.labels, previous.metadata.labels)
 )
 
+/** Updates that changed an annotation; creations and deletions always count. */
 export const annotationsChanged: Predicate<KubeObject> = changed(
   (object, previous) => !isSame(object.metadata.annotations, previous.metadata.annotations)
 )
@@ -59,6 +62,7 @@ export const or =
   (delta) =>
     predicates.some((predicate) => predicate(delta))
 
+/** Deltas that do not count by another predicate. */
 export const not =
   <A>(predicate: Predicate<A>): Predicate<A> =>
   (delta) =>

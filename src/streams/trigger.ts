@@ -7,6 +7,7 @@ import * as Key from "../kube/Key.ts"
 import type { KubeObject, OwnerReference } from "../kube/Meta.ts"
 import type { Delta } from "./Delta.ts"
 
+/** The keys that a delta asks for. */
 export type Trigger<in A> = (delta: Delta<A>) => ReadonlyArray<Key.Key>
 
 /** The object itself. */
@@ -24,7 +25,9 @@ export const map =
 export interface OwnerKind {
   /** Empty for the core group. Versions do not matter: an owner may have been named by another one. */
   readonly group: string
+  /** `ReplicaSet`. */
   readonly kind: string
+  /** Where owners live. Default: Namespaced. */
   readonly scope?: "Namespaced" | "Cluster" | undefined
 }
 
@@ -69,6 +72,7 @@ const clusterKey = /^[^/]+$/
 
 /** What `index` needs of a store: `Store` and the informers of the cache have it. */
 export interface Indexed {
+  /** The keys of the objects that an index puts under a value. */
   readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>
 }
 

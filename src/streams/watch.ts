@@ -34,6 +34,7 @@ export interface Source<A extends KubeObject> {
   readonly watch: (request: Machine.WatchRequest) => Stream.Stream<WatchEvent, ApiError.ApiError>
 }
 
+/** Settings of a watch. */
 export interface Options<A extends KubeObject> {
   /** `auto` (default) asks for a streaming list first and falls back to pages where the server refuses it. */
   readonly streamingList?: "auto" | "never" | undefined

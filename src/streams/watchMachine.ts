@@ -77,18 +77,29 @@ export type Request =
   | { readonly _tag: "Watch"; readonly options: WatchRequest }
   | { readonly _tag: "Sleep"; readonly millis: number }
 
+/** One page of a list. */
 export interface ListRequest {
+  /** Objects in the page. */
   readonly limit: number
+  /** Where it begins, from the page before. */
   readonly continue?: string
+  /** The version that is wanted: `0` is whatever the server has at hand. */
   readonly resourceVersion?: string
+  /** How that is meant. */
   readonly resourceVersionMatch?: "NotOlderThan"
 }
 
+/** One watch. */
 export interface WatchRequest {
+  /** From which version on; empty for a streaming list. */
   readonly resourceVersion: string
+  /** The server tells now and then how far it is. */
   readonly allowWatchBookmarks: true
+  /** When the server is to end it. */
   readonly timeoutSeconds: number
+  /** Begins with all objects there are: a streaming list. */
   readonly sendInitialEvents?: true
+  /** Goes with `sendInitialEvents`. */
   readonly resourceVersionMatch?: "NotOlderThan"
 }
 

@@ -8,7 +8,9 @@ import type { ObjectEvent } from "./Change.ts"
 
 /** One line of a watch, as a transport decodes it. */
 export interface WatchEvent {
+  /** What happened; a bookmark says only how far the server is. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"
+  /** The object, or for an error a `Status`; not looked into before. */
   readonly object: unknown
 }
 

@@ -16,20 +16,33 @@ import { structural } from "./structural.ts"
 /** What annotations of a Schema say to the API server besides what follows from it: `schema.annotate({ "x-kubernetes-list-type": "set" })`. */
 export type Annotations = Extensions
 
+/** One version in a definition, as the API server takes it. Source: apiextensions.k8s.io/v1 CustomResourceDefinitionVersion. */
 export interface Version {
+  /** `v1alpha1`. */
   readonly name: string
+  /** Whether clients may use it. */
   readonly served: boolean
+  /** Whether objects are stored in it; of one version only. */
   readonly storage: boolean
+  /** Whether clients that use it are warned. */
   readonly deprecated?: true
+  /** What they are warned of, in place of the server's own words. */
   readonly deprecationWarning?: string
+  /** The structural schema by which the server prunes, fills in defaults and validates. */
   readonly schema: { readonly openAPIV3Schema: StructuralSchema }
+  /** The endpoints below an object. */
   readonly subresources?: { readonly status?: object; readonly scale?: object }
+  /** What `kubectl get` shows beside the name. */
   readonly additionalPrinterColumns?: ReadonlyArray<Resource.PrinterColumn>
 }
 
+/** A definition in wire form, with nothing in it that would not survive its storing. */
 export interface CustomResourceDefinition extends KubeObject {
+  /** `apiextensions.k8s.io/v1`. */
   readonly apiVersion: string
+  /** `CustomResourceDefinition`. */
   readonly kind: string
+  /** The kind: its names, where its objects live, and its versions. */
   readonly spec: {
     readonly group: string
     readonly scope: Resource.Scope
@@ -49,6 +62,7 @@ export interface CustomResourceDefinition extends KubeObject {
 export class NotStructural extends Data.TaggedError("NotStructural")<{
   /** One line for each refusal: `memcacheds.cache.example.com v1alpha1: spec.when: a transformation cannot …`. */
   readonly message: string
+  /** Each place at which a Schema says what a definition cannot. */
   readonly refusals: ReadonlyArray<Refusal>
 }> {}
 
