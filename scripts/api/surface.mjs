@@ -65,7 +65,7 @@ const nameOf = (member) => member.name?.getText() ?? "call"
 /** The fields of a declaration that a user reads or writes, by name, each with its comment. */
 const fieldsOf = (node) => {
   if (isInterfaceDeclaration(node) || isTypeLiteralNode(node) || isClassDeclaration(node)) {
-    const members = [...node.members].filter((member) => !/^private\b/.test(member.getText()))
+    const members = [...node.members].filter((member) => !/^(private|constructor)\b/.test(member.getText()))
     return members.map((member) => ({ name: nameOf(member), doc: commentOf(member) }))
   }
   if (isTypeAliasDeclaration(node)) return fieldsOf(node.type)

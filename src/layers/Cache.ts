@@ -28,14 +28,18 @@ import type { KubeClient } from "./KubeClient.ts"
 /** Settings of the layer. */
 export type Options = Registry.Options
 export type { Informer, Listener } from "./cache/Informer.ts"
+/** A part of a kind. */
 export type Selection = Informer.Selection
+/** How one informer is doing. */
 export type InformerStatus = Informer.InformerStatus
+/** What an informer has met last. */
 export type InformerFailure = Informer.InformerFailure
 
 /** A named index function: under which values an object is found. */
 export interface Index<in A> {
   /** One function a name for each kind and selection: the first that is declared stays. */
   readonly name: string
+  /** The values under which an object is found. */
   readonly of: (object: A) => ReadonlyArray<string>
 }
 
@@ -43,7 +47,9 @@ export interface Index<in A> {
 export class NotCached extends Data.TaggedError("NotCached")<{
   /** `pods`, `deployments.apps`. */
   readonly resource: string
+  /** The kind that nobody has subscribed to. */
   readonly kind: string
+  /** The part of it that was asked for. */
   readonly selection: Selection
   /** Set when the kind is cached, but this index of it was never declared. */
   readonly index?: string | undefined
@@ -56,19 +62,27 @@ export class NotCached extends Data.TaggedError("NotCached")<{
   }
 }
 
+/** What is wanted of a kind. */
 export interface SubscribeOptions<in A> {
+  /** A part of its objects. Default: all. */
   readonly selection?: Selection | undefined
+  /** Ways to look objects up. */
   readonly indexes?: ReadonlyArray<Index<A>> | undefined
 }
 
+/** Which objects are wanted. */
 export interface ListOptions {
+  /** Default: all. */
   readonly namespace?: string | undefined
+  /** Which labels they must have. Default: any. */
   readonly labels?: Selector.LabelSelector | undefined
+  /** The part of the kind that was subscribed to. Default: all. */
   readonly selection?: Selection | undefined
 }
 
 type Read<A> = Effect.Effect<A, NotCached>
 
+/** The shared cache: one informer for each kind and selection, whoever asks. Reads cost no request; they wait for the first sync. */
 export class Cache extends Context.Service<
   Cache,
   {
@@ -91,15 +105,18 @@ export class Cache extends Context.Service<
       resource: Resource.Resource<A>,
       options?: SubscribeOptions<A>
     ) => Stream.Stream<Delta<A>>
+    /** The object with that key, if there is one. */
     readonly get: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       key: Key.Key,
       selection?: Selection
     ) => Read<A | undefined>
+    /** All objects of a namespace, or of all, that have the labels. In no order. */
     readonly list: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       options?: ListOptions
     ) => Read<ReadonlyArray<A>>
+    /** The objects that an index puts under a value. */
     readonly byIndex: <A extends KubeObject>(
       resource: Resource.Resource<A>,
       index: string,
@@ -138,6 +155,7 @@ export class Cache extends Context.Service<
   /** For {@link Options}: what is said of one kind, with the type of its objects. */
   static readonly kind = Kinds.kind
 
+  /** With selectors, transforms and resyncs for all kinds and for one. */
   static readonly layer = (options: Options = {}): Layer.Layer<Cache, never, KubeClient> =>
     Layer.effect(Cache, make(options))
 }

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 
 /** What of a node leads to its machine. */
 export interface NodeRef {
+  /** Of the node. */
   readonly name: string
   /** `spec.providerID`; undefined while nobody has set it. */
   readonly providerId: string | undefined
@@ -23,16 +24,20 @@ export interface Instance {
   readonly type: string | undefined
   /** For `topology.kubernetes.io/zone` and `/region`. */
   readonly zone: string | undefined
+  /** See `zone`. */
   readonly region: string | undefined
+  /** For the node's status. */
   readonly addresses: ReadonlyArray<{ readonly type: string; readonly address: string }>
 }
 
 /** The cloud could not be asked; nothing follows from it for the node. The message is one sentence and holds no secret. */
 export class CloudError extends Data.TaggedError("CloudError")<{
   readonly message: string
+  /** What the cloud's own library threw. */
   readonly cause?: unknown
 }> {}
 
+/** The cloud behind the nodes. Every failure means that the cloud could not say; it is asked again. */
 export class CloudProvider extends Context.Service<
   CloudProvider,
   {
@@ -68,7 +73,9 @@ export class CloudProvider extends Context.Service<
 
 /** A machine of {@link CloudProvider.layerMemory}. */
 export interface Machine {
+  /** Whether it is switched off. Default: false. */
   readonly isShutDown?: boolean | undefined
+  /** What the cloud says of it; the rest is unknown to it. */
   readonly instance?: Partial<Instance> | undefined
 }
 

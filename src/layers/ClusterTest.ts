@@ -35,6 +35,7 @@ import { Recorder } from "./Recorder.ts"
 import { Supervisor } from "./Supervisor.ts"
 import type { Transport } from "./Transport.ts"
 
+/** What the cluster is like. */
 export interface Options {
   /**
    * How many simulated machines; the first is the control plane. With it the layer provides `Nodes` too, for what happens to
@@ -76,6 +77,7 @@ export class ManifestError extends Data.TaggedError("ManifestError")<{ readonly 
 
 type ApplyError = ApiError | ManifestError | NotServed
 
+/** A cluster in the test's own time. */
 export class ClusterTest extends Context.Service<
   ClusterTest,
   {
@@ -99,9 +101,11 @@ export class ClusterTest extends Context.Service<
     readonly snapshot: <A extends KubeObject>(resource: Resource.Resource<A>) => Effect.Effect<ReadonlyArray<A>>
   }
 >()("effect-controller-manager/ClusterTest") {
+  /** With simulated nodes: provides `Nodes` too. Fails where the objects to begin with cannot be applied. */
   static layer(
     options: Options & { readonly nodes: number }
   ): Layer.Layer<Provides | Nodes.Nodes, ApiError | ManifestError | NotServed>
+  /** Without: pods stay Pending. */
   static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
   static layer(options: Options = {}) {
     const { admission, audit, authorization } = options

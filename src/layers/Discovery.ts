@@ -16,11 +16,13 @@ import type * as Resource from "../kube/Resource.ts"
 import * as Documents from "./discovery/documents.ts"
 import { KubeClient } from "./KubeClient.ts"
 
+/** A kind, by the names in manifests. */
 export interface GroupKind {
   /** Empty for the core group. */
   readonly group: string
   /** Absent: the server's preferred version that has the kind. */
   readonly version?: string | undefined
+  /** `Deployment`. */
   readonly kind: string
 }
 
@@ -36,7 +38,9 @@ export interface Listing {
 export interface FailedGroup {
   /** Empty for the core group. */
   readonly group: string
+  /** Of the group. */
   readonly version: string
+  /** Why it could not be listed. */
   readonly error: ApiError.ApiError
 }
 
@@ -49,14 +53,17 @@ export class NotServed extends Data.TaggedError("NotServed")<GroupKind> {
   }
 }
 
+/** Settings of the layer. */
 export interface Options {
   /** A group that lacks a kind is asked for again after this long. */
   readonly refreshInterval?: Duration.Input | undefined
 }
 
+/** Which kinds the server serves. Answers are kept; a kind that is not found is asked for again. */
 export class Discovery extends Context.Service<
   Discovery,
   {
+    /** The resource of a kind: its plural and scope. Fails with `NotServed` when no version that is asked for has it. */
     readonly resourceFor: (kind: GroupKind) => Effect.Effect<Documents.ApiResource, NotServed | ApiError.ApiError>
     /** Whether the server serves this resource at exactly this version. */
     readonly serves: (resource: Resource.Any) => Effect.Effect<boolean, ApiError.ApiError>
@@ -69,12 +76,14 @@ export class Discovery extends Context.Service<
     readonly reset: Effect.Effect<void>
   }
 >()("effect-controller-manager/Discovery") {
+  /** With settings. */
   static readonly layerWith = (options: Options): Layer.Layer<Discovery, never, KubeClient> =>
     Layer.effect(
       Discovery,
       Effect.flatMap(KubeClient, (client) => make(client, options))
     )
 
+  /** With the defaults. */
   static readonly layer: Layer.Layer<Discovery, never, KubeClient> = Discovery.layerWith({})
 }
 

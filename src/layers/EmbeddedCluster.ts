@@ -21,6 +21,7 @@ import * as HttpsWebhooks from "./apiserver/http/webhookCaller.ts"
 import { WebhookCaller } from "./apiserver/admission/webhooks/WebhookCaller.ts"
 import { Endpoint } from "./Endpoint.ts"
 
+/** Settings of the layer. */
 export interface Options {
   /** 0, the default, takes a free one. */
   readonly port?: number | undefined
@@ -30,6 +31,7 @@ export interface Options {
   readonly admission?: ApiServerOptions["admission"]
   /** Everybody who is let in may do everything, unless `RBAC` is to ask their roles. */
   readonly authorization?: ApiServerOptions["authorization"]
+  /** How much is kept of who asked for what. */
   readonly audit?: ApiServerOptions["audit"]
   /** CustomResourceDefinitions that are there from the start. */
   readonly crds?: ReadonlyArray<object> | undefined
@@ -40,12 +42,15 @@ export interface Options {
 /** The cluster could not be started; the message is one sentence for the user. */
 export class EmbeddedClusterError extends Data.TaggedError("EmbeddedClusterError")<{
   readonly message: string
+  /** What the system said. */
   readonly cause: unknown
 }> {}
 
+/** A running embedded cluster and how to reach it. */
 export class EmbeddedCluster extends Context.Service<
   EmbeddedCluster,
   {
+    /** For clients of one's own. */
     readonly endpoint: {
       /** `https://127.0.0.1:<port>`. */
       readonly server: string
@@ -63,6 +68,7 @@ export class EmbeddedCluster extends Context.Service<
     readonly stats: Front.Front["stats"]
   }
 >()("effect-controller-manager/EmbeddedCluster") {
+  /** Serves from now on until its scope closes. Nothing is kept. */
   static readonly layer = (options: Options = {}): Layer.Layer<EmbeddedCluster, EmbeddedClusterError> =>
     Layer.unwrap(
       Effect.sync(() => {

@@ -12,7 +12,9 @@ import * as Redacted from "effect/Redacted"
 export interface Tls {
   /** Absent: the system's authorities. */
   readonly ca?: string | undefined
+  /** PEM: the client's certificate. */
   readonly cert?: string | undefined
+  /** PEM: its key. */
   readonly key?: Redacted.Redacted | undefined
   /** Name to expect in the server's certificate, where it differs from the host of the URL. */
   readonly servername?: string | undefined
@@ -20,10 +22,12 @@ export interface Tls {
   readonly rejectUnauthorized: boolean
 }
 
+/** By name. */
 export type Headers = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 /** What to present with the next request. The same object is returned as long as nothing has changed. */
 export interface Identity {
+  /** Certificates, the server's and the client's. */
   readonly tls: Tls
   /** Authorization and impersonation. */
   readonly headers: Redacted.Redacted<Headers>
@@ -32,6 +36,7 @@ export interface Identity {
 /** Credentials could not be obtained; the message is one sentence and holds no secret. */
 export class CredentialsError extends Data.TaggedError("CredentialsError")<{ readonly message: string }> {}
 
+/** A server, and who this process is to it. */
 export class Endpoint extends Context.Service<
   Endpoint,
   {

@@ -10,6 +10,7 @@ import type * as Scope from "effect/Scope"
 /** `liveness`: a restart would help. `readiness`: it does what it is there for. */
 export type Probe = "liveness" | "readiness"
 
+/** One thing that may be wrong. */
 export interface Check {
   /** The path below the probe's: lower case, digits and dashes. */
   readonly name: string

@@ -20,7 +20,9 @@ import { Exchange, type Head } from "./http/Exchange.ts"
 import * as RequestMetrics from "./http/requestMetrics.ts"
 import { type Query, type Request, Transport } from "./Transport.ts"
 
+/** Settings of a transport. */
 export interface Options {
+  /** Whom the server's audit log names; `effect-controller-manager` unless said otherwise. */
   readonly userAgent?: string | undefined
 }
 
@@ -31,8 +33,10 @@ export const layerWith = (options: Options): Layer.Layer<Transport, never, Endpo
     Effect.flatMap(Endpoint.Endpoint, (endpoint) => make(endpoint, options))
   )
 
+/** To the endpoint of the context. */
 export const layer: Layer.Layer<Transport, never, Endpoint.Endpoint> = layerWith({})
 
+/** Connections are kept and shared until the scope closes. */
 export const make = (
   endpoint: Endpoint.Endpoint["Service"],
   options: Options = {}

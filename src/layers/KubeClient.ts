@@ -23,62 +23,87 @@ import { type Query, type Request, type Response, Transport, type WatchEvent } f
 
 /** Names one object, or a subresource of it. */
 export interface Target {
+  /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined
+  /** Of the object. */
   readonly name: string
+  /** `status`, `scale`, … */
   readonly subresource?: string | undefined
 }
 
+/** How long a call may take. */
 export interface CallOptions {
   /** Deadline of the call, all its attempts included; 30 s unless said otherwise. Of each page, for a paged list. */
   readonly timeout?: Duration.Input | undefined
 }
 
+/** How an object is read. */
 export interface GetOptions extends CallOptions {
+  /** `0`: whatever the server has at hand. Default: the latest. */
   readonly resourceVersion?: string | undefined
 }
 
+/** A part of a kind. */
 export interface Selection {
   /** All namespaces when absent. */
   readonly namespace?: string | undefined
+  /** The query form, `app=web,tier!=cache`. */
   readonly labelSelector?: string | undefined
+  /** The query form, `spec.nodeName=a`. */
   readonly fieldSelector?: string | undefined
+  /** `0`: whatever the server has at hand. Default: the latest. */
   readonly resourceVersion?: string | undefined
+  /** Whether exactly that version is meant, or one that is not older. */
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined
 }
 
+/** Which objects are listed, and how. */
 export interface ListOptions extends CallOptions, Selection {
   /** Objects in one page. */
   readonly limit?: number | undefined
+  /** Where the page begins, from the page before. */
   readonly continue?: string | undefined
 }
 
+/** What is watched, and how. */
 export interface WatchOptions extends Selection {
+  /** The server tells now and then how far it is. */
   readonly allowWatchBookmarks?: boolean | undefined
+  /** When the server is to end it. */
   readonly timeoutSeconds?: number | undefined
+  /** Begins with all objects there are: a streaming list. */
   readonly sendInitialEvents?: boolean | undefined
   /** True: objects may come without `metadata.managedFields`, a third of the bytes and of the parsing. */
   readonly omitManagedFields?: boolean | undefined
 }
 
+/** How an object is written. */
 export interface WriteOptions extends CallOptions {
   /** Everything but the storing: admission and validation run, nothing changes. */
   readonly dryRun?: boolean | undefined
   /** Defaults to the layer's. */
   readonly fieldManager?: string | undefined
+  /** What becomes of unknown fields: dropped, dropped with a warning, refused. Default: the server's, `Warn`. */
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined
   /** `status`, `scale`, `eviction`, … */
   readonly subresource?: string | undefined
 }
 
+/** How an object is patched. */
 export interface PatchOptions extends WriteOptions {
   /** Server-side apply only: take fields over from other managers. */
   readonly force?: boolean | undefined
 }
 
+/** How an object is deleted. */
 export interface DeleteOptions extends CallOptions {
+  /** Everything but the deletion. */
   readonly dryRun?: boolean | undefined
+  /** How long a pod may take to end; 0 is at once. Default: the object's own. */
   readonly gracePeriodSeconds?: number | undefined
+  /** What becomes of dependents: left, deleted afterwards, or deleted first. Default: the kind's own. */
   readonly propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined
+  /** Fails with `Conflict` unless the object is this one, in this version. */
   readonly preconditions?:
     | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
     | undefined
@@ -90,6 +115,7 @@ export interface Options {
   readonly fieldManager?: string | undefined
   /** Default deadline of a call. */
   readonly timeout?: Duration.Input | undefined
+  /** Which failures are tried again, and how long it waits in between. */
   readonly policy?: CallPolicy.Policy | undefined
 }
 
@@ -100,6 +126,7 @@ type Around = (request: Request, call: Call<Response>) => Call<Response>
 
 /** The calls. Every failure is an `ApiError`. */
 export interface Client {
+  /** One object, as the server has it now. */
   readonly get: <A extends KubeObject>(resource: Resource.Resource<A>, target: Target, options?: GetOptions) => Call<A>
   /**
    * The whole result: pages of 500 (or `limit`) are followed, all from the version of the first. A continue token that
@@ -121,6 +148,7 @@ export interface Client {
   ) => Call<A>
   /** PUT. With a resource version in the object it fails with `Conflict` when another writer was faster. */
   readonly update: <A extends KubeObject>(resource: Resource.Resource<A>, object: A, options?: WriteOptions) => Call<A>
+  /** Changes an object on the server. Repeated after a lost answer only for server-side apply, where doing it twice is doing it once. */
   readonly patch: <A extends KubeObject>(
     resource: Resource.Resource<A>,
     target: Target,
@@ -129,6 +157,7 @@ export interface Client {
   ) => Call<A>
   /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A repeat after a lost answer may say NotFound. */
   readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
+  /** Deletes what a selection selects with one request. */
   readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
   /** Any request, under the default deadline; only a GET is repeated. */
   readonly raw: (request: Request) => Call<Response>
@@ -139,7 +168,9 @@ export interface Client {
   readonly through: (between: (transport: Transport["Service"]) => Transport["Service"], around?: Around) => Client
 }
 
+/** The verbs of the API, typed by resource. For every right at once; a controller is handed one that has its grants only. */
 export class KubeClient extends Context.Service<KubeClient, Client>()("effect-controller-manager/KubeClient") {
+  /** With settings. */
   static readonly layerWith = (options: Options): Layer.Layer<KubeClient, never, Transport> =>
     Layer.effect(
       KubeClient,
@@ -148,6 +179,7 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
       )
     )
 
+  /** With the defaults. */
   static readonly layer: Layer.Layer<KubeClient, never, Transport> = KubeClient.layerWith({})
 }
 

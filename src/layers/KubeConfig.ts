@@ -19,7 +19,9 @@ export { KubeConfigError } from "./kubeconfig/document.ts"
 /** Nothing was asked for and nothing was found: no kubeconfig, and this is not a pod. */
 export class NotConfigured extends Data.TaggedError("NotConfigured")<{ readonly message: string }> {}
 
+/** Where to look. */
 export interface Options {
+  /** `auto`: a kubeconfig that was named, else the pod's account, else `~/.kube/config`. The others: only that. */
   readonly mode: "auto" | "kubeconfig" | "in-cluster"
   /** `--kubeconfig`. */
   readonly path?: string | undefined
@@ -35,7 +37,9 @@ export interface Options {
 
 /** Where the endpoint came from, for the line that says so at start. */
 export interface Loaded {
+  /** Whom to talk to, and as whom. */
   readonly endpoint: Endpoint["Service"]
+  /** Where that was found. */
   readonly source: "kubeconfig" | "in-cluster"
   /** `/home/u/.kube/config`, or the server in a pod. */
   readonly origin: string

@@ -40,6 +40,7 @@ export type Outcome<A> =
   | { readonly _tag: "Finished"; readonly value: A }
   | { readonly _tag: "Lost"; readonly reason: LeaderLost }
 
+/** Whether this process leads, and for how long it can prove it. */
 export class Leadership extends Context.Service<
   Leadership,
   {

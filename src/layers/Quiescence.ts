@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 
+/** What counts the work of the fibers below it. */
 export class Quiescence extends Context.Service<
   Quiescence,
   {

@@ -22,6 +22,7 @@ import * as Shutdown from "./Shutdown.ts"
 
 /** Where one component reports what it does. None of these fail or wait. */
 export interface EventSink {
+  /** Records what happened to an object. Never fails and never waits: what cannot be sent is dropped and counted. */
   readonly event: (
     object: KubeObject,
     type: Occurrence.EventType,
@@ -35,6 +36,7 @@ export interface EventSink {
   readonly warning: (object: KubeObject, reason: string, message: string, details?: EventDetails) => Effect.Effect<void>
 }
 
+/** What more there is to say of an event. */
 export interface EventDetails {
   /** What was done, one word; the reason unless said otherwise. `events.k8s.io` only. */
   readonly action?: string | undefined
@@ -42,11 +44,13 @@ export interface EventDetails {
   readonly fieldPath?: string | undefined
 }
 
+/** How a component records. */
 export interface SinkOptions {
   /** `v1`, with counts, unless said otherwise; `events.k8s.io` has series instead. */
   readonly api?: Writes.Api | undefined
 }
 
+/** Settings of the layer. */
 export interface Options {
   /** This process among the replicas of its components: host or pod name. Empty unless said otherwise. */
   readonly instance?: string | undefined
@@ -54,6 +58,7 @@ export interface Options {
   readonly flushLimit?: Duration.Input | undefined
 }
 
+/** Where events are recorded. Alike ones are counted, many become one, and a flood is held back. Source: client-go's EventCorrelator. */
 export class Recorder extends Context.Service<
   Recorder,
   {
@@ -78,6 +83,7 @@ export class Recorder extends Context.Service<
     })
   })
 
+  /** With settings. */
   static readonly layerWith = (options: Options): Layer.Layer<Recorder, never, KubeClient> =>
     Layer.effect(
       Recorder,

@@ -52,6 +52,7 @@ export interface Shutdown {
   readonly begin: Effect.Effect<void>
   /** Waits for that. */
   readonly begun: Effect.Effect<void>
+  /** Whether the stop has begun. */
   readonly hasBegunUnsafe: () => boolean
   /** Work under way is let finish; otherwise it is interrupted at once. */
   readonly drains: boolean
@@ -63,9 +64,11 @@ export interface Shutdown {
   readonly runningUnsafe: () => ReadonlyArray<string>
   /** The time was used up before this was done: one of a few words each. */
   readonly giveUp: (what: ReadonlyArray<string>) => Effect.Effect<void>
+  /** What was not done in time. */
   readonly givenUpUnsafe: () => ReadonlyArray<string>
 }
 
+/** Settings of a stop. */
 export interface Options {
   /** 30 s unless said otherwise; zero leaves running work no time, infinity is no limit. */
   readonly timeout?: Duration.Input | undefined
@@ -95,6 +98,7 @@ export const Shutdown = Context.Reference<Shutdown>("effect-controller-manager/S
 export const limitsOf = ({ mode = "drain", timeout = "30 seconds" }: Options) =>
   Budget.limits({ mode, timeout: Duration.toMillis(timeout) })
 
+/** A stop that has not begun. */
 export const make = (options: Options): Effect.Effect<Shutdown> =>
   Clock.clockWith((clock) =>
     Effect.sync(() => {

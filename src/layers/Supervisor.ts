@@ -15,7 +15,9 @@ import { Shutdown } from "./Shutdown.ts"
 
 /** A supervised fiber ended with a failure. The message is one sentence; the cause is whole. */
 export class SupervisedFailure extends Data.TaggedError("SupervisedFailure")<{
+  /** The name it was forked with. */
   readonly fiber: string
+  /** How it ended. */
   readonly cause: Cause.Cause<unknown>
 }> {
   override get message(): string {
@@ -25,6 +27,7 @@ export class SupervisedFailure extends Data.TaggedError("SupervisedFailure")<{
 
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** Whom fibers are given to whose end is the program's. */
 export class Supervisor extends Context.Service<
   Supervisor,
   {
@@ -37,6 +40,7 @@ export class Supervisor extends Context.Service<
     readonly failure: Effect.Effect<never, SupervisedFailure>
   }
 >()("effect-controller-manager/Supervisor") {
+  /** Nothing is forked yet. */
   static readonly layer = Layer.sync(Supervisor, () => {
     const failed = Deferred.makeUnsafe<never, SupervisedFailure>()
     const report = (fiber: string, cause: Cause.Cause<unknown>) =>

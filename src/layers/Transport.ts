@@ -11,15 +11,19 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../kube/ApiError.ts"
 
+/** Of HTTP. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /** Query parameters in order; an array value repeats the parameter; `undefined` leaves it out. */
 export type Query = Readonly<Record<string, string | number | boolean | ReadonlyArray<string> | undefined>>
 
+/** One call. */
 export interface Request {
+  /** Of HTTP. */
   readonly method: Method
   /** Absolute path, already escaped, without query. */
   readonly path: string
+  /** Absent values are left out. */
   readonly query?: Query | undefined
   /** Media types the caller accepts; JSON unless said otherwise. */
   readonly accept?: string | undefined
@@ -40,6 +44,7 @@ export interface Request {
   readonly context: ApiError.Context
 }
 
+/** An answer that is no error. */
 export interface Response {
   /** 200 to 299; everything else is an `ApiError`. */
   readonly status: number
@@ -51,14 +56,17 @@ export interface Response {
 
 /** One line of a watch. An ERROR event never gets this far: it ends the stream as an `ApiError`. */
 export interface WatchEvent {
+  /** What happened; a bookmark says only how far the server is. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"
   /** The object after the change; for DELETED its last state, for BOOKMARK little more than a resource version. */
   readonly object: unknown
 }
 
+/** Requests and watches, over HTTPS or to the embedded server in this process. */
 export class Transport extends Context.Service<
   Transport,
   {
+    /** One request and its answer. Repeats nothing, and has no deadline. */
     readonly send: (request: Request) => Effect.Effect<Response, ApiError.ApiError>
     /**
      * Events in the server's order, chunked as they arrived: consume with array operators, never one effect an event.

@@ -30,7 +30,9 @@ import * as LeasePolicy from "./lease.ts"
 import * as Renewal from "./renewal.ts"
 import * as Tenure from "./tenure.ts"
 
+/** Which lease is contended for, by whom and how. */
 export interface Options {
+  /** Of the Lease. */
   readonly namespace: string
   /** Name of the Lease. */
   readonly name: string
@@ -60,6 +62,7 @@ export const layer = (
 ): Layer.Layer<Leadership, LeasePolicy.ElectionConfigError, KubeClient | Recorder> =>
   Layer.effect(Leadership, make(options))
 
+/** Contends for the lease for as long as the scope is open. Fails where durations contradict each other. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const settings = yield* Effect.fromResult(settingsOf(options))
   const client = yield* KubeClient

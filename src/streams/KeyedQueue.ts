@@ -109,6 +109,7 @@ export interface KeyedQueue<K extends string = string> {
    * is kept.
    */
   readonly noteUnsafe: (key: K, trigger: Tracer.Span) => void
+  /** What has asked for the key until now, by `noteUnsafe`: the run that begins answers it. */
   readonly claimUnsafe: (key: K) => Triggers | undefined
   /** Takes a key, runs `f`, and calls `done` however that ends. Fails with `Done` after shutdown. */
   readonly process: <A, E, R>(f: (key: K) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | Cause.Done, R>

@@ -63,6 +63,7 @@ const shared = "exceeded_cardinality_limit"
 
 /** A queue, as the series and whoever looks at it see it. */
 export interface QueueView {
+  /** The queue in numbers. */
   readonly stats: () => LoopLook.QueueStats
   /** The keys that come next, at most so many of each sort. */
   readonly head: (limit: number) => LoopLook.QueueHead
@@ -76,7 +77,9 @@ export interface QueueView {
 
 /** A running loop, as the series see it. */
 export interface LoopView {
+  /** How many runs there may be at once. */
   readonly concurrency: number
+  /** How many there are. */
   readonly active: () => number
   /** The runs that have not ended, and how long each has been going on, in milliseconds. */
   readonly running: () => Iterable<LoopLook.Running>
@@ -85,6 +88,7 @@ export interface LoopView {
 /** Every bound of both histograms that show how long runs took: counted once, shown twice. */
 const elapsedBounds = [...new Set([...queueBounds, ...runBounds])].sort((a, b) => a - b)
 
+/** The counters of one controller, which its queues and loops write and the metrics page reads. */
 export class LoopMetrics {
   /** How long keys were ready before they were handed out. */
   readonly waits = new Durations(queueBounds)
@@ -152,6 +156,7 @@ export class LoopMetrics {
     }
   }
 
+  /** As {@link attachQueue}, for the workers. */
   attachLoop(view: LoopView): () => void {
     this.loops.add(view)
     return () => void this.loops.delete(view)

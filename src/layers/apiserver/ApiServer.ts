@@ -40,6 +40,7 @@ import * as transport from "./transport.ts"
 import * as read from "./verbs/read.ts"
 import { served } from "./views/View.ts"
 
+/** Settings of the layer. */
 export interface Options {
   /** Changes kept per kind for watches and paged lists, whatever their age. */
   readonly history?: number | undefined
@@ -51,11 +52,13 @@ export interface Options {
   readonly authorization?: Authorizer.Mode | undefined
   /** Who signs the tokens of service accounts, and which other tokens there are. */
   readonly authentication?: Authenticator.Options | undefined
+  /** How much is kept of who asked for what. */
   readonly audit?: AuditLog.Options | undefined
   /** CustomResourceDefinitions that are there from the start. One that the server would refuse is a defect, which names it. */
   readonly crds?: ReadonlyArray<object> | undefined
 }
 
+/** A running embedded API server, and what only tests want of one. */
 export class ApiServer extends Context.Service<
   ApiServer,
   Api & {

@@ -64,12 +64,17 @@ export const DataRule = Schema.Struct({
   times: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 })))
 })
 
+/** A fault and the calls that it meets. */
 export interface Rule {
+  /** Which calls. */
   readonly match: Calls | ((request: Request) => boolean)
+  /** What happens to them. */
   readonly fault: Fault
+  /** How many it meets before it is used up; for ever when absent. */
   readonly times?: number
 }
 
+/** Whether a call is a watch. */
 export const isWatch = (request: Request): boolean => {
   const value = request.query?.["watch"]
   return value === true || value === "true" || value === 1 || value === "1"
@@ -83,10 +88,12 @@ export const on =
     (what.resource === undefined || request.context.resource === what.resource) &&
     (what.path === undefined || request.path.startsWith(what.path))
 
+/** A matcher of all calls. */
 export const always = (): boolean => true
 
 /** The rules in force and what is left of them. */
 export interface Script {
+  /** Replaces all rules; each counts anew. */
   readonly set: (rules: ReadonlyArray<Rule>) => void
   /** The faults that meet this call, in the order of the rules; each counts as used. */
   readonly take: (request: Request) => ReadonlyArray<Fault>
@@ -94,6 +101,7 @@ export interface Script {
 
 const none: ReadonlyArray<Fault> = []
 
+/** The script of some rules. */
 export const make = (initial: ReadonlyArray<Rule> = []): Script => {
   let rules: Array<{ readonly rule: Rule; readonly meets: (request: Request) => boolean; left: number }> = []
   const set = (next: ReadonlyArray<Rule>): void => {

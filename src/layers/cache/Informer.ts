@@ -31,6 +31,7 @@ export type { InformerFailure } from "./informer/report.ts"
 
 /** Which objects of a kind: those of one namespace, or with these labels or fields; all, where nothing is said. */
 export interface Selection {
+  /** Absent: all namespaces, or a cluster-scoped kind. */
   readonly namespace?: string | undefined
   /** The query form, `app=web,tier!=cache`. */
   readonly labelSelector?: string | undefined
@@ -40,7 +41,9 @@ export interface Selection {
 
 /** A subscription's view of the shared informer; valid for the scope of the subscription. */
 export interface Informer<out A extends KubeObject> {
+  /** The kind. */
   readonly resource: Resource.Resource<A>
+  /** The part of it. */
   readonly selection: Selection
   /** The present state, synchronously; empty until the first sync. */
   readonly store: Store.Readable<A>
@@ -61,14 +64,17 @@ export interface Informer<out A extends KubeObject> {
 export interface InformerStatus {
   /** `pods`, `deployments.apps`. */
   readonly resource: string
+  /** Of the resource; tells projections of one kind apart. */
   readonly id: string
   /** Of the watch: with its namespace, where there is one for each. */
   readonly selection: Selection
   /** It has read its full state once. */
   readonly synced: boolean
+  /** How many it holds. */
   readonly objects: number
   /** How big they are together, as JSON, more or less; measured when it is asked for. */
   readonly bytesUnsafe: () => number
+  /** How far it is; undefined before the first sync. */
   readonly resourceVersion: string | undefined
   /** Failures in a row; 0 while it works. */
   readonly attempts: number
@@ -80,7 +86,9 @@ export interface InformerStatus {
   readonly defects: number
   /** Exceptions that listeners and callbacks of version waits have thrown, and the last one. */
   readonly listenerErrors: number
+  /** The last of them. */
   readonly lastListenerError: unknown
+  /** Who keeps it running. */
   readonly subscribers: number
 }
 

@@ -34,10 +34,13 @@ export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly me
 
 /** Controllers that lead together, under a lease of their own. */
 export interface Group<out R> {
+  /** The election that it takes part in. */
   readonly leadership: Leadership["Service"]
+  /** Which run while it leads. */
   readonly controllers: ReadonlyArray<Descriptor<R>>
 }
 
+/** What runs, and under which rules. */
 export interface Options<out R> {
   /** Those that lead under the `Leadership` of the context. */
   readonly controllers: ReadonlyArray<Descriptor<R>>

@@ -8,7 +8,9 @@ import * as Result from "effect/Result"
 import type { Descriptor, Services } from "../Controller.ts"
 import type { Webhook } from "../Webhook.ts"
 
+/** A controller and what a program that offers it must know. */
 export interface Entry<out R = never> {
+  /** Itself. */
   readonly controller: Descriptor<R>
   /** Other names it is known by, such as those of kube-controller-manager: accepted, never shown as the name. */
   readonly aliases?: ReadonlyArray<string> | undefined
@@ -29,8 +31,10 @@ export interface Entry<out R = never> {
   readonly summary: string
 }
 
+/** The table, or what was chosen from it, cannot be meant. */
 export class RosterError extends Data.TaggedError("RosterError")<{ readonly message: string }> {}
 
+/** What a list of patterns chooses. */
 export interface Selection<out R = never> {
   /** In the order of the table. */
   readonly chosen: ReadonlyArray<Entry<R>>
@@ -53,6 +57,7 @@ export const check = (
     : fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
 }
 
+/** Chooses from the table by patterns, for a cluster that is our own or not. */
 export const select = <R>(
   table: ReadonlyArray<Entry<R>>,
   patterns: ReadonlyArray<string>,

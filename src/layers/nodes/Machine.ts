@@ -7,14 +7,19 @@ import { Lease, Node } from "../../kube/resources.ts"
 import * as Resource from "../../kube/Resource.ts"
 import type { Taint } from "../../kube/taints.ts"
 
+/** A machine and what it can carry. */
 export interface Machine {
+  /** Of its node. */
   readonly name: string
   /** 1 to 254, different for each machine: addresses are made of it. */
   readonly number: number
+  /** Its role label, and whether it is tainted as the control plane. */
   readonly role: "control-plane" | "worker"
   /** Quantities, as in a node's capacity. */
   readonly cpu: string
+  /** See `cpu`. */
   readonly memory: string
+  /** How many it may run. */
   readonly pods: number
   /** Beside those that every node has. */
   readonly labels?: Readonly<Record<string, string>> | undefined
@@ -27,6 +32,7 @@ export interface Machine {
 /** What may be said of a machine beside its name and number. */
 export type Facts = Partial<Omit<Machine, "name" | "number">>
 
+/** A machine of usual size. */
 export const make = (name: string, number: number, role: Machine["role"], facts: Facts = {}): Machine => ({
   cpu: "4",
   memory: "8Gi",
@@ -44,6 +50,7 @@ export const standard: ReadonlyArray<Machine> = [
   make("worker-2", 3, "worker")
 ]
 
+/** The internal address of its node, made of its number. */
 export const address = (machine: Machine): string => `10.0.0.${machine.number}`
 
 /** The lowest address of the machine's pod network that nobody uses; 254 hosts, the first one is the bridge. */
@@ -137,6 +144,7 @@ const conditions = [
   ["Ready", "True", "KubeletReady", "kubelet is posting ready status"]
 ] as const
 
+/** Where the heartbeats of nodes are. */
 export const leaseNamespace = "kube-node-lease"
 
 /** Seconds for which a renewal holds. Source: kubelet `nodeLeaseDurationSeconds`. */

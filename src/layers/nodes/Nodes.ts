@@ -25,9 +25,11 @@ import { nodeOf } from "./placement/Board.ts"
 import * as PodLife from "./podLife.ts"
 import * as Scheduler from "./scheduler.ts"
 
+/** What is simulated. */
 export interface Options {
   /** One control-plane machine and two workers unless said otherwise. */
   readonly machines?: ReadonlyArray<Machine.Machine> | undefined
+  /** How long pulling, starting and stopping take. */
   readonly delays?: Partial<PodLife.Delays> | undefined
   /** Images that cannot be pulled, with or without their tag; any image with the tag `404` cannot either. */
   readonly badImages?: ReadonlyArray<string> | undefined
@@ -36,14 +38,22 @@ export interface Options {
 }
 
 /** A machine that is not there. */
-export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{ readonly name: string }> {
+export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{
+  /** The name that no machine has. */
+  readonly name: string
+}> {
   override get message(): string {
     return `there is no simulated machine ${JSON.stringify(this.name)}`
   }
 }
 
 /** A pod that none of the machines has. */
-export class UnknownPod extends Data.TaggedError("UnknownPod")<{ readonly namespace: string; readonly name: string }> {
+export class UnknownPod extends Data.TaggedError("UnknownPod")<{
+  /** Of the pod that was asked for. */
+  readonly namespace: string
+  /** The name that no pod on any machine has. */
+  readonly name: string
+}> {
   override get message(): string {
     return `no simulated machine has a pod ${JSON.stringify(`${this.namespace}/${this.name}`)}`
   }
@@ -51,20 +61,27 @@ export class UnknownPod extends Data.TaggedError("UnknownPod")<{ readonly namesp
 
 /** Names a pod; its namespace is `default` unless said otherwise. */
 export interface PodName {
+  /** Default: `default`. */
   readonly namespace?: string | undefined
+  /** Of the pod. */
   readonly name: string
 }
 
 /** What is known of a machine without asking the API. */
 export interface MachineState {
+  /** Itself. */
   readonly machine: Machine.Machine
+  /** Whether its kubelet runs. */
   readonly isRunning: boolean
+  /** The factor by which starting and stopping of containers takes longer. */
   readonly slowness: number
 }
 
+/** The simulated machines, and what may happen to them. */
 export class Nodes extends Context.Service<
   Nodes,
   {
+    /** All there are, in order of their numbers. */
     readonly machines: Effect.Effect<ReadonlyArray<MachineState>>
     /** A new machine with the lowest free number, registered and ready; one of that name that is there is replaced. */
     readonly add: (
@@ -91,12 +108,14 @@ export class Nodes extends Context.Service<
     readonly slow: (name: string, factor: number) => Effect.Effect<void, UnknownMachine>
     /** Lets no new pods come. Like `kubectl cordon`, it works on any node. */
     readonly cordon: (name: string) => Effect.Effect<void, ApiError>
+    /** Pods may be scheduled there again. */
     readonly uncordon: (name: string) => Effect.Effect<void, ApiError>
     /** Work of scheduler and kubelets that is ready or in progress; what waits for its time does not count. */
     readonly outstanding: Effect.Effect<number>
   }
 >()("effect-controller-manager/nodes/Nodes") {}
 
+/** A scheduler, and a kubelet for each machine, as clients of the API server. */
 export const layer = (options: Options = {}): Layer.Layer<Nodes, ApiError, KubeClient | Cache> =>
   Layer.effect(Nodes, make(options))
 

@@ -36,15 +36,19 @@ export const CustomResourceDefinition = Resource.make<Stored>()({
 /** The API server does not serve a kind although it has the definition; the message says which, and what the server says of it. */
 export class NotEstablished extends Data.TaggedError("NotEstablished")<{
   readonly message: string
+  /** `memcacheds.cache.example.com`. */
   readonly name: string
 }> {}
 
+/** What became of one definition. */
 export interface Installed {
   /** `memcacheds.cache.example.com`. */
   readonly name: string
+  /** What was written. */
   readonly outcome: "created" | "updated" | "unchanged"
 }
 
+/** Settings of an installation. */
 export interface InstallOptions {
   /** How long to wait for each kind to be served. Default: 30 seconds. */
   readonly timeout?: Duration.Input | undefined
@@ -131,10 +135,13 @@ const find = (name: string): Effect.Effect<Option.Option<Stored>, ApiError, Kube
     )
   )
 
+/** One definition, as it is declared and as the cluster has it. */
 export interface Comparison {
+  /** `memcacheds.cache.example.com`. */
   readonly name: string
   /** Whether the cluster has no such definition yet; then nothing else is told. */
   readonly isNew: boolean
+  /** Where they differ, by path. */
   readonly differences: ReadonlyArray<Difference>
   /** Objects in the cluster that the new definition would refuse or cut. */
   readonly broken: ReadonlyArray<Broken>

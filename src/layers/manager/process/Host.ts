@@ -4,19 +4,28 @@
  */
 /** A standard stream. */
 export interface Output {
+  /** Takes text; never waits. */
   readonly write: (text: string) => unknown
   /** What it has taken and not passed on yet. */
   readonly writableLength?: number | undefined
+  /** Listens for an output that is closed. */
   readonly on: (event: "error", listener: () => void) => unknown
 }
 
+/** What a program needs of its process; Node's `process` is one. */
 export interface Host {
+  /** Node, the file, and what was said on the command line. */
   readonly argv: ReadonlyArray<string>
+  /** The environment. */
   readonly env: Readonly<Record<string, string | undefined>>
+  /** For what was asked for. */
   readonly stdout: Output
+  /** For what went wrong. */
   readonly stderr: Output
+  /** Listens to a signal. */
   readonly on: (signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void) => unknown
   /** Calls the listeners of a signal as if it had come. */
   readonly emit: (signal: "SIGTERM") => unknown
+  /** Ends the process at once. */
   readonly exit: (code: number) => never
 }

@@ -11,11 +11,15 @@ import type { JsonObject } from "../../json.ts"
 
 /** A service of the cluster, as a configuration names it. */
 export interface ServiceReference {
+  /** Of the service. */
   readonly namespace: string
+  /** Of the service. */
   readonly name: string
+  /** Of the service; 443 unless its configuration says otherwise. */
   readonly port: number
 }
 
+/** A review on its way to a webhook. */
 export interface Call {
   /** With the webhook's timeout in the query. A service's host is `<name>.<namespace>.svc`. */
   readonly url: string
@@ -27,8 +31,11 @@ export interface Call {
   readonly body: string
 }
 
+/** What the webhook answered. */
 export interface Reply {
+  /** Of HTTP. */
   readonly status: number
+  /** Meant to be an `AdmissionReview`; not looked into before. */
   readonly body: string
 }
 
@@ -38,8 +45,10 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly mess
 /** Bytes of an answer that are read at most; a patch may replace a whole object, which travels in base64. */
 export const answerLimit = 8 * 1024 * 1024
 
+/** What the server says of an answer that it does not read to its end. */
 export const tooLong = `the answer is longer than ${answerLimit} bytes`
 
+/** Who carries the calls. None by default: every webhook is unreachable. */
 export interface WebhookCaller {
   /** Is interrupted when the webhook's time is up. */
   readonly call: (call: Call) => Effect.Effect<Reply, Unreachable>
