@@ -11,10 +11,10 @@ import * as Time from "./time.ts"
 export const equal = (a: unknown, b: unknown): boolean => same("", a, b)
 
 /**
- * Whether the whole says all that the part says, so that applying the part would change nothing. What the part leaves out may be anything;
- * lists have to be as long, and each item is held to the item in its place. Source: apimachinery Semantic.DeepDerivative.
+ * Whether the whole says all that the part says, so that applying the part would change nothing. What the part leaves out may be anything, and
+ * a list of objects may have further ones; other lists have to be the same. Source: what server-side apply leaves to other managers.
  */
-export const covers = (whole: unknown, part: unknown): boolean => equal(overlay(whole, part), whole)
+export const covers = (whole: unknown, part: unknown): boolean => says("", whole, part)
 
 /** The same text exactly for values that are equal; the empty text for what means nothing. */
 export const canonical = (value: unknown): string => write("", value) ?? ""
@@ -64,17 +64,6 @@ type Members = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null
 
-/** The first with all of the second written over it. */
-const overlay = (under: unknown, over: unknown): unknown => {
-  if (over === undefined || !isObject(under) || !isObject(over)) return over === undefined ? under : over
-  if (Array.isArray(over)) {
-    const isAligned = Array.isArray(under) && under.length === over.length
-    return isAligned ? over.map((item, i): unknown => overlay(under[i], item)) : over
-  }
-  const keys = Object.keys(over)
-  return { ...under, ...Object.fromEntries(keys.map((key) => [key, overlay(under[key], over[key])])) }
-}
-
 /** Whether a field with this value might as well be absent. */
 const isNothing = (field: string, value: unknown): boolean => {
   if (value === undefined || value === null) return true
@@ -95,6 +84,19 @@ const same = (field: string, a: unknown, b: unknown): boolean => {
   if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b)
   if (isObject(a) && isObject(b)) return sameMembers(memberOf(field), a, b)
   return isObject(a) || isObject(b) ? false : scalar(field, a) === scalar(field, b)
+}
+
+const says = (field: string, whole: unknown, part: unknown): boolean => {
+  if (Array.isArray(part)) {
+    if (!Array.isArray(whole) || part.length === 0 || !part.every(isObject)) return same(field, whole, part)
+    return part.every((item) => whole.some((other) => isObject(other) && says("", other, item)))
+  }
+  if (!isObject(part) || !isObject(whole)) return same(field, whole, part)
+  const of = memberOf(field)
+  const member = of === fields ? says : of.same
+  return Object.keys(part).every(
+    (key) => part[key] === undefined || part[key] === null || member(key, whole[key], part[key])
+  )
 }
 
 /** In a list every place counts, also one that holds nothing. */

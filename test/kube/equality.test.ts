@@ -116,6 +116,29 @@ const grow = (inner: Arbitrary.Arbitrary<unknown>): Arbitrary.Arbitrary<unknown>
   )
 const json = grow(grow(grow(leaf)))
 
+/** The template, and the same with some members and items left out: which of them, the number says. */
+const thinned = Arbitrary.map(
+  Arbitrary.all({ a: Arbitrary.all(facts), x: int(0, 2 ** 26), left: int(1, 2 ** 26) }),
+  (one) => {
+    const whole = spell(one.a, one.x)
+    let { left } = one
+    const isOut = (): boolean => {
+      left = (left * 48_271) % 2_147_483_647
+      return left % 4 === 0
+    }
+    const thin = (value: unknown): unknown => {
+      if (Array.isArray(value)) return keepSome(value.map(thin))
+      if (typeof value !== "object" || value === null) return value
+      return Object.fromEntries(
+        Object.entries(value).flatMap(([key, member]) => (isOut() ? [] : [[key, isOut() ? null : thin(member)]]))
+      )
+    }
+    const keepSome = (items: ReadonlyArray<unknown>) =>
+      items.every((item) => typeof item === "object") ? items.filter((_, i) => i === 0 || !isOut()) : items
+    return { whole, part: thin(whole) }
+  }
+)
+
 const sameFacts = (a: Facts, b: Facts): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 prove<typeof Equality>({
@@ -140,6 +163,16 @@ prove<typeof Equality>({
         [a, a],
         [b, structuredClone(b)]
       ].every(([one, two]) => equal(one, two) === (canonical(one) === canonical(two)))
+    ),
+    law("a template says all of what is left of it", thinned, ({ covers }, { part, whole }) => covers(whole, part)),
+    law("two templates that say all of each other are equal", neighbours, ({ covers, equal }, { a, b, x, y }) => {
+      const [one, two] = [spell(a, x), spell(b, y)]
+      return (covers(one, two) && covers(two, one)) === equal(one, two)
+    }),
+    law(
+      "what is equal says all of the other, whatever it is",
+      Arbitrary.all({ a: json, b: json }),
+      ({ covers, equal }, { a, b }) => covers(a, structuredClone(a)) && (!equal(a, b) || (covers(a, b) && covers(b, a)))
     )
   ],
   mutants: [
@@ -162,6 +195,31 @@ prove<typeof Equality>({
       title: "a list is an object",
       find: "Array.isArray(a) && Array.isArray(b) && sameItems(a, b)",
       replace: "Array.isArray(a) ? Array.isArray(b) && sameItems(a, b) : !Array.isArray(a)"
+    },
+    {
+      title: "a further item is in the way of the others",
+      find: "return part.every((item) => whole.some",
+      replace: "return whole.length === part.length && part.every((item) => whole.some"
+    },
+    {
+      title: "one item of a list is enough",
+      find: "return part.every((item) => whole",
+      replace: "return part.some((item) => whole"
+    },
+    {
+      title: "what is not said has to be absent",
+      find: "part[key] === undefined || part[key] === null ||",
+      replace: ""
+    },
+    {
+      title: "what is there may say anything",
+      find: "const member = of === fields ? says : of.same",
+      replace: "const member = of === fields ? says : () => true"
+    },
+    {
+      title: "amounts of a part are texts",
+      find: "const member = of === fields ? says : of.same",
+      replace: "const member = says"
     }
   ]
 })

@@ -63,7 +63,7 @@ const deploymentOf = (memcached: Memcached, image: string) => {
     image,
     imagePullPolicy: "IfNotPresent",
     command: ["memcached", "-m=64", "-o", "modern", "-v", `-p=${containerPort}`],
-    ports: [{ name: "memcached", containerPort }],
+    ports: [{ containerPort }],
     securityContext: { runAsNonRoot: true, runAsUser: 1001, allowPrivilegeEscalation: false }
   }
   return {
