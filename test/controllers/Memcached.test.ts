@@ -1,0 +1,195 @@
+/** What users of a Memcached see, on a cluster with nodes and the loops that it stands on. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Memcached } from "../../src/controllers/memcached/kind.ts"
+import { Deployment, Pod } from "../../src/kube/resources.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as World from "./memcached/world.ts"
+
+const { namespace } = World
+
+/** What the Deployment of that name runs, and how often. */
+const servers = Effect.map(World.deployments, (all) =>
+  all.map(({ metadata, spec }) => {
+    const [container] = spec?.template.spec?.containers ?? []
+    return `${metadata.name}: ${spec?.replicas} × ${container?.image} at ${container?.ports?.[0]?.containerPort}`
+  })
+)
+
+const available = (name: string) =>
+  Effect.map(World.get(name), ({ status }) => status?.conditions?.find(({ type }) => type === "Available"))
+
+/** Until the status says that all are there. */
+const ready = (name: string) =>
+  Effect.flatMap(ClusterTest, (cluster) =>
+    cluster.eventually(
+      Effect.map(Effect.all([World.get(name), available(name)]), ([{ metadata }, condition]) => {
+        assert.deepInclude(condition, { status: "True", observedGeneration: metadata.generation })
+      })
+    )
+  )
+
+describe("memcached", () => {
+  it.effect("runs as many servers as are asked for, and says so with their names", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* World.start()
+      yield* cluster.apply([World.object("cache")])
+      yield* cluster.settle
+      assert.deepInclude(yield* available("cache"), { status: "False", reason: "ServersMissing" })
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
+      const { metadata, status } = yield* World.get("cache")
+      const pods = (yield* cluster.snapshot(Pod)).map((pod) => pod.metadata.name)
+      assert.strictEqual(pods.length, 2)
+      assert.deepStrictEqual(status?.nodes, pods.toSorted())
+      assert.deepInclude(yield* available("cache"), {
+        status: "True",
+        reason: "ServersAvailable",
+        message: "2 of 2 servers are available",
+        observedGeneration: 1
+      })
+      assert.deepStrictEqual(metadata.finalizers, ["cache.example.com/finalizer"])
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("follows changes of size and port, and keeps the time of what has not changed", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* World.start()
+      yield* cluster.apply([World.object("cache", { size: 3 })])
+      yield* cluster.advance("1 minute")
+      const before = yield* available("cache")
+      // One server too many is available all the time.
+      yield* World.edit("cache", { spec: { size: 1 } })
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* servers, [`cache: 1 × ${World.image} at 11211`])
+      assert.lengthOf((yield* World.get("cache")).status?.nodes ?? [], 1)
+      yield* World.edit("cache", { spec: { containerPort: 4000 } })
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* servers, [`cache: 1 × ${World.image} at 4000`])
+      const after = yield* available("cache")
+      assert.deepInclude(after, { status: "True", observedGeneration: 3 })
+      assert.notStrictEqual(after?.lastTransitionTime, before?.lastTransitionTime)
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("rolls another image out when it is started with one", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const operator = yield* World.start()
+      yield* cluster.apply([World.object("cache")])
+      yield* cluster.advance("1 minute")
+      yield* operator.stop()
+      yield* cluster.run(World.operatorOf("example.test/memcached:2"))
+      yield* cluster.advance("2 minutes")
+      assert.deepStrictEqual(yield* servers, ["cache: 2 × example.test/memcached:2 at 11211"])
+      yield* ready("cache")
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("repairs what others do to its Deployment, and leaves their own fields alone", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* World.start()
+      yield* cluster.apply([World.object("cache")])
+      yield* cluster.advance("1 minute")
+      const drifts = [
+        { spec: { replicas: 7 } },
+        { spec: { template: { spec: { containers: [{ name: "memcached", image: "example.test/other:1" }] } } } },
+        { metadata: { labels: { "app.kubernetes.io/name": "other" } } },
+        { metadata: { ownerReferences: null } }
+      ]
+      for (const drift of drifts) {
+        yield* World.editDeployment("cache", { metadata: { annotations: { theirs: "yes" } } })
+        yield* World.editDeployment("cache", drift)
+        yield* cluster.advance("1 minute")
+        const [deployment] = yield* World.deployments
+        assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
+        assert.strictEqual(deployment?.metadata.labels?.["app.kubernetes.io/name"], "memcached")
+        assert.strictEqual(deployment?.metadata.annotations?.["theirs"], "yes")
+        assert.strictEqual(deployment?.metadata.ownerReferences?.[0]?.name, "cache")
+      }
+      yield* (yield* KubeClient).delete(Deployment, { namespace, name: "cache" })
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
+      yield* ready("cache")
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("goes with all it had, and an event tells of it once", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* World.start()
+      yield* cluster.apply([World.object("cache"), World.object("other", { size: 1 })])
+      yield* cluster.advance("1 minute")
+      yield* (yield* KubeClient).delete(Memcached, { namespace, name: "cache" })
+      yield* cluster.advance("2 minutes")
+      yield* (yield* Recorder).flush
+      assert.deepStrictEqual(
+        (yield* cluster.snapshot(Memcached)).map(({ metadata }) => metadata.name),
+        ["other"]
+      )
+      assert.deepStrictEqual(yield* servers, [`other: 1 × ${World.image} at 11211`])
+      assert.lengthOf(yield* cluster.snapshot(Pod), 1)
+      assert.deepStrictEqual(yield* World.events, ["cache Deleting"])
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("takes no Deployment from anybody, says what is in the way, and goes on when it has gone", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const labels = { app: "theirs" }
+      const template = {
+        metadata: { labels },
+        spec: { containers: [{ name: "main", image: "example.test/theirs:1" }] }
+      }
+      yield* client.create(Deployment, {
+        metadata: { namespace, name: "cache" },
+        spec: { replicas: 1, selector: { matchLabels: labels }, template }
+      })
+      yield* World.start()
+      yield* cluster.apply([World.object("cache")])
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* servers, ["cache: 1 × example.test/theirs:1 at undefined"])
+      assert.deepInclude(yield* available("cache"), {
+        status: "False",
+        reason: "NameTaken",
+        message: "The Deployment cache is not of this Memcached: rename one of them"
+      })
+      yield* client.delete(Deployment, { namespace, name: "cache" })
+      yield* cluster.advance("2 minutes")
+      assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
+      yield* ready("cache")
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("follows its pods: one that is deleted is soon no longer named", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* World.start()
+      yield* cluster.apply([World.object("cache")])
+      yield* cluster.advance("1 minute")
+      const [gone = ""] = (yield* World.get("cache")).status?.nodes ?? []
+      yield* (yield* KubeClient).delete(Pod, { namespace, name: gone })
+      yield* cluster.advance("2 minutes")
+      const { status } = yield* World.get("cache")
+      assert.lengthOf(status?.nodes ?? [], 2)
+      assert.notInclude(status?.nodes, gone)
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("refuses what the Schema refuses, with the path", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const refused = yield* Effect.flip(cluster.apply([World.object("cache", { size: 4 })]))
+      assert.include(
+        refused.message,
+        "spec.size: Invalid value: 4: spec.size in body should be less than or equal to 3"
+      )
+    }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+})

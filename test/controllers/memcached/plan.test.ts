@@ -1,0 +1,358 @@
+/** Every situation a Memcached can be in: what is planned is what the rules say, once it is done nothing more is planned. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import { Memcached } from "../../../src/controllers/memcached/kind.ts"
+import * as Plan from "../../../src/controllers/memcached/plan.ts"
+import type { OwnerReference } from "../../../src/kube/Meta.ts"
+import type { Deployment } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { law, prove } from "../../support/laws.ts"
+
+const count = Schema.Literals([0, 1, 2, 3, 4])
+
+const Facts = Schema.Struct({
+  size: Schema.Literals([1, 2, 3]),
+  containerPort: Schema.Literals([11_211, 4000]),
+  generation: Schema.Literals([1, 2]),
+  image: Schema.Literals(["memcached:1", "memcached:2"]),
+  /** Whose the Deployment is. `freed`: nobody's any more; `former`: of an earlier Memcached of that name. */
+  deployment: Schema.Literals(["none", "own", "freed", "former", "foreign", "unrelated"]),
+  drift: Schema.Literals(["none", "replicas", "image", "port", "label", "sidecar", "theirs", "owner"]),
+  observed: Schema.Boolean,
+  availableReplicas: count,
+  updatedReplicas: count,
+  pods: Schema.Array(Schema.Literals(["a", "b", "c", "d"])).check(Schema.isMaxLength(4)),
+  /** What the status says so far: nothing, or what was true or false at second 1. */
+  said: Schema.Literals(["nothing", "True", "False"])
+})
+
+type Facts = typeof Facts.Type
+
+type Module = typeof Plan
+
+/** Second 9. */
+const now = 9000
+
+const memcachedOf = ({ containerPort, generation, said, size }: Facts): Memcached => ({
+  metadata: { namespace: "n", name: "cache", uid: "mine", generation },
+  spec: { size, containerPort },
+  ...(said === "nothing"
+    ? {}
+    : {
+        status: {
+          nodes: [],
+          conditions: [
+            { type: "Available", status: said, lastTransitionTime: Time.format(1000), reason: "Before", message: "" },
+            { type: "Other", status: "True", lastTransitionTime: Time.format(1000), reason: "Theirs", message: "" }
+          ]
+        }
+      })
+})
+
+const ownerOf = (uid: string): OwnerReference => ({
+  apiVersion: "cache.example.com/v1alpha1",
+  kind: "Memcached",
+  name: "cache",
+  uid,
+  controller: true,
+  blockOwnerDeletion: true
+})
+
+const owners = {
+  own: [ownerOf("mine")],
+  freed: [],
+  former: [ownerOf("former")],
+  foreign: [{ ...ownerOf("x"), kind: "Other" }],
+  unrelated: []
+}
+
+/** What the API server makes of an intent: its defaults are added. */
+const stored = (intent: NonNullable<Plan.Plan["deployment"]>): Deployment => {
+  const { template } = intent.spec
+  const [container] = template.spec.containers
+  return {
+    metadata: { ...intent.metadata, uid: "d", generation: 5 },
+    spec: {
+      ...intent.spec,
+      revisionHistoryLimit: 10,
+      template: {
+        ...template,
+        spec: {
+          restartPolicy: "Always",
+          containers: [
+            {
+              terminationMessagePath: "/dev/termination-log",
+              ...container,
+              name: container?.name ?? "",
+              ports: (container?.ports ?? []).map((port) => ({ protocol: "TCP", ...port }))
+            }
+          ]
+        }
+      }
+    }
+  }
+}
+
+const drifted = (deployment: Deployment, { drift }: Facts): Deployment => {
+  const { metadata, spec } = deployment
+  if (spec === undefined) return deployment
+  const containers = spec.template.spec?.containers ?? []
+  const [container] = containers
+  const running = (changed: ReadonlyArray<object>): Deployment => ({
+    metadata,
+    spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers: changed as never } } }
+  })
+  switch (drift) {
+    case "replicas":
+      return { metadata, spec: { ...spec, replicas: 7 } }
+    case "image":
+      return running([{ ...container, image: "other:1" }])
+    case "port":
+      return running([{ ...container, ports: [{ containerPort: 1, protocol: "TCP" }] }])
+    case "sidecar":
+      return running([...containers, { name: "sidecar", image: "other:1" }])
+    case "label":
+      return { metadata: { ...metadata, labels: {} }, spec }
+    case "theirs":
+      return {
+        metadata: { ...metadata, labels: { ...metadata.labels, theirs: "yes" } },
+        spec: { ...spec, paused: true }
+      }
+    case "owner":
+      return {
+        metadata: {
+          ...metadata,
+          ownerReferences: [
+            { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "x" },
+            ...(metadata.ownerReferences ?? [])
+          ]
+        },
+        spec
+      }
+    default:
+      return deployment
+  }
+}
+
+/** By the original: a mutant is judged by what it plans, not by what it would have stored. */
+const wantedOf = (facts: Facts) => {
+  const { deployment } = Plan.plan({
+    memcached: memcachedOf(facts),
+    deployment: undefined,
+    pods: [],
+    image: facts.image,
+    now
+  })
+  if (deployment === undefined) throw new Error("nothing is wanted")
+  return deployment
+}
+
+const deploymentOf = (facts: Facts): Deployment | undefined => {
+  if (facts.deployment === "none") return undefined
+  const { metadata, spec } = drifted(stored(wantedOf(facts)), facts)
+  const theirs = (metadata.ownerReferences ?? []).filter(({ kind }) => kind === "ConfigMap")
+  return {
+    metadata: { ...metadata, ownerReferences: [...theirs, ...owners[facts.deployment]] },
+    spec:
+      spec === undefined || facts.deployment !== "unrelated"
+        ? spec
+        : { ...spec, selector: { matchLabels: { a: "b" } } },
+    status: {
+      observedGeneration: facts.observed ? 5 : 4,
+      availableReplicas: facts.availableReplicas,
+      updatedReplicas: facts.updatedReplicas
+    }
+  } as Deployment
+}
+
+const situationOf = (facts: Facts): Plan.Situation => ({
+  memcached: memcachedOf(facts),
+  deployment: deploymentOf(facts),
+  pods: [...new Set(facts.pods)].map((name) => ({ metadata: { namespace: "n", name } })),
+  image: facts.image,
+  now
+})
+
+const isTheirs = ({ deployment }: Facts): boolean =>
+  deployment === "foreign" || deployment === "former" || deployment === "unrelated"
+
+/** Whether the Deployment is as it has to be, so that there is nothing to write. */
+const isAsWanted = ({ deployment, drift }: Facts): boolean =>
+  deployment === "own" && ["none", "theirs", "owner", "sidecar"].includes(drift)
+
+const isAvailable = (facts: Facts): boolean =>
+  (facts.deployment === "own" || facts.deployment === "freed") &&
+  facts.observed &&
+  Math.min(facts.availableReplicas, facts.updatedReplicas) >= facts.size
+
+const worlds = Arbitrary.schema(Facts)
+
+const available = (status: Memcached["status"]) => status?.conditions?.find(({ type }) => type === "Available")
+
+/** The Memcached with the planned status, where one is planned. */
+const after = (memcached: Memcached, { status }: Plan.Plan): Memcached =>
+  status === undefined ? memcached : { ...memcached, status }
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+prove<Module>({
+  path: "controllers/memcached/plan.ts",
+  module: Plan,
+  laws: [
+    law("a Deployment is applied exactly where there is none as it should be", worlds, ({ plan }, facts) => {
+      const { deployment } = plan(situationOf(facts))
+      return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
+    }),
+    law("what is applied has the size, the port and the image, and its owner", worlds, ({ plan }, facts) => {
+      const { deployment } = plan({ ...situationOf(facts), deployment: undefined })
+      const [container] = deployment?.spec.template.spec.containers ?? []
+      return (
+        deployment?.spec.replicas === facts.size &&
+        container?.image === facts.image &&
+        container.ports[0]?.containerPort === facts.containerPort &&
+        container.command.includes(`-p=${facts.containerPort}`) &&
+        same(deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels) &&
+        same(deployment.metadata.ownerReferences, [ownerOf("mine")])
+      )
+    }),
+    law("nobody else's Deployment is touched, and it is looked at again", worlds, ({ plan }, facts) => {
+      const planned = plan(situationOf(facts))
+      return planned.isBlocked === isTheirs(facts) && !(isTheirs(facts) && planned.deployment !== undefined)
+    }),
+    law("once it is done nothing more is planned, at any time", worlds, ({ plan }, facts) => {
+      const situation = situationOf(facts)
+      const first = plan(situation)
+      const deployment =
+        first.deployment === undefined
+          ? situation.deployment
+          : {
+              ...stored(first.deployment),
+              ...(situation.deployment?.status && { status: situation.deployment.status })
+            }
+      const second = plan({ ...situation, memcached: after(situation.memcached, first), deployment, now: now + 5000 })
+      const third = plan({
+        ...situation,
+        memcached: after(after(situation.memcached, first), second),
+        deployment,
+        now: now + 99_000
+      })
+      return second.deployment === undefined && third.status === undefined
+    }),
+    law(
+      "Available says whether enough servers are as they should be, of which generation",
+      worlds,
+      ({ plan }, facts) => {
+        const situation = situationOf(facts)
+        const condition = available(after(situation.memcached, plan(situation)).status)
+        return (
+          condition?.status === (isAvailable(facts) ? "True" : "False") &&
+          condition.observedGeneration === facts.generation &&
+          (condition.reason === "NameTaken") === isTheirs(facts)
+        )
+      }
+    ),
+    law("its time is that of the last change from one to the other", worlds, ({ plan }, facts) => {
+      const situation = situationOf(facts)
+      const condition = available(after(situation.memcached, plan(situation)).status)
+      return condition?.lastTransitionTime === Time.format(condition?.status === facts.said ? 1000 : now)
+    }),
+    law("what others say in the status stays", worlds, ({ plan }, facts) => {
+      const situation = situationOf(facts)
+      const conditions = after(situation.memcached, plan(situation)).status?.conditions ?? []
+      return conditions.some(({ type }) => type === "Other") === (facts.said !== "nothing")
+    }),
+    law("the pods are named in order, whatever their order was", worlds, ({ plan }, facts) => {
+      const situation = situationOf(facts)
+      return same(after(situation.memcached, plan(situation)).status?.nodes ?? [], [...new Set(facts.pods)].toSorted())
+    }),
+    law(
+      "a pod leads to the Memcached whose labels it has, and no other does",
+      worlds,
+      ({ instanceOf, labelsOf }, facts) => {
+        const labels = labelsOf(memcachedOf(facts))
+        const pod = (labels: Readonly<Record<string, string>>) => ({ metadata: { name: "p", labels } })
+        return instanceOf(pod(labels)) === "cache" && instanceOf(pod({ app: "cache" })) === undefined
+      }
+    )
+  ],
+  mutants: [
+    {
+      title: "it applies what is there",
+      find: "isBlocked || isSo(deployment, wanted, memcached)",
+      replace: "isBlocked"
+    },
+    { title: "it takes what is in the way", find: "isBlocked || isSo(", replace: "isSo(" },
+    {
+      title: "labels are not repaired",
+      find: "Equality.covers(live.metadata.labels, wanted.metadata.labels)",
+      replace: "true"
+    },
+    { title: "the spec is not repaired", find: "Equality.covers(live.spec, wanted.spec)", replace: "true" },
+    {
+      title: "the owner is not repaired",
+      find: "  Owner.controlledBy(live, owner.metadata.uid) &&\n",
+      replace: ""
+    },
+    {
+      title: "further owners are taken for drift",
+      find: "Owner.controlledBy(live, owner.metadata.uid) &&",
+      replace: "live.metadata.ownerReferences?.length === 1 && Owner.controlledBy(live, owner.metadata.uid) &&"
+    },
+    {
+      title: "what nobody controls is taken whatever it is",
+      find: "Equality.equal(deployment.spec?.selector.matchLabels, labelsOf(memcached))",
+      replace: "true"
+    },
+    {
+      title: "what another one controls is taken",
+      find: "Owner.controllerOf(deployment) === undefined &&",
+      replace: "true &&"
+    },
+    { title: "the size is not followed", find: "replicas: size", replace: "replicas: 1" },
+    {
+      title: "the image is not followed",
+      find: "    image,\n    imagePullPolicy",
+      replace: '    image: "memcached:1",\n    imagePullPolicy'
+    },
+    { title: "the port is told to nobody", find: "`-p=${containerPort}`", replace: "`-p=11211`" },
+    {
+      title: "it owns nothing",
+      find: "ownerReferences: [Owner.reference(Memcached, memcached)]",
+      replace: "ownerReferences: [] as Array<never>"
+    },
+    {
+      title: "a status is written each time",
+      find: "Equality.equal(memcached.status, status) ? undefined : status",
+      replace: "status"
+    },
+    {
+      title: "times are those of the writing",
+      find: "memcached.status?.conditions, claim",
+      replace: "undefined, claim"
+    },
+    { title: "one server too few is enough", find: "status: ready >= size", replace: "status: ready + 1 >= size" },
+    {
+      title: "the generation is not told",
+      find: "observedGeneration: generation",
+      replace: "observedGeneration: undefined"
+    },
+    {
+      title: "servers of an earlier template count",
+      find: "Math.min(availableReplicas, updatedReplicas)",
+      replace: "availableReplicas"
+    },
+    {
+      title: "what its controller has not seen counts",
+      find: "observedGeneration < (deployment?.metadata.generation ?? 0) ? 0 : ",
+      replace: "observedGeneration < 0 ? 0 : "
+    },
+    { title: "servers of others count", find: "isBlocked ? 0 : readyOf(deployment)", replace: "readyOf(deployment)" },
+    { title: "pods are named as they come", find: ".toSorted()", replace: "" },
+    {
+      title: "a pod leads nowhere",
+      find: 'labels?.["app.kubernetes.io/managed-by"] ===',
+      replace: 'labels?.["app.kubernetes.io/managed-by"] !=='
+    },
+    { title: "it is never said to be in the way", find: '"NameTaken" : ready', replace: '"ServersMissing" : ready' }
+  ]
+})

@@ -1,0 +1,63 @@
+/** A cluster with everything that a Memcached lives on: its definition, machines, and the loops of a controller manager. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Deployments from "../../../src/controllers/Deployment.ts"
+import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
+import * as Memcacheds from "../../../src/controllers/Memcached.ts"
+import * as ReplicaSets from "../../../src/controllers/ReplicaSet.ts"
+import { Memcached } from "../../../src/controllers/memcached/kind.ts"
+import * as Crd from "../../../src/kube/crd/Crd.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { Deployment, Event } from "../../../src/kube/resources.ts"
+import { ClusterTest, type Options } from "../../../src/layers/ClusterTest.ts"
+import type { Descriptor } from "../../../src/layers/Controller.ts"
+import type { Discovery } from "../../../src/layers/Discovery.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+
+export const namespace = "default"
+
+export const image = "example.test/memcached:1"
+
+export const crds = [Result.getOrThrow(Crd.make(Memcached))]
+
+export const layer = (options: Options = {}) => ClusterTest.layer({ nodes: 3, crds, ...options })
+
+export const operatorOf = (image: string) => Memcacheds.make({ image })
+
+export const controller = operatorOf(image)
+
+export const object = (name: string, spec: object = { size: 2 }) => ({
+  apiVersion: "cache.example.com/v1alpha1",
+  kind: "Memcached",
+  metadata: { namespace, name },
+  spec
+})
+
+/** Runs the operator, and what it stands on. */
+export const start = (operator: Descriptor<Discovery | KubeClient> = controller) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    for (const loop of [GarbageCollector.make(), ReplicaSets.make(), Deployments.make()]) yield* cluster.run(loop)
+    return yield* cluster.run(operator)
+  })
+
+export const get = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Memcached, { namespace, name }))
+
+export const deployments = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Deployment))
+
+export const edit = (name: string, body: object) =>
+  Effect.flatMap(KubeClient, (client) => client.patch(Memcached, { namespace, name }, Patch.merge(body)))
+
+export const editDeployment = (name: string, body: object) =>
+  Effect.flatMap(KubeClient, (client) => client.patch(Deployment, { namespace, name }, Patch.merge(body)))
+
+/** Reasons of the events about Memcacheds, each as often as it happened. */
+export const events = Effect.flatMap(ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(Event), (all) =>
+    all
+      .filter(({ involvedObject }) => involvedObject.kind === "Memcached")
+      .flatMap(({ count = 1, involvedObject, reason }) =>
+        Array.from({ length: count }, () => `${involvedObject.name} ${reason}`)
+      )
+  )
+)
