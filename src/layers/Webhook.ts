@@ -8,15 +8,17 @@ import * as Effect from "effect/Effect"
 import type { KubeObject } from "../kube/Meta.ts"
 import type * as Resource from "../kube/Resource.ts"
 import type { LabelSelectorSpec } from "../kube/Selector.ts"
-import * as Names from "./webhook/names.ts"
 import * as Convert from "./webhook/convert.ts"
 import * as Handlers from "./webhook/handlers.ts"
+import { InvalidWebhook } from "./webhook/InvalidWebhook.ts"
+import * as Names from "./webhook/names.ts"
 import type { Operation, Request, Review, Verdict } from "./webhook/Request.ts"
 import type { Failure } from "./webhook/denial.ts"
 
 export type { Operation, Request, Review, UserInfo, Verdict } from "./webhook/Request.ts"
 export { type Cause, Denied, deny, type Failure } from "./webhook/denial.ts"
 export { ConversionError, type Spoke, spoke } from "./webhook/convert.ts"
+export { InvalidWebhook } from "./webhook/InvalidWebhook.ts"
 
 /** What may be said of an admission webhook beside what it does. Source: admissionregistration.k8s.io/v1. */
 export interface Options {
@@ -29,8 +31,8 @@ export interface Options {
   readonly path?: string | undefined
   /** When the server asks. Default: CREATE and UPDATE. Of a CONNECT nothing is decoded and no handler asked; it is allowed. */
   readonly operations?: ReadonlyArray<Operation> | undefined
-  /** Subresources that it is asked about beside the objects themselves: `["status"]`. Default: none. */
-  readonly subresources?: ReadonlyArray<string> | undefined
+  /** What it is asked about beside the objects themselves. Default: nothing. */
+  readonly subresources?: ReadonlyArray<"status"> | undefined
   /** What happens to a write when the webhook cannot be asked. Default: Fail, the write is refused. */
   readonly failurePolicy?: "Fail" | "Ignore" | undefined
   /** Seconds that the server waits for an answer, 1 to 30. Default: 10. */
@@ -67,8 +69,8 @@ export interface Conversion<out R = never> {
   readonly _tag: "Converting"
   /** The version that the others are converted from and to: the one that is stored. */
   readonly resource: Resource.AnyCustom
-  /** All versions that it converts between. */
-  readonly versions: ReadonlyArray<string>
+  /** The other versions that it converts between. */
+  readonly spokes: ReadonlyArray<Resource.AnyCustom>
   /** Where it is served; several kinds may share a path. Default: `/convert`. */
   readonly path: string
   /** In the version wanted, as its handler made it; metadata and apiVersion are the server's business. */
@@ -117,10 +119,11 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
  * Several webhooks of one sort for one kind, as one, with path and options of the first: they are asked in order, each about what the one before has made of the
  * object; the first refusal is the answer, and all warnings until then are told.
  */
-export const inOrder = <R>(first: Admission<R>, ...others: ReadonlyArray<Admission<R>>): Admission<R> => ({
-  ...first,
-  handle: Handlers.inOrder([first, ...others].map(({ handle }) => handle))
-})
+export const inOrder = <R>(first: Admission<R>, ...others: ReadonlyArray<Admission<R>>): Admission<R> => {
+  const stranger = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
+  if (stranger !== undefined) throw new InvalidWebhook({ message: Names.notAlike(first, stranger) })
+  return { ...first, handle: Handlers.inOrder([first, ...others].map(({ handle }) => handle)) }
+}
 
 /**
  * A webhook that converts between the versions of a kind. `hub` is the stored version; each other one is a spoke, which knows how it becomes the hub and how the
@@ -133,7 +136,7 @@ export const converting = <Hub extends Resource.AnyCustom, Req = never>(
 ): Conversion<Req> => ({
   _tag: "Converting",
   resource: hub,
-  versions: [hub.version, ...spokes.map(({ resource }) => resource.version)],
+  spokes: spokes.map(({ resource }) => resource),
   path: options.path ?? "/convert",
   convert: Convert.through(hub, spokes)
 })

@@ -62,6 +62,10 @@ const asked = <R extends Resource.Any, E extends Denial.Failure, Req>(
   ask: (review: Review<Resource.Decoded<R>>) => Effect.Effect<KubeObject | undefined, E | Denial.Failure, Req>
 ): Effect.Effect<Verdict, never, Req> =>
   Effect.suspend(() => {
+    // Nothing is decoded of what is connected to, and of the rest only the kind that the webhook is about.
+    if (request.operation === "CONNECT") return Effect.succeed(allowed())
+    const stranger = strangerIn(resource, request)
+    if (stranger !== undefined) return Effect.succeed(refused(request, stranger, []))
     const warnings: Array<string> = []
     const warn = (text: string) => Effect.sync(() => void warnings.push(text))
     const review = read(resource, request, warn)
@@ -79,6 +83,16 @@ const refused = ({ kind, name }: Request, failure: Denial.Failure, warnings: Rea
   warnings
 })
 
+/** Somebody has written a configuration by hand. */
+const strangerIn = (resource: Resource.Any, { kind }: Request): Denial.Denied | undefined => {
+  const { group, kind: name, version } = resource
+  if (kind.group === group && kind.version === version && kind.kind === name) return undefined
+  const [asked, own] = [kind, resource].map(
+    (one) => `${one.kind} in ${one.group === "" ? "" : `${one.group}/`}${one.version}`
+  )
+  return Denial.deny(`the webhook was asked about ${asked}; it is about ${own}`, { code: 400, reason: "BadRequest" })
+}
+
 /** Undefined: nothing to ask about. The failure is of what is to be stored. */
 const read = <R extends Resource.Any>(
   resource: R,
@@ -88,7 +102,7 @@ const read = <R extends Resource.Any>(
   const { object, oldObject, operation } = request
   const old = oldObject === undefined ? undefined : Result.getOrUndefined(decoded(resource, oldObject))
   if (operation === "DELETE") {
-    // What nobody can read must be removable; so must what an old server does not show.
+    // What nobody can read must be removable.
     return old === undefined
       ? undefined
       : Result.succeed({ ...request, warn, operation, object: undefined, oldObject: old })

@@ -1,6 +1,6 @@
 /** What an admission webhook is called and where it is served, where nobody says otherwise. Pure. Source: framework.md 2.13; the builder of controller-runtime. */
 import type * as Resource from "../../kube/Resource.ts"
-import type { DefaultingOptions } from "../Webhook.ts"
+import type { Admission, DefaultingOptions } from "../Webhook.ts"
 import type { Operation } from "./Request.ts"
 
 /** `/mutate-cache-example-com-v1alpha1-memcached`; of the core group `/mutate--v1-pod`. */
@@ -16,3 +16,7 @@ export const admission = (word: string, pathWord: string, resource: Resource.Any
   path: options.path ?? pathOf(pathWord, resource),
   operations: options.operations ?? byDefault
 })
+
+/** Why two cannot be one. */
+export const notAlike = (first: Admission<unknown>, other: Admission<unknown>): string =>
+  `the webhooks ${JSON.stringify(first.name)} and ${JSON.stringify(other.name)} cannot be put in order: both must be of one sort and about one kind`

@@ -1,0 +1,68 @@
+/**
+ * What reviews of both sorts have in common: the envelope with version and uid, and how a text that is none is told apart. Reading is
+ * total: any text is a review, or has a flaw that names what is wrong and keeps as much of the envelope as could be read.
+ * Source: admission.k8s.io, apiextensions.k8s.io ConversionReview.
+ */
+import * as Result from "effect/Result"
+
+/** Of reviews that are understood, the best first; each is answered in its own. */
+export const versions: ReadonlyArray<string> = ["v1", "v1beta1"]
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface Envelope {
+  /** `admission.k8s.io/v1`. */
+  readonly apiVersion: string
+  readonly uid: string
+  readonly request: Fields
+}
+
+/** It is not a review; an answer goes out all the same. */
+export interface Flaw {
+  readonly apiVersion: string
+  /** Empty where none could be read. */
+  readonly uid: string
+  readonly message: string
+}
+
+export interface Sort {
+  readonly group: string
+  /** `AdmissionReview`. */
+  readonly kind: string
+}
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const textAt = (fields: Fields, key: string): string => {
+  const value = fields[key]
+  return typeof value === "string" ? value : ""
+}
+
+export const newest = ({ group }: Sort): string => `${group}/${versions[0]}`
+
+export const parse = (sort: Sort, text: string): Result.Result<Envelope, Flaw> => {
+  const flaw = (message: string, apiVersion = newest(sort), uid = "") => Result.fail({ apiVersion, uid, message })
+  if (text.trim() === "") return flaw("request body is empty")
+  const read = json(text)
+  if (Result.isFailure(read)) return flaw(`the body is not JSON: ${read.failure}`)
+  const review = read.success
+  if (!isFields(review) || textAt(review, "kind") !== sort.kind) return flaw(`the body is not an ${sort.kind}`)
+  const apiVersion = textAt(review, "apiVersion")
+  if (!versions.some((version) => apiVersion === `${sort.group}/${version}`)) {
+    return flaw(`${sort.kind} in ${JSON.stringify(apiVersion.slice(0, 100))} is not understood`)
+  }
+  const { request } = review
+  if (!isFields(request)) return flaw("the review has no request", apiVersion)
+  const uid = textAt(request, "uid")
+  return uid === "" ? flaw("the request has no uid", apiVersion) : Result.succeed({ apiVersion, uid, request })
+}
+
+/** The failure is one line, and short whatever the text is. */
+export const json = (text: string): Result.Result<unknown, string> => {
+  try {
+    return Result.succeed(JSON.parse(text) as unknown)
+  } catch (error) {
+    return Result.fail((error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ").slice(0, 200))
+  }
+}
