@@ -19,10 +19,12 @@ import type { Predicate } from "../streams/predicate.ts"
 import type * as Reconcile from "../streams/Reconcile.ts"
 import type * as TokenBucket from "../streams/tokenBucket.ts"
 import * as Trigger from "../streams/trigger.ts"
-import type { Cache, Index } from "./Cache.ts"
+import type { Cache } from "./Cache.ts"
 import * as Declaration from "./controller/declaration.ts"
 import * as Loop from "./controller/loop.ts"
+import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
+import * as Sources from "./controller/sources.ts"
 import type { BodyTools, Tools } from "./controller/tools.ts"
 import type { KubeClient } from "./KubeClient.ts"
 import type { Recorder } from "./Recorder.ts"
@@ -30,6 +32,16 @@ import type { Run } from "./Schedules.ts"
 import type { Supervisor } from "./Supervisor.ts"
 
 export { InvalidController } from "./controller/declaration.ts"
+export {
+  type LookupOptions,
+  type Owned,
+  owned,
+  type OwnedOptions,
+  type Source,
+  type SourceOptions,
+  watch,
+  watchReferred
+} from "./controller/sources.ts"
 export type { BodyTools, Client, Reader, Tools } from "./controller/tools.ts"
 
 /** The services every controller's layer is built from. */
@@ -80,54 +92,13 @@ export interface Request {
   readonly name: string
 }
 
-/** A kind whose changes ask for reconciles. Made by {@link watch}. */
-export interface Source<out R extends Resource.Any = Resource.Any> {
-  readonly resource: R
-  /** @internal */
-  readonly feed: Loop.Feed
-}
-
-export interface SourceOptions<A> {
-  readonly predicate?: Predicate<A> | undefined
-  readonly indexes?: ReadonlyArray<Index<A>> | undefined
-}
-
-/** Watches a kind: `watch(Secret, Trigger.map((secret) => …))`. */
-export const watch = <A extends KubeObject, Id extends string>(
-  resource: Resource.Resource<A, Id>,
-  trigger: Trigger.Trigger<A>,
-  options: SourceOptions<A> = {}
-): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.feed(resource, trigger, options) })
-
-export interface LookupOptions<A, B> extends SourceOptions<A> {
-  /** The index of the other kind: under which values its objects are found. */
-  readonly index: Index<B>
-  /** The values of a changed object; its key unless said otherwise. */
-  readonly valuesOf?: ((object: A) => ReadonlyArray<string>) | undefined
-}
-
-/**
- * Watches a kind that others refer to: a change asks for the objects of the second kind whose index has one of its values.
- * `watchReferred(Secret, Pod, { index: { name: "secret", of: (pod) => keysOfSecrets(pod) } })`. The controller must read the second
- * kind; mostly it is the one that it reconciles.
- */
-export const watchReferred = <A extends KubeObject, Id extends string, B extends KubeObject>(
-  resource: Resource.Resource<A, Id>,
-  by: Resource.Resource<B>,
-  options: LookupOptions<A, B>
-): Source<Resource.Resource<A, Id>> => ({
-  resource,
-  feed: Loop.lookupFeed(resource, { resource: by, index: options.index }, options)
-})
-
-export interface Options<
+/** What the two forms of {@link Options} share. */
+export interface Declared<
   R extends Resource.Any,
-  Own extends ReadonlyArray<Resource.Any>,
-  Watch extends ReadonlyArray<Source>,
+  Own extends ReadonlyArray<Sources.Owns>,
+  Watch extends ReadonlyArray<Sources.Source>,
   Acc extends ReadonlyArray<Access.Any>,
-  Src extends ReadonlyArray<Keys>,
-  E,
-  Req
+  Src extends ReadonlyArray<Keys>
 > extends Placement {
   /** Unique, lower case. */
   readonly name: string
@@ -135,8 +106,8 @@ export interface Options<
   readonly for?: R | undefined
   /** Which changes of that kind count; all unless said otherwise. */
   readonly predicate?: Predicate<Resource.Object<R>> | undefined
-  /** Kinds whose controller reference leads to the `for` kind. */
-  readonly owns?: (Own & Owned<R>) | undefined
+  /** Kinds whose controller reference leads to the `for` kind; {@link owned} has what else can be said of one. */
+  readonly owns?: (Own & OwnedBy<R>) | undefined
   /** Further kinds, each with its own way to the keys. */
   readonly watches?: Watch | undefined
   /**
@@ -154,18 +125,64 @@ export interface Options<
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
   /** How long a key may wait for its own writes to show up in the cache; 5 s unless said otherwise. */
   readonly ownWritesLimit?: Duration.Input | undefined
+}
+
+/** A controller that is handed keys. */
+export interface OfKeys<A, E, Req> {
   /**
    * Moves the actual towards the desired for one object; level-based, idempotent. Return nothing or `Reconcile.done`,
    * `Reconcile.after(d)` to run again, fail to be retried with backoff, fail with `Reconcile.terminal` to be left alone.
    */
-  readonly reconcile: (
-    request: Request,
-    tools: Tools<Acc[number] | Read<R> | Read<Own[number]> | Read<Watch[number]["resource"]>>
-  ) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+  readonly reconcile: (request: Request, tools: Tools<A>) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+  readonly reconcileObject?: undefined
+  readonly finalizers?: undefined
 }
 
+/**
+ * A controller that is handed objects, as the cache has them and their kind's Schemas read them. One that is gone ends the run quietly. One
+ * that the Schemas cannot read is not handed out: a warning event `InvalidObject` says what is wrong and where, and so does the condition
+ * `Valid` where the kind's status keeps conditions; it is looked at again when it changes, and the others are not held up.
+ * Source: controller-runtime reconcile.ObjectReconciler.
+ */
+export interface OfObjects<R, A, E, Req> {
+  readonly for: R
+  /**
+   * As `reconcile` of {@link OfKeys}, with the object in place of its key. Without `finalizers` it is handed objects that are being
+   * deleted too.
+   */
+  readonly reconcileObject: Work<R, A, Reconcile.Outcome | void, E, Req>
+  /**
+   * What has to be done before an object may go, by name: `{ "example.com/bucket": (bucket) => empty(bucket) }`. The names are on an object
+   * before it is handed to `reconcileObject`, and each is taken off when its work has succeeded; then an object that is being deleted
+   * is not handed out. Work on an object that cannot be read waits until it can: the event says so. The promises are those of `finalize`.
+   */
+  readonly finalizers?: Readonly<Record<string, Work<R, A, void, E, Req>>> | undefined
+  readonly reconcile?: undefined
+}
+
+type Work<R, A, B, E, Req> = (object: Resource.Decoded<R>, tools: Tools<A>) => Effect.Effect<B, E, Req>
+
+/** What may be done: what is said, and reading every kind that is named. */
+type Granted<R, Own extends ReadonlyArray<Sources.Owns>, Watch extends ReadonlyArray<Sources.Source>, Acc> =
+  | Acc
+  | Read<R>
+  | Read<Sources.KindOf<Own[number]>>
+  | Read<Watch[number]["resource"]>
+
+/** A keyed controller, in one of two forms: `reconcile` is handed keys, `reconcileObject` objects. */
+export type Options<
+  R extends Resource.Any,
+  Own extends ReadonlyArray<Sources.Owns>,
+  Watch extends ReadonlyArray<Sources.Source>,
+  Acc extends ReadonlyArray<Access.Any>,
+  Src extends ReadonlyArray<Keys>,
+  E,
+  Req
+> = Declared<R, Own, Watch, Acc, Src> &
+  (OfKeys<Granted<R, Own, Watch, Acc[number]>, E, Req> | OfObjects<R, Granted<R, Own, Watch, Acc[number]>, E, Req>)
+
 /** Nothing is owned by no kind. */
-type Owned<R> = [R] extends [never] ? readonly [] : unknown
+type OwnedBy<R> = [R] extends [never] ? readonly [] : unknown
 
 /** A raw source. */
 type Keys = Stream.Stream<Key, unknown, unknown>
@@ -178,24 +195,32 @@ export const make = <
   R extends Resource.Any = never,
   E = never,
   Req = never,
-  const Own extends ReadonlyArray<Resource.Any> = [],
-  const Watch extends ReadonlyArray<Source> = [],
+  const Own extends ReadonlyArray<Sources.Owns> = [],
+  const Watch extends ReadonlyArray<Sources.Source> = [],
   const Acc extends ReadonlyArray<Access.Any> = [],
   const Src extends ReadonlyArray<Keys> = []
 >(
   options: Options<R, Own, Watch, Acc, Src, E, Req>
 ): Descriptor<Exclude<Req | Stream.Services<Src[number]>, Scope.Scope>> => {
   const kind: Resource.Any | undefined = options.for
-  const { access: granted = [], owns = [], predicate, sources = [], watches = [] } = options
-  const kinds = [...(kind === undefined ? [] : [kind]), ...owns, ...watches.map(({ resource }) => resource)]
-  const access = [...kinds.map((resource) => Access.read(resource)), ...granted]
-  const reads = Access.reads(access)
+  const { access: granted = [], name, predicate, reconcile, sources = [], watches = [] } = options
+  const owns = (options.owns ?? []).map(Sources.ownedOf)
   const watched = watches.map(({ feed }) => feed)
-  const { concurrency, name } = options
-  const filters = predicate !== undefined
-  Declaration.check({ concurrency, filters, for: kind, name, owns, reads, sources: sources.length, watches: watched })
+  const kinds = [...(kind === undefined ? [] : [kind]), ...[...owns, ...watches].map(({ resource }) => resource)]
+  // The one place that knows the type of the objects no more.
+  const objects = options as unknown as Objects.Objects<E, Req>
+  const implied = reconcile === undefined && kind !== undefined ? Objects.access(objects) : []
+  const access = [...kinds.map((resource) => Access.read(resource)), ...implied, ...granted]
+  const reads = Access.reads(access)
+  Declaration.check({ ...options, owns: owns.map(({ resource }) => resource), reads, sources, watches: watched })
   const feeds =
-    kind === undefined ? watched : [...feedsOf(kind, owns, predicate as Predicate<KubeObject> | undefined), ...watched]
+    kind === undefined
+      ? watched
+      : [
+          Loop.feed(kind, Trigger.self, { predicate: predicate as Predicate<KubeObject> | undefined }),
+          ...owns.map(({ feedFor }) => feedFor(kind)),
+          ...watched
+        ]
   return {
     name,
     access,
@@ -210,25 +235,19 @@ export const make = <
           feeds,
           // What they need is in `Req`, where the types of a list cannot say it.
           sources: sources as ReadonlyArray<Stream.Stream<Key, unknown, Req | Stream.Services<Src[number]>>>,
-          reconcile: (request) => options.reconcile(request, tools)
+          reconcile:
+            reconcile === undefined
+              ? Objects.reconciler(objects, tools as unknown as Objects.Erased)
+              : (request) => reconcile(request, tools)
         })
     })
   }
 }
 
-const feedsOf = (
-  kind: Resource.Any,
-  owns: ReadonlyArray<Resource.Any>,
-  predicate: Predicate<KubeObject> | undefined
-): ReadonlyArray<Loop.Feed> => [
-  Loop.feed(kind, Trigger.self, { predicate }),
-  ...owns.map((owned) => Loop.feed(owned, Trigger.owner(kind), {}))
-]
-
 /** What a controller with state does, made anew for each run of its layer. */
 export interface Body<E, Req> {
   /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may keep books. */
-  readonly sources: ReadonlyArray<Source>
+  readonly sources: ReadonlyArray<Sources.Source>
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
 }
 

@@ -21,12 +21,13 @@ export class InvalidController extends Data.TaggedError("InvalidController")<{
 export interface Declaration {
   readonly name: string
   readonly for?: Resource.Any | undefined
-  /** A predicate over the `for` kind is there. */
-  readonly filters?: boolean | undefined
+  readonly predicate?: unknown
+  readonly reconcile?: unknown
+  readonly reconcileObject?: unknown
+  readonly finalizers?: Readonly<Record<string, unknown>> | undefined
   readonly owns: ReadonlyArray<Resource.Any>
   readonly watches: ReadonlyArray<Watched>
-  /** How many raw sources there are. */
-  readonly sources: number
+  readonly sources: ReadonlyArray<unknown>
   /** The kinds it may read from the cache. */
   readonly reads: ReadonlyArray<Resource.Any>
   readonly concurrency?: number | undefined
@@ -52,6 +53,8 @@ const fail = (controller: string, problem: string | undefined): void => {
 const problemOf = (declaration: Declaration): string | undefined =>
   problemOfName(declaration.name) ??
   problemOfConcurrency(declaration.concurrency) ??
+  problemOfForm(declaration) ??
+  problemOfFinalizers(declaration) ??
   problemOfSources(declaration) ??
   [...each(declaration.for), ...declaration.owns, ...declaration.watches.map(({ resource }) => resource)]
     .map(problemOfKind)
@@ -72,11 +75,36 @@ const problemOfConcurrency = (concurrency: number | undefined): string | undefin
     ? undefined
     : `concurrency must be a whole number of at least 1, not ${concurrency}`
 
+const problemOfForm = (declaration: Declaration): string | undefined => {
+  const { finalizers, for: kind, reconcile, reconcileObject } = declaration
+  if (reconcile === undefined && reconcileObject === undefined) {
+    return "it does nothing: declare `reconcile`, which is handed keys, or `reconcileObject`, which is handed objects"
+  }
+  if (reconcileObject === undefined) {
+    return finalizers === undefined
+      ? undefined
+      : "`finalizers` go with `reconcileObject`: in a `reconcile` of keys, call `finalize`"
+  }
+  if (reconcile !== undefined)
+    return "`reconcile` and `reconcileObject` are two forms of one thing: declare one of them"
+  return kind === undefined ? "`reconcileObject` is handed objects of the `for` kind: declare `for`" : undefined
+}
+
+/** Source: apimachinery validation.ValidateFinalizerName, which asks for a name of somebody's own. */
+const problemOfFinalizers = ({ finalizers = {} }: Declaration): string | undefined => {
+  const bad = Object.keys(finalizers).find(
+    (name) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/.test(name)
+  )
+  return bad === undefined
+    ? undefined
+    : `the finalizer ${JSON.stringify(bad)} must have the form \`example.com/what-for\``
+}
+
 const problemOfSources = (declaration: Declaration): string | undefined => {
   if (declaration.for !== undefined) return undefined
   if (declaration.owns.length > 0) return "`owns` leads from dependents to objects of the `for` kind: declare `for`"
-  if (declaration.filters === true) return "`predicate` filters changes of the `for` kind: declare `for`"
-  return declaration.watches.length + declaration.sources === 0
+  if (declaration.predicate !== undefined) return "`predicate` filters changes of the `for` kind: declare `for`"
+  return declaration.watches.length + declaration.sources.length === 0
     ? "nothing would ever ask for a reconcile: declare `for`, `watches` or `sources`"
     : undefined
 }

@@ -133,7 +133,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
       const events = (yield* Recorder).named(options.component ?? options.name)
-      const tools = Tools.make<A>({ cache, client: yield* KubeClient, events }, writes.note)
+      const tools = Tools.make<A>({ cache, client: yield* KubeClient, events, fieldManager: name }, writes.note)
       const { feeds, reconcile, sources } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
       for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, queue, trace))
       for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))

@@ -37,7 +37,12 @@ export const layer = <A, E, R>(options: Options<A, E, R>) =>
       const supervisor = yield* Supervisor
       for (const resource of options.reads) yield* cache.subscribe(resource)
       const tools = Tools.make<A>(
-        { cache, client: yield* KubeClient, events: (yield* Recorder).named(options.component ?? options.name) },
+        {
+          cache,
+          client: yield* KubeClient,
+          events: (yield* Recorder).named(options.component ?? options.name),
+          fieldManager: options.name
+        },
         () => Effect.void
       )
       const metrics = yield* LoopMetrics.of(options.name)

@@ -133,10 +133,12 @@ export const make = <A>(
     readonly client: KubeClient.KubeClient["Service"]
     readonly cache: Cache["Service"]
     readonly events: EventSink
+    /** Who applies, unless a call says otherwise: the controller. */
+    readonly fieldManager: string
   },
   onWrite: OnWrite
 ): Tools<A> => ({
-  client: clientOf(services.client, onWrite) as unknown as Client<A>,
+  client: clientOf(services, onWrite) as unknown as Client<A>,
   cache: readerOf(services.cache) as unknown as Reader<A>,
   events: services.events as Events<A>
 })
@@ -151,7 +153,10 @@ export const stores = <A>(informers: ReadonlyArray<Informer<KubeObject>>): BodyT
   }) as BodyTools<A>["store"]
 }
 
-const clientOf = (client: KubeClient.KubeClient["Service"], onWrite: OnWrite) => {
+const clientOf = (
+  { client, fieldManager }: { readonly client: KubeClient.KubeClient["Service"]; readonly fieldManager: string },
+  onWrite: OnWrite
+) => {
   const noted = <A extends KubeObject>(resource: Resource.Resource<A>, write: Call<A>): Call<A> =>
     Effect.tap(write, (object) => onWrite(resource, object))
   const create = <A extends KubeObject>(
@@ -166,7 +171,10 @@ const clientOf = (client: KubeClient.KubeClient["Service"], onWrite: OnWrite) =>
     target: KubeClient.Target,
     body: Patch.Patch,
     options?: KubeClient.PatchOptions
-  ) => noted(resource, client.patch(resource, target, body, options))
+  ) => {
+    const named = body.type === "apply" && options?.fieldManager === undefined ? { ...options, fieldManager } : options
+    return noted(resource, client.patch(resource, target, body, named))
+  }
   return {
     get: client.get,
     list: client.list,

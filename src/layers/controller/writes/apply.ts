@@ -1,6 +1,6 @@
 /**
  * Server-side apply: a controller says which fields it wants, the server knows whose each field is, and what the controller no longer
- * names is taken away. Each controller applies under a name of its own, the field manager, and takes fields over from others unless
+ * names is taken away. Each controller applies under its own name, the field manager, and takes fields over from others unless
  * told not to. Nothing is read first, and applying the same again changes nothing.
  */
 import type * as Effect from "effect/Effect"
@@ -14,7 +14,11 @@ import * as Calls from "./calls.ts"
 
 /** The fields of an object that somebody wants, and its name. What the server fills in does not belong here. */
 export type Intent<A extends KubeObject> = Partial<Omit<A, "apiVersion" | "kind" | "metadata" | "status">> & {
-  readonly metadata: Pick<ObjectMeta, "name"> & Partial<ObjectMeta>
+  readonly metadata: Omit<Partial<ObjectMeta>, "name" | "namespace"> & {
+    readonly name: string
+    /** Absent for cluster-scoped kinds. */
+    readonly namespace?: string | undefined
+  }
 }
 
 type IntentOf<R> = R extends Resource.Resource<infer A> ? Intent<A> : never
@@ -30,20 +34,23 @@ export interface Applier<A> {
   /** The status of an object that is there. Needs `Access.patch` of the subresource `status`. */
   readonly applyStatus: <R extends Access.Granted<A, "patch", "status">>(
     resource: R,
-    object: Resource.Object<R>,
+    object: KubeObject,
     status: StatusOf<R>
   ) => Effect.Effect<Resource.Object<R>, ApiError>
 }
 
 export interface ApplierOptions {
-  /** Under which name the fields are the controller's; its own, mostly. Two that apply under one name take fields from each other. */
-  readonly fieldManager: string
+  /**
+   * Under which name the fields are the controller's; its own unless said otherwise. Two that apply under one name take fields from each
+   * other.
+   */
+  readonly fieldManager?: string | undefined
   /** Whether fields of other managers are taken over. True unless said otherwise. */
   readonly force?: boolean | undefined
 }
 
-/** `const { apply, applyStatus } = applier(client, { fieldManager: "memcached" })`. */
-export const applier = <A>(client: Client<A>, { fieldManager, force = true }: ApplierOptions): Applier<A> => {
+/** `const { apply, applyStatus } = applier(client)`. */
+export const applier = <A>(client: Client<A>, { fieldManager, force = true }: ApplierOptions = {}): Applier<A> => {
   const calls = Calls.of(client)
   const options = { fieldManager, force }
   const bodyOf = (resource: Resource.Any, rest: object) =>

@@ -1,0 +1,136 @@
+/**
+ * What becomes of objects that their kind's Schemas cannot read, stored before there was validation for one: a warning event says what is
+ * wrong and where, and so does the condition `Valid` of kinds that keep conditions; once for each state of the object, not for each time it
+ * is looked at. When it can be read again the condition is taken away. Nothing here is retried but what the server could not take.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as ApiError from "../../kube/ApiError.ts"
+import * as Access from "../../kube/Access.ts"
+import * as Conditions from "../../kube/conditions.ts"
+import { structural } from "../../kube/crd/structural.ts"
+import * as Finalizers from "../../kube/finalizers.ts"
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Patch from "../../kube/Patch.ts"
+import * as Resource from "../../kube/Resource.ts"
+import * as Clock from "effect/Clock"
+import type { EventSink } from "../Recorder.ts"
+import type { Tools } from "./tools.ts"
+import * as Calls from "./writes/calls.ts"
+
+/** Reason of the event and of the condition. */
+export const reason = "InvalidObject"
+
+/** The type of the condition: it is False as long as the object cannot be read, and not there otherwise. */
+export const condition = "Valid"
+
+export interface Undecodable {
+  /** Says once what is wrong with this object. */
+  readonly tell: (object: KubeObject, flaw: Resource.Undecodable) => Effect.Effect<void, ApiError.ApiError>
+  /** The object, which can be read, without what was said of it while it could not. */
+  readonly clear: (object: KubeObject) => Effect.Effect<KubeObject, ApiError.ApiError>
+  /** The object is gone. */
+  readonly forget: (key: Key.Key) => void
+}
+
+/** What telling needs the controller to be allowed. */
+export const access = (kind: Resource.Any): ReadonlyArray<Access.Any> => [
+  ...(Resource.isCustom(kind) ? [Access.record] : []),
+  ...(keepsConditions(kind) ? [Access.patch(kind, "status")] : [])
+]
+
+/** What was said of an object: no more entries than there are objects that cannot be read. */
+interface Told {
+  /** The state of the object that it was said of. */
+  readonly of: string
+  /** Whether the condition is written, or never can be. */
+  settled: boolean
+}
+
+export const make = (
+  kind: Resource.Any,
+  finalizers: ReadonlyArray<string>,
+  tools: Pick<Tools<never>, "client"> & { readonly events: EventSink }
+): Undecodable => {
+  const told = new Map<Key.Key, Told>()
+  const hasConditions = keepsConditions(kind)
+  const put = (object: KubeObject, conditions: Conditions.Conditions) =>
+    Calls.of(tools.client)
+      .subresource("status")
+      .patch(
+        kind,
+        Calls.targetOf(object),
+        Patch.merge({ metadata: { resourceVersion: object.metadata.resourceVersion }, status: { conditions } })
+      )
+  const claim = (object: KubeObject, message: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const before = conditionsOf(object)
+      const { generation: observedGeneration } = object.metadata
+      const after = Conditions.set(before, { type: condition, status: false, reason, message, observedGeneration }, now)
+      return after === before ? Effect.void : Effect.asVoid(put(object, after))
+    }).pipe(
+      // A server may refuse every write to an object that its validation does not let pass. Then the event is all there can be.
+      Effect.catchReason("ApiError", "Invalid", () => Effect.void),
+      Effect.catchReason("ApiError", "NotFound", () => Effect.void)
+    )
+  return {
+    tell: (object, flaw) =>
+      Effect.suspend(() => {
+        const key = Key.of(object)
+        const message = sentence(object, flaw, finalizers)
+        const of = `${object.metadata.uid} ${object.metadata.generation} ${message}`
+        const before = told.get(key)
+        const now = before?.of === of ? before : { of, settled: !hasConditions }
+        told.set(key, now)
+        const event = now === before ? Effect.void : tools.events.warning(object, reason, message)
+        if (now.settled) return event
+        const settle = Effect.sync(() => void (now.settled = true))
+        return event.pipe(Effect.andThen(claim(object, message)), Effect.andThen(settle))
+      }),
+    clear: (object) =>
+      Effect.suspend(() => {
+        told.delete(Key.of(object))
+        if (!hasConditions) return Effect.succeed(object)
+        const conditions = conditionsOf(object)
+        return Conditions.get(conditions, condition)?.reason === reason
+          ? put(object, Conditions.remove(conditions, condition))
+          : Effect.succeed(object)
+      }),
+    forget: (key) => void told.delete(key)
+  }
+}
+
+/** Work that needs the object's fields cannot be done without them, so its finalizers stay; the event says so. */
+const sentence = (object: KubeObject, flaw: Resource.Undecodable, finalizers: ReadonlyArray<string>): string => {
+  const held = Finalizers.isDeleting(object) ? finalizers.filter((name) => Finalizers.has(object, name)) : []
+  return held.length === 0
+    ? flaw.message
+    : `${flaw.message}; until that is mended its deletion waits for the work of ${held.join(", ")}`
+}
+
+/** Whether objects of the kind have conditions in a status with an endpoint of its own. */
+const keepsConditions = (kind: Resource.Any): boolean => {
+  if (!Resource.isCustom(kind) || kind.declaration.subresources?.status !== true) return false
+  const { status } = kind.declaration
+  if (status === undefined) return false
+  const said = structural(status)
+  const conditions = Result.isSuccess(said) ? said.success.properties?.["conditions"] : undefined
+  const fields = conditions?.items?.properties
+  return fields !== undefined && members.every((name) => Object.hasOwn(fields, name))
+}
+
+const members = ["type", "status", "reason", "message", "lastTransitionTime"]
+
+/** As they are stored: the Schemas have not looked at them. */
+const conditionsOf = (object: KubeObject & { readonly status?: unknown }): Conditions.Conditions | undefined => {
+  const { status } = object
+  if (!isRecord(status)) return undefined
+  const { conditions } = status
+  return Array.isArray(conditions) && conditions.every(isRecord)
+    ? (conditions as unknown as Conditions.Conditions)
+    : undefined
+}
+
+const isRecord = (value: unknown): value is { readonly [name: string]: unknown; readonly conditions?: unknown } =>
+  typeof value === "object" && value !== null

@@ -1,0 +1,287 @@
+/** Controllers that are handed objects: what they are given, what they are not, and what is said of objects that cannot be read. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Access from "../../../src/kube/Access.ts"
+import * as Crd from "../../../src/kube/crd/Crd.ts"
+import * as Conditions from "../../../src/kube/conditions.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
+import { ConfigMap, Event } from "../../../src/kube/resources.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import * as Controller from "../../../src/layers/Controller.ts"
+import { applier } from "../../../src/layers/controller/writes/apply.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import * as Predicate from "../../../src/streams/predicate.ts"
+
+const Gadget = Resource.make({
+  group: "example.com",
+  version: "v1",
+  kind: "Gadget",
+  plural: "gadgets",
+  subresources: { status: true },
+  spec: Schema.Struct({
+    size: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })),
+    colour: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("grey")))
+  }),
+  status: Schema.Struct({
+    conditions: Schema.optionalKey(Conditions.schema),
+    seen: Schema.optionalKey(Schema.Int)
+  })
+})
+
+const definition = Result.getOrThrow(Crd.make(Gadget))
+
+/** The same kind before anybody thought of validation. */
+const loose = {
+  ...definition,
+  spec: {
+    ...definition.spec,
+    versions: definition.spec.versions.map((version) => ({
+      ...version,
+      schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
+    }))
+  }
+}
+
+const namespace = "default"
+const gadget = (name: string, size: number, metadata: object = {}) => ({
+  apiVersion: "example.com/v1",
+  kind: "Gadget",
+  metadata: { name, namespace, ...metadata },
+  spec: { size }
+})
+
+const spoilt = {
+  crds: [loose],
+  objects: [gadget("odd", 7), gadget("even", 2)],
+  cache: { resync: { period: "10 hours", spread: "around" } }
+} as const
+
+const noting = (seen: Array<string>) =>
+  Controller.make({
+    name: "noting",
+    for: Gadget,
+    reconcileObject: ({ metadata, spec }) =>
+      Effect.sync(() => void seen.push(`${metadata.name} ${spec.size} ${spec.colour}`))
+  })
+
+/** Warnings about gadgets, with how often each was given. */
+const warnings = Effect.gen(function* () {
+  yield* (yield* Recorder).flush
+  const events = yield* (yield* ClusterTest).snapshot(Event)
+  return events
+    .filter(({ reason }) => reason === "InvalidObject")
+    .map(({ count, involvedObject, message, source, type }) =>
+      [type, source?.component, involvedObject.name, count, message].join(" | ")
+    )
+})
+
+const get = (name: string) =>
+  Effect.map(
+    Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Gadget)),
+    (all) => all.find(({ metadata }) => metadata.name === name)
+  )
+
+const put = (name: string, body: object) =>
+  Effect.flatMap(KubeClient, (client) => client.patch(Gadget, { namespace, name }, Patch.merge(body)))
+
+const refused = "Gadget default/odd does not fit its schema: spec.size: Expected a value between 1 and 3"
+
+describe("a controller of objects", () => {
+  it.effect("is handed objects as their Schemas read them, and nothing when they are gone", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const seen: Array<string> = []
+      yield* cluster.run(noting(seen))
+      yield* cluster.apply([gadget("a", 1)])
+      yield* cluster.settle
+      yield* put("a", { spec: { size: 2 } })
+      yield* cluster.settle
+      yield* client.delete(Gadget, { namespace, name: "a" })
+      yield* cluster.settle
+      assert.deepStrictEqual(seen, ["a 1 grey", "a 2 grey"])
+      assert.deepStrictEqual(yield* warnings, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
+  )
+
+  it.effect("an object stored before there was validation is told of once, and the others go on", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const seen: Array<string> = []
+      yield* cluster.run(noting(seen))
+      yield* cluster.settle
+      assert.deepStrictEqual(seen, ["even 2 grey"])
+      assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 1 | ${refused}`])
+      const [condition] = (yield* get("odd"))?.status?.conditions ?? []
+      assert.deepInclude(condition, { type: "Valid", status: "False", reason: "InvalidObject", message: refused })
+      assert.strictEqual(condition?.observedGeneration, 1)
+
+      // Neither looking again nor a change that mends nothing says it again.
+      yield* put("odd", { metadata: { labels: { a: "b" } } })
+      yield* cluster.advance("10 minutes")
+      assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 1 | ${refused}`])
+      yield* put("odd", { spec: { size: 9 } })
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 2 | ${refused}`])
+      assert.strictEqual((yield* get("odd"))?.status?.conditions?.[0]?.observedGeneration, 2)
+      // Nor does a resync, which has the others looked at again.
+      yield* cluster.advance("1 day")
+      assert.isAbove(seen.length, 1)
+      assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 2 | ${refused}`])
+
+      yield* put("odd", { spec: { size: 3 } })
+      yield* cluster.settle
+      assert.include(seen, "odd 3 grey")
+      assert.deepStrictEqual((yield* get("odd"))?.status?.conditions, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer(spoilt)))
+  )
+
+  it.effect("a server that refuses every write to such an object is not asked again and again", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.apply([definition])
+      const seen: Array<string> = []
+      yield* cluster.run(noting(seen))
+      yield* cluster.advance("1 day")
+      assert.isAbove(seen.length, 1)
+      assert.notInclude(seen.join(), "odd")
+      assert.deepStrictEqual(yield* warnings, [`Warning | noting | odd | 1 | ${refused}`])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer(spoilt)))
+  )
+
+  it.effect("finalizers: on the object before it is handed out, off after the work", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const seen: Array<string> = []
+      yield* cluster.run(
+        Controller.make({
+          name: "finalizing",
+          for: Gadget,
+          predicate: Predicate.generationChanged,
+          access: [Access.record],
+          finalizers: {
+            "example.com/door": ({ metadata, spec }, { events }) =>
+              Effect.andThen(
+                events.normal({ metadata, apiVersion: "example.com/v1", kind: "Gadget" }, "Closing", "bye"),
+                Effect.sync(() => void seen.push(`closed ${metadata.name} ${spec.size}`))
+              )
+          },
+          reconcileObject: ({ metadata }) =>
+            Effect.sync(() => void seen.push(`${metadata.name} ${metadata.finalizers?.join(" ")}`))
+        })
+      )
+      yield* cluster.apply([gadget("a", 1)])
+      yield* cluster.settle
+      assert.deepStrictEqual(seen, ["a example.com/door"])
+      yield* client.delete(Gadget, { namespace, name: "a" })
+      yield* cluster.advance("1 hour")
+      assert.deepStrictEqual(seen, ["a example.com/door", "closed a 1"])
+      assert.isUndefined(yield* get("a"))
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition], authorization: "RBAC" })))
+  )
+
+  it.effect("an object that cannot be read and is being deleted waits until it is mended", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const seen: Array<string> = []
+      yield* cluster.run(
+        Controller.make({
+          name: "finalizing",
+          for: Gadget,
+          finalizers: { "example.com/door": ({ spec }) => Effect.sync(() => void seen.push(`closed ${spec.size}`)) },
+          reconcileObject: () => Effect.sync(() => void seen.push("live"))
+        })
+      )
+      yield* client.delete(Gadget, { namespace, name: "odd" })
+      yield* cluster.advance("1 hour")
+      assert.deepStrictEqual(seen, [])
+      const [first, second] = yield* warnings
+      assert.include(first, refused)
+      assert.include(second, "; until that is mended its deletion waits for the work of example.com/door")
+      yield* put("odd", { spec: { size: 3 } })
+      yield* cluster.advance("1 hour")
+      assert.deepStrictEqual(seen, ["closed 3"])
+      assert.isUndefined(yield* get("odd"))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        ClusterTest.layer({
+          crds: [loose],
+          objects: [gadget("odd", 7, { finalizers: ["example.com/door"] })],
+          authorization: "RBAC"
+        })
+      )
+    )
+  )
+
+  it.effect("a failure of the reconcile to read something else is its own", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      let tries = 0
+      yield* cluster.run(
+        Controller.make({
+          name: "stumbling",
+          for: Gadget,
+          reconcileObject: () => (tries++, Effect.asVoid(Effect.fromResult(Gadget.decode({ metadata: {} }))))
+        })
+      )
+      yield* cluster.apply([gadget("a", 1)])
+      yield* cluster.advance("1 minute")
+      assert.isAbove(tries, 3)
+      assert.deepStrictEqual(yield* warnings, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
+  )
+
+  it.effect("built-in kinds are handed out as they are", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const seen: Array<unknown> = []
+      const controller = Controller.make({
+        name: "plain",
+        for: ConfigMap,
+        reconcileObject: ({ data }) => Effect.sync(() => void seen.push(data))
+      })
+      assert.deepStrictEqual(controller.access, [Access.read(ConfigMap)])
+      yield* cluster.run(controller)
+      yield* cluster.apply([{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "b" } }])
+      yield* cluster.settle
+      assert.deepStrictEqual(seen, [{ a: "b" }])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("applies under its own name", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(
+        Controller.make({
+          name: "applying",
+          for: Gadget,
+          access: [Access.patch(Gadget, "status"), Access.create(ConfigMap), Access.patch(ConfigMap)],
+          reconcileObject: (gadget, { client }) =>
+            Effect.gen(function* () {
+              const { apply, applyStatus } = applier(client)
+              yield* apply(ConfigMap, {
+                metadata: { name: "made", namespace: gadget.metadata.namespace },
+                data: { a: "b" }
+              })
+              yield* applyStatus(Gadget, gadget, { seen: gadget.spec.size })
+            })
+        })
+      )
+      yield* cluster.apply([gadget("a", 2)])
+      yield* cluster.settle
+      assert.strictEqual((yield* get("a"))?.status?.seen, 2)
+      const [made] = yield* cluster.snapshot(ConfigMap)
+      const managers = [made, yield* get("a")].map((object) =>
+        object?.metadata.managedFields?.map((one) => one.manager)
+      )
+      assert.deepStrictEqual(managers, [["applying"], ["applying", "test"]])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition], authorization: "RBAC" })))
+  )
+})
