@@ -125,7 +125,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     admission: Admission.chain([...plugins(options.admission, webhooks.plugins(hooks)), ...authorization]),
     authenticator: Authenticator.make(options.authentication),
     authorizer: Authorizer.make(mode, collection),
-    audit: AuditLog.make(options.audit)
+    audit: AuditLog.make(options.audit),
+    caller
   }
   const compaction = compactor(log, Duration.toMillis(options.compactionInterval ?? "5 minutes"))
   let unavailable = false
@@ -155,7 +156,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const faults = Faults.make()
   const server = ApiServer.of({
     handle: (request) =>
-      Effect.suspend(() => (request.method !== "GET" && hooks.exist() ? handleAsking(request) : handleAtOnce(request))),
+      Effect.suspend(() =>
+        kinds.converts || (request.method !== "GET" && hooks.exist()) ? handleAsking(request) : handleAtOnce(request)
+      ),
     authenticate: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const identified = state.authenticator.identify({ state, now }, token)
@@ -169,7 +172,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const kind = kinds.all.find((one) => one.group === resource.group && one.plural === resource.plural)
         if (kind === undefined) return []
         const all = { namespace: "", labels: [], fields: [] }
-        return read.select(collection(kind.storage), all, log.revision()).map((version) => served(kind, version))
+        return read.select(collection(kind.storage), all, log.revision()).map((version) =>
+          // In the version in which it is stored: nobody can be asked here.
+          served({ ...kind, version: version.form ?? kind.version }, version)
+        )
       }),
     setUnavailable: (value) =>
       Effect.sync(() => {

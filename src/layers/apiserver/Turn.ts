@@ -5,6 +5,7 @@
 import type * as Random from "effect/Random"
 import type { Admission } from "./admission/Admission.ts"
 import type { Consultation } from "./admission/webhooks/Consultation.ts"
+import type { WebhookCaller } from "./admission/webhooks/WebhookCaller.ts"
 import type { ApiRequest } from "./Api.ts"
 import type { AuditLog } from "./audit/AuditLog.ts"
 import type { Authenticator } from "./authentication/Authenticator.ts"
@@ -22,6 +23,8 @@ export interface State {
   readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly audit: AuditLog
+  /** For what is asked after a request was answered: by a watch. */
+  readonly caller: WebhookCaller
 }
 
 export interface Turn {

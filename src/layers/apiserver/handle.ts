@@ -4,7 +4,7 @@
  * carrier; only what webhooks have to be asked first is thrown on, to `consult.ts`.
  */
 import type * as Status from "../../kube/Status.ts"
-import { Unanswered } from "./admission/webhooks/Consultation.ts"
+import { isUnfinished } from "./admission/webhooks/consult.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
 import type * as AuditLog from "./audit/AuditLog.ts"
 import * as impersonation from "./authentication/impersonation.ts"
@@ -12,6 +12,7 @@ import * as attributes from "./authorization/attributes.ts"
 import * as gate from "./authorization/gate.ts"
 import type { Attributes } from "./authorization/rule.ts"
 import * as body from "./body.ts"
+import * as forms from "./custom/conversion/forms.ts"
 import * as definitions from "./custom/definitions.ts"
 import * as discovery from "./discovery.ts"
 import * as health from "./health.ts"
@@ -33,7 +34,6 @@ import { watch } from "./verbs/watch.ts"
 import * as write from "./verbs/write.ts"
 import { view } from "./views/negotiate.ts"
 import type { View } from "./views/View.ts"
-import * as Version from "./mvcc/Version.ts"
 
 export const handle = (turn: Turn): ApiResponse => {
   const segments = routing.segmentsOf(turn.request.path)
@@ -51,7 +51,7 @@ export const handle = (turn: Turn): ApiResponse => {
     return response
   } catch (thrown) {
     // Neither an answer nor a defect, and nothing for the record: the request will be done again.
-    if (thrown instanceof Unanswered) throw thrown
+    if (isUnfinished(thrown)) throw thrown
     const refusal = refusalOf(thrown)
     const { code, reason = "" } = refusal.status
     if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { allowed, code, reason })
@@ -161,12 +161,16 @@ const settled = (turn: Turn, { kind }: Target, response: ApiResponse): ApiRespon
 }
 
 const viewOf = (turn: Turn, { kind, name }: Target): View =>
-  view(turn.request.headers["accept"], {
+  forms.viewing(
+    turn,
     kind,
-    collection: name === "",
-    includeObject: turn.request.query.get("includeObject"),
-    now: turn.now
-  })
+    view(turn.request.headers["accept"], {
+      kind,
+      collection: name === "",
+      includeObject: turn.request.query.get("includeObject"),
+      now: turn.now
+    })
+  )
 
 const dispatch = (turn: Turn, target: Target): ApiResponse => {
   options.check(turn.request)
@@ -231,11 +235,11 @@ const onObject = (turn: Turn, target: Target): ApiResponse => {
 }
 
 const replace = (turn: Turn, target: Target): write.Updated => {
-  const { kind, name, namespace, subresource } = target
+  const { kind, name, subresource } = target
   const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
   const options = write.optionsOf(turn)
   write.checkIdentity(target, object)
-  const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  const existing = read.present(turn, target)
   if (existing !== undefined) {
     return { version: write.update(turn, target, object, existing, options), created: false }
   }

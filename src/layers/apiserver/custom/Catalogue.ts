@@ -9,6 +9,8 @@ import * as kinds from "../schema/kinds.ts"
 export class Catalogue {
   /** Built-in kinds first, then those of definitions by name. */
   all: ReadonlyArray<Kind.Kind> = kinds.all
+  /** Whether there are kinds that webhooks convert. */
+  converts = false
   private byPath: ReadonlyMap<string, Kind.Kind> = builtIn
   private readonly byDefinition = new Map<string, ReadonlyArray<Kind.Kind>>()
 
@@ -34,6 +36,7 @@ export class Catalogue {
     const own = [...this.byDefinition.keys()].sort().flatMap((name) => this.byDefinition.get(name) ?? [])
     const added = own.filter((kind) => !builtIn.has(pathOf(kind)))
     this.all = added.length === 0 ? kinds.all : [...kinds.all, ...added]
+    this.converts = own.some((kind) => kind.custom?.converter !== undefined)
     this.byPath = added.length === 0 ? builtIn : new Map(this.all.map((kind) => [pathOf(kind), kind]))
   }
 }

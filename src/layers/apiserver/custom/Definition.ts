@@ -1,7 +1,7 @@
 /**
  * What a stored CustomResourceDefinition says, as rows of the schema table: one for each version it serves. All versions share a
- * storage, since with the strategy None they differ in their apiVersion alone. Rules of CEL are carried in the schema and not
- * evaluated.
+ * storage: with the strategy None they differ in their apiVersion alone, otherwise `conversion/` makes one of another. Rules of CEL are
+ * carried in the schema and not evaluated.
  */
 import { applyDefaults } from "../../../kube/structural/applyDefaults.ts"
 import type { StructuralSchema } from "../../../kube/structural/StructuralSchema.ts"
@@ -10,6 +10,7 @@ import { arrayAt, at, ensureObject, get, isObject, objectAt, set, textAt } from 
 import type { Json, JsonObject } from "../json.ts"
 import * as Kind from "../schema/Kind.ts"
 import { columnsOf } from "./columns.ts"
+import * as Converter from "./conversion/Converter.ts"
 import * as jsonPath from "./jsonPath.ts"
 import { shapeOf } from "./shape.ts"
 
@@ -31,16 +32,18 @@ export const isTrue = (definition: JsonObject, type: string): boolean =>
 export const storageOf = (definition: JsonObject): string =>
   `custom/${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
 
-export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> =>
-  arrayAt(definition, "spec", "versions").flatMap((version) =>
-    isObject(version) && get(version, "served") === true ? [kindOf(definition, version)] : []
+export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> => {
+  const converter = Converter.of(definition)
+  return arrayAt(definition, "spec", "versions").flatMap((version) =>
+    isObject(version) && get(version, "served") === true ? [kindOf(definition, version, converter)] : []
   )
+}
 
 /** The row by which the server itself looks after the objects, whether any version is served or not. */
 export const ownKindOf = (definition: JsonObject): Kind.Kind =>
-  kindOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {})
+  kindOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {}, undefined)
 
-const kindOf = (definition: JsonObject, version: JsonObject): Kind.Kind => {
+const kindOf = (definition: JsonObject, version: JsonObject, converter: Converter.Converter | undefined): Kind.Kind => {
   const names = objectAt(definition, "spec", "names") ?? {}
   const schema = schemaOf(version)
   const hasStatus = at(version, "subresources", "status") !== undefined
@@ -69,6 +72,8 @@ const kindOf = (definition: JsonObject, version: JsonObject): Kind.Kind => {
       schema,
       shape: shapeOf(schema),
       scale,
+      storageVersion: Converter.storageVersionOf(definition),
+      converter,
       terminating: isTerminating(definition)
     }
   })

@@ -62,6 +62,10 @@ const serve = (turn: Turn.Turn, { name, revision }: Version.Version, definition:
   const rows = Definition.kindsOf(definition)
   for (const row of rows) served.set(row, revision)
   turn.state.kinds.put(name, rows)
+  // Watches of before show what the converter of before made; whoever watches again gets the present one.
+  if (first !== undefined && first.custom?.converter?.id !== rows[0]?.custom?.converter?.id) {
+    turn.state.collection(first.storage).watchers.finishAll()
+  }
 }
 
 const terminating = {

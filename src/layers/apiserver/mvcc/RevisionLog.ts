@@ -69,7 +69,9 @@ const forgotten: Change = {
     owners: [],
     labels: undefined,
     fields: undefined,
-    views: undefined
+    views: undefined,
+    form: undefined,
+    forms: undefined
   },
   previous: undefined,
   lines: undefined

@@ -30,6 +30,16 @@ export interface Version {
   readonly fields: Readonly<Record<string, string>> | undefined
   /** Texts of this version in other forms, by view; made on first use. */
   views: Map<string, string> | undefined
+  /** Name of the version of its kind that the text is in, where a kind's versions may differ. */
+  readonly form: string | undefined
+  /** The same in other versions of its kind, as far as somebody has asked for them. */
+  forms: Forms | undefined
+}
+
+export interface Forms {
+  /** Of the converter that made them. */
+  readonly id: string
+  readonly byVersion: Map<string, Version>
 }
 
 export const keyOf = (namespace: string, name: string): string => (namespace === "" ? name : `${namespace}/${name}`)
@@ -44,6 +54,8 @@ class Stored implements Version {
   readonly labels: Readonly<Record<string, string>> | undefined
   readonly fields: Readonly<Record<string, string>> | undefined
   views: Map<string, string> | undefined = undefined
+  forms: Forms | undefined = undefined
+  readonly form: string | undefined
   readonly bare: string
   /** Where the metadata ends in `bare`: the index of its closing brace. */
   private readonly end: number
@@ -52,8 +64,10 @@ class Stored implements Version {
     kinds: ReadonlyArray<Kind>,
     { metadata, ...rest }: JsonObject,
     revision: number,
-    owners: managedFields.Owners
+    owners: managedFields.Owners,
+    form: string | undefined
   ) {
+    this.form = form
     this.namespace = textAt(metadata, "namespace")
     this.name = textAt(metadata, "name")
     this.key = keyOf(this.namespace, this.name)
@@ -97,14 +111,15 @@ export const make = (
   kinds: ReadonlyArray<Kind>,
   object: JsonObject,
   revision: number,
-  owners: managedFields.Owners = managedFields.none
-): Version => new Stored(kinds, object, revision, owners)
+  owners: managedFields.Owners = managedFields.none,
+  form?: string
+): Version => new Stored(kinds, object, revision, owners, form)
 
 /** The version as if it had been written at another revision. */
 export const atRevision = (version: Version, revision: number): Version => {
   const object = parse(version)
   put(objectAt(object, "metadata") ?? {}, "resourceVersion", String(revision))
-  return make([], object, revision, version.owners)
+  return make([], object, revision, version.owners, version.form)
 }
 
 const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string, string> | undefined => {

@@ -27,6 +27,14 @@ export interface Plan {
   readonly bookmarks: boolean
   /** Milliseconds until the server ends the watch. */
   readonly duration: number
+  /** Where the view's form has to be had from elsewhere before it can be shown. */
+  readonly preparation?: Preparation | undefined
+}
+
+export interface Preparation {
+  readonly isReady: (version: Version) => boolean
+  /** Makes versions ready; or says what to end the watch with. */
+  readonly prepare: (versions: ReadonlyArray<Version>) => Effect.Effect<Refusal.Refusal | undefined>
 }
 
 export interface Watchers {
@@ -61,7 +69,7 @@ export const make = (history: History, log: RevisionLog): Watchers => {
             (watcher) => Effect.sync(() => open.delete(watcher))
           )
           yield* Effect.forkScoped(keepTime(watcher, plan), { startImmediately: true })
-          return Stream.fromPull(Effect.succeed(pull(watcher)))
+          return Stream.fromPull(Effect.succeed(pull(watcher, plan)))
         })
       ),
     notify: (change) => {
@@ -99,10 +107,16 @@ type Lines = Arr.NonEmptyReadonlyArray<string>
 
 const isNonEmpty = (lines: ReadonlyArray<string>): lines is Lines => lines.length > 0
 
-const pull = (watcher: Watcher): Effect.Effect<Lines, Cause.Done> => {
+const pull = (watcher: Watcher, plan: Plan): Effect.Effect<Lines, Cause.Done> => {
   const next: Effect.Effect<Lines, Cause.Done> = Effect.suspend(() => {
     const lines = watcher.take()
     if (isNonEmpty(lines)) return Effect.succeed(lines)
+    if (watcher.unready.length > 0 && plan.preparation !== undefined) {
+      return Effect.flatMap(plan.preparation.prepare(watcher.unready), (refusal) => {
+        if (refusal !== undefined) watcher.fail(refusal)
+        return next
+      })
+    }
     return watcher.ended ? Cause.done() : waiting
   })
   // A resumed fiber runs at once, inside the writer's turn: it yields first, so that writers never run their watchers
@@ -134,6 +148,9 @@ class Watcher {
   private readonly late: boolean
   private bookmark = false
   private view: View
+  /** What the last `take` would have delivered next, had it been ready. */
+  unready: ReadonlyArray<Version> = []
+  private failure: Refusal.Refusal | undefined
 
   constructor(plan: Plan, history: History, log: RevisionLog) {
     this.plan = plan
@@ -162,6 +179,11 @@ class Watcher {
     this.rouse()
   }
 
+  /** The next line is the failure, and the last. */
+  fail(refusal: Refusal.Refusal): void {
+    this.failure = refusal
+  }
+
   finish(): void {
     this.finishing = true
     this.rouse()
@@ -169,6 +191,8 @@ class Watcher {
 
   /** The next lines; none when the watcher is synced or over. */
   take(): Array<string> {
+    this.unready = []
+    if (this.failure !== undefined) return this.takeFailure()
     if (this.delivered < this.plan.initial.length) return this.takeInitial()
     const lines: Array<string> = []
     if (this.initialEnd) {
@@ -176,6 +200,7 @@ class Watcher {
       lines.push(this.bookmarkLine(this.plan.revision, true))
     }
     if (!this.ended) this.takeChanges(lines)
+    if (this.unready.length > 0) return lines
     if (this.bookmark && lines.length === 0) {
       this.bookmark = false
       this.position = Math.max(this.position, this.log.revision())
@@ -191,8 +216,16 @@ class Watcher {
     wake?.()
   }
 
+  private takeFailure(): Array<string> {
+    if (this.ended || this.failure === undefined) return []
+    this.ended = true
+    return [line("ERROR", JSON.stringify(this.failure.status))]
+  }
+
   private takeInitial(): Array<string> {
     const versions = this.plan.initial.slice(this.delivered, this.delivered + chunkSize)
+    this.unready = this.ended ? [] : this.unreadyOf(versions)
+    if (this.unready.length > 0) return []
     this.delivered += versions.length
     return versions.map((version) => line("ADDED", this.form().one(version)))
   }
@@ -204,12 +237,34 @@ class Watcher {
         this.ended = true
         return
       }
-      const changes = this.history.after(this.position, chunkSize)
+      const changes = this.readyOf(this.history.after(this.position, chunkSize))
       const last = changes.at(-1)
       if (last === undefined) return
       for (const change of changes) this.deliver(change, lines)
       this.position = last.revision
     }
+  }
+
+  private unreadyOf(versions: ReadonlyArray<Version>): ReadonlyArray<Version> {
+    const { preparation } = this.plan
+    return preparation === undefined ? [] : versions.filter((version) => !preparation.isReady(version))
+  }
+
+  /** Changes up to the first that cannot be shown yet; when that is the very first, what is missing is noted. */
+  private readyOf(changes: ReadonlyArray<Change>): ReadonlyArray<Change> {
+    if (this.plan.preparation === undefined) return changes
+    const first = changes.findIndex((change) => this.unreadyOf(this.shownOf(change)).length > 0)
+    if (first === 0) this.unready = this.unreadyOf(changes.flatMap((change) => this.shownOf(change)))
+    return first === -1 ? changes : changes.slice(0, first)
+  }
+
+  /** The version that a change is delivered with, if it is. */
+  private shownOf({ next, previous, type }: Change): ReadonlyArray<Version> {
+    const { selection } = this.plan
+    const before = previous !== undefined && matches(selection, previous)
+    if (type === "DELETED") return before ? [next] : []
+    if (matches(selection, next)) return [next]
+    return before ? [previous] : []
   }
 
   private concerns(change: Change): boolean {

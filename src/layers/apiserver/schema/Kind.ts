@@ -3,6 +3,7 @@
  * name. Rows that are mere defaults are filled in by `make`.
  */
 import type { StructuralSchema } from "../../../kube/structural/StructuralSchema.ts"
+import type { Converter } from "../custom/conversion/Converter.ts"
 import type { JsonObject } from "../json.ts"
 import { onCreateOf } from "./creation.ts"
 import { defaultsOf } from "./defaults/table.ts"
@@ -30,6 +31,10 @@ export interface Custom {
   readonly shape: Shape
   /** Where a Scale finds what it is about, as names of members. */
   readonly scale: ScalePaths | undefined
+  /** Name of the version that objects are written in from now on. */
+  readonly storageVersion: string
+  /** Undefined where versions differ in their name alone. */
+  readonly converter: Converter | undefined
   /** The definition is being deleted: nothing new is made. */
   readonly terminating: boolean
 }

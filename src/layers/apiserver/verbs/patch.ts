@@ -90,7 +90,7 @@ const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key)
 
 /** Server-side apply creates what does not exist. The objects travel in stored form. */
 const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): write.Updated => {
-  const { kind, name, namespace, subresource } = target
+  const { kind, name, subresource } = target
   const query = turn.request.query
   if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
   const sent = body.parseJson(turn.request.body)
@@ -100,7 +100,7 @@ const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): wr
   }
   const config = onlyPart(target, body.configuration(sent, kind, fieldValidation.ofApplied(kind)))
   if (subresource === "") write.checkIdentity(target, config)
-  const existing = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  const existing = read.present(turn, target)
   if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
   const { object, owners } = applyPatch.apply(live, config, {

@@ -1,5 +1,6 @@
 /** get and list. Reads never parse what they return: texts are selected and joined. */
 import type { Collection } from "../mvcc/Collection.ts"
+import * as forms from "../custom/conversion/forms.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
 import type { Turn } from "../Turn.ts"
@@ -8,10 +9,16 @@ import type { ListMeta, View } from "../views/View.ts"
 import * as token from "./continueToken.ts"
 import * as selection from "./selection.ts"
 
-/** The version a path names, or 404. */
-export const find = (turn: Turn, { kind, namespace, name }: Target): Version.Version => {
+/** The version a path names, as the path's kind has it. */
+export const present = (turn: Turn, { kind, namespace, name }: Target): Version.Version | undefined => {
   const version = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
-  if (version === undefined) throw Refusal.notFound(kind, name)
+  return version === undefined ? undefined : forms.servedOne(turn, kind, version)
+}
+
+/** The same, or 404. */
+export const find = (turn: Turn, target: Target): Version.Version => {
+  const version = present(turn, target)
+  if (version === undefined) throw Refusal.notFound(target.kind, target.name)
   return version
 }
 
@@ -84,7 +91,7 @@ const count = (collection: Collection, namespace: string, revision: number, afte
 /** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
 const planOf = (turn: Turn, collection: Collection): Plan => {
   const query = turn.request.query
-  const current = turn.state.log.revision()
+  const current = presentFor(turn, collection)
   const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
   const wanted = selection.resourceVersion(query)
   const match = query.get("resourceVersionMatch") ?? ""
@@ -98,6 +105,13 @@ const planOf = (turn: Turn, collection: Collection): Plan => {
     throw Refusal.expired("The resourceVersion for the provided list is too old.")
   }
   return { revision: wanted, after: "", limit }
+}
+
+/** A list that waits for conversions goes on at the revision at which it began, as long as that is kept. */
+const presentFor = ({ consultation, state }: Turn, { history }: Collection): number => {
+  const present = state.log.revision()
+  const began = consultation?.readAt(present) ?? present
+  return began < history.compacted ? present : began
 }
 
 const resume = (

@@ -2,6 +2,7 @@
 import { at, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
+import * as forms from "../custom/conversion/forms.ts"
 import { holdForCleanup } from "../custom/Definition.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
@@ -35,7 +36,11 @@ export const removeCollection = (turn: Turn, target: Target, view: View): string
   const { metadata, versions } = read.choose(turn, target)
   const collection = turn.state.collection(target.kind.storage)
   // A page of the past may name what is gone by now.
-  const present = versions.flatMap(({ key }) => collection.get(key) ?? [])
+  const present = forms.served(
+    turn,
+    target.kind,
+    versions.flatMap(({ key }) => collection.get(key) ?? [])
+  )
   const refusal = firstRefusal(present, (version) => admit(turn, target, version, options))
   const removed = present
     .slice(0, refusal?.index)
@@ -68,20 +73,21 @@ const admit = (turn: Turn, target: Target, version: Version.Version, options: li
   turn.state.admission.remove({ turn, target, name, before: Version.parse(version), options })
 }
 
+/** `version` is as the kind serves it; what is written is what is stored, whose metadata alone changes. */
 export const removeOne = (
   turn: Turn,
   kind: Kind,
   version: Version.Version,
   options: lifecycle.DeleteOptions
 ): Removed => {
-  const object = Version.parse(version)
+  const object = Version.parse(turn.state.collection(kind.storage).get(version.key) ?? version)
   lifecycle.checkPreconditions(kind, object, options)
   holdForCleanup(kind, object)
   switch (lifecycle.markDeleted(turn, kind, object, options)) {
     case "gone":
-      return { gone: true, version: write.erase(turn, kind, object, options.dryRun) }
+      return { gone: true, version: forms.carry(kind, version, write.erase(turn, kind, object, options.dryRun)) }
     case "changed":
-      return { gone: false, version: write.overwrite(turn, kind, object, options.dryRun) }
+      return { gone: false, version: forms.carry(kind, version, write.overwrite(turn, kind, object, options.dryRun)) }
     case "unchanged":
       return { gone: false, version }
   }

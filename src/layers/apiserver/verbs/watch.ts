@@ -1,7 +1,11 @@
 /** watch: understanding the query, and handing the plan to the collection's watchers. */
 import type * as Stream from "effect/Stream"
+import { prepare } from "../custom/conversion/convert.ts"
+import * as forms from "../custom/conversion/forms.ts"
+import type { Preparation } from "../mvcc/Watchers.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Target } from "../routing.ts"
+import type { Kind } from "../schema/Kind.ts"
 import type { Turn } from "../Turn.ts"
 import type { View } from "../views/View.ts"
 import * as read from "./read.ts"
@@ -29,9 +33,19 @@ export const watch = (turn: Turn, target: Target, view: View): Stream.Stream<str
     markInitialEnd: streaming === true && bookmarks,
     revision: list || wanted === 0 ? current : wanted,
     bookmarks,
-    duration: Math.floor(duration)
+    duration: Math.floor(duration),
+    preparation: preparationOf(turn, target.kind)
   })
 }
+
+/** A watch has forms made when it comes to them: nobody waits for what it may never deliver. */
+const preparationOf = ({ state }: Turn, kind: Kind): Preparation | undefined =>
+  kind.custom?.converter === undefined
+    ? undefined
+    : {
+        isReady: (version) => forms.isReady(kind, version),
+        prepare: (versions) => prepare(state.caller, kind, versions)
+      }
 
 /** `sendInitialEvents`, checked together with what it requires. Source: validation of ListOptions. */
 const initialEvents = (query: URLSearchParams): boolean | undefined => {

@@ -5,6 +5,7 @@
 import { at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
+import * as forms from "../custom/conversion/forms.ts"
 import type { Collection } from "../mvcc/Collection.ts"
 import * as fields from "../patch/fields.ts"
 import * as managedFields from "../patch/managedFields.ts"
@@ -112,7 +113,7 @@ export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject):
   }
 }
 
-/** Stores an object that has passed every rule; a dry run makes the version and forgets it. */
+/** Stores an object that has passed every rule, in the form in which its kind is stored. */
 const save = (
   turn: Turn.Turn,
   kind: Kind,
@@ -120,27 +121,52 @@ const save = (
   owners: managedFields.Owners,
   dryRun: boolean
 ): Version.Version => {
-  const collection = turn.state.collection(kind.storage)
-  const revision = collection.upcoming()
-  const stored = metadata.canonical(object, String(revision))
-  if (dryRun) {
-    // A dry run has no revision of its own: it shows that of the object it would replace, or none.
-    const key = Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name"))
-    put(objectAt(stored, "metadata") ?? {}, "resourceVersion", collection.get(key)?.revision.toString())
-    return Version.make(kindsOf(kind.storage), stored, revision, owners)
-  }
-  const version = Version.make(kindsOf(kind.storage), stored, revision, owners)
-  collection.store(version)
-  if (kind.lifetime !== undefined) collection.expiries.note(version, turn.now + kind.lifetime * 1000)
-  return version
+  const { read, stored } = forms.kept(turn, kind, versionOf(turn, kind, object, owners, forms.formOf(kind)))
+  return dryRun ? undone(turn, kind, read) : commit(turn, kind, stored, read)
 }
 
-/** Removes an object for good; its last state carries the revision of the removal. */
-export const erase = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
+const versionOf = (
+  turn: Turn.Turn,
+  kind: Kind,
+  object: JsonObject,
+  owners: managedFields.Owners,
+  form: string | undefined
+): Version.Version => {
+  const revision = turn.state.collection(kind.storage).upcoming()
+  return Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners, form)
+}
+
+/** A dry run has no revision of its own: it shows that of the object it would replace, or none. */
+const undone = (turn: Turn.Turn, kind: Kind, version: Version.Version): Version.Version => {
+  const shown = Version.parse(version)
+  const before = turn.state.collection(kind.storage).get(version.key)
+  put(objectAt(shown, "metadata") ?? {}, "resourceVersion", before?.revision.toString())
+  return Version.make(kindsOf(kind.storage), shown, version.revision, version.owners, version.form)
+}
+
+const commit = (
+  turn: Turn.Turn,
+  kind: Kind,
+  version: Version.Version,
+  read: Version.Version = version
+): Version.Version => {
   const collection = turn.state.collection(kind.storage)
-  const revision = collection.upcoming()
-  const owners = ownersOf(collection, object)
-  const last = Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners)
+  collection.store(version)
+  if (kind.lifetime !== undefined) collection.expiries.note(version, turn.now + kind.lifetime * 1000)
+  return read
+}
+
+/** Removes an object for good; its last state carries the revision of the removal. It is in the form it is stored in, unless said otherwise. */
+export const erase = (
+  turn: Turn.Turn,
+  kind: Kind,
+  object: JsonObject,
+  dryRun: boolean,
+  form?: string
+): Version.Version => {
+  const collection = turn.state.collection(kind.storage)
+  const before = storedOf(collection, object)
+  const last = versionOf(turn, kind, object, before?.owners ?? managedFields.none, form ?? before?.form)
   if (!dryRun) collection.remove(last)
   return last
 }
@@ -156,15 +182,17 @@ export const expire = (turn: Turn.Turn, kind: Kind): void => {
 }
 
 /**
- * Writes a changed object over a stored one without the rules of updates, and without a new owner: for what the server does
- * by itself in deletions and bindings.
+ * Writes a changed object over a stored one without the rules of updates, in the form it has, and without a new owner: for what the
+ * server does by itself in deletions and bindings.
  */
-export const overwrite = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version =>
-  save(turn, kind, object, ownersOf(turn.state.collection(kind.storage), object), dryRun)
+export const overwrite = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
+  const before = storedOf(turn.state.collection(kind.storage), object)
+  const version = versionOf(turn, kind, object, before?.owners ?? managedFields.none, before?.form)
+  return dryRun ? undone(turn, kind, version) : commit(turn, kind, version)
+}
 
-const ownersOf = (collection: Collection, object: JsonObject): managedFields.Owners =>
-  collection.get(Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name")))?.owners ??
-  managedFields.none
+const storedOf = (collection: Collection, object: JsonObject): Version.Version | undefined =>
+  collection.get(Version.keyOf(textAt(object, "metadata", "namespace"), textAt(object, "metadata", "name")))
 
 export interface Updated {
   readonly version: Version.Version
@@ -195,12 +223,17 @@ export const update = (
   turn.state.admission.check(written)
   const difference = fields.between(before, next, Shape.ofKind(kind))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
-  if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun)
+  if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun, forms.formOf(kind))
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
   // What nobody can own may differ all the same.
-  if (isSame && equal(metadata.canonical(next, String(existing.revision)), before)) return existing
+  const isWritten = isCurrent(turn, kind, existing)
+  if (isSame && isWritten && equal(metadata.canonical(next, String(existing.revision)), before)) return existing
   return save(turn, kind, next, owners, options.dryRun)
 }
+
+/** Whether an object is in the version that is stored now: one that is not is written anew, even when nothing changes. */
+const isCurrent = (turn: Turn.Turn, { custom, storage }: Kind, { key }: Version.Version): boolean =>
+  custom === undefined || turn.state.collection(storage).get(key)?.form === custom.storageVersion
 
 const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
   manager,

@@ -122,9 +122,9 @@ const mutants: ReadonlyArray<Mutation & { readonly path: string }> = [
   {
     title: "a request that has to wait is put on record",
     path: "../../handle.ts",
-    find: "if (thrown instanceof Unanswered) throw thrown",
+    find: "if (isUnfinished(thrown)) throw thrown",
     replace:
-      "if (thrown instanceof Unanswered) { record(turn, acting, asked, before, { allowed, code: 0, reason: '' }); throw thrown }"
+      "if (isUnfinished(thrown)) { record(turn, acting, asked, before, { allowed, code: 0, reason: '' }); throw thrown }"
   }
 ]
 

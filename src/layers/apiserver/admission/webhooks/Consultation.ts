@@ -7,6 +7,10 @@
  * Chance is drawn once: the second time an object is created it gets the same uid.
  */
 import type * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import type { Converter } from "../../custom/conversion/Converter.ts"
+import type { Wanted } from "../../custom/conversion/conversionReview.ts"
+import type { JsonObject } from "../../json.ts"
 import type { Reply } from "./WebhookCaller.ts"
 import type { Hook } from "./hooks.ts"
 
@@ -35,11 +39,24 @@ export class Unanswered {
 /** States of one object that a webhook is asked about for one request. Source: the tries of a patch in the reference server. */
 const states = 6
 
+/** How often a request may find something to be converted: a write asks twice, and twice for each webhook that wants another version. */
+const conversions = 100
+
+/** An object in another version; or the sentence that the request fails with. */
+export type Conversion =
+  | { readonly _tag: "Converted"; readonly text: string }
+  | { readonly _tag: "Failed"; readonly why: string }
+
+const conversionKey = (converter: Converter, to: string, text: string): string => `${converter.id} ${to} ${text}`
+
 export class Consultation {
   readonly random: Random.Random
   private readonly tapes: ReadonlyArray<Tape>
   private readonly outcomes = new Map<string, Outcome>()
   private readonly asked = new Map<string, number>()
+  private readonly converted = new Map<string, Conversion>()
+  private conversions = 0
+  private revision: number | undefined
   /**
    * Deletions that all webhooks have let pass, each with what they warned of: of a collection there are many, and to find every answer
    * again whenever one more is missing would take the square of their number.
@@ -70,6 +87,29 @@ export class Consultation {
     this.outcomes.set(`${hook.id} ${request}`, outcome)
     const key = `${hook.id} ${about}`
     this.asked.set(key, (this.asked.get(key) ?? 0) + 1)
+  }
+
+  /** What a list is about, the present revision when the request began: who asks for conversions must not chase those who write. */
+  readAt(present: number): number {
+    return (this.revision ??= present)
+  }
+
+  conversionOf(converter: Converter, to: string, text: string): Conversion | undefined {
+    return this.converted.get(conversionKey(converter, to, text))
+  }
+
+  mayConvert(): boolean {
+    return this.conversions < conversions
+  }
+
+  recordConversion({ converter, objects, to }: Wanted, result: Result.Result<ReadonlyArray<JsonObject>, string>): void {
+    this.conversions++
+    for (const [index, text] of objects.entries()) {
+      const conversion: Conversion = Result.isFailure(result)
+        ? { _tag: "Failed", why: result.failure }
+        : { _tag: "Converted", text: JSON.stringify(result.success[index]) }
+      this.converted.set(conversionKey(converter, to, text), conversion)
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as body from "../../body.ts"
+import * as custom from "../../custom/conversion/forms.ts"
 import * as jsonPatch from "../../patch/jsonPatch.ts"
 import * as Refusal from "../../Refusal.ts"
 import type { Target } from "../../routing.ts"
@@ -14,10 +15,11 @@ import * as Kind from "../../schema/Kind.ts"
 import type { Turn } from "../../Turn.ts"
 import type { Form, Write } from "../Admission.ts"
 
-/** A copy in the version of a kind; null for what is not there. */
-export const served = (kind: Kind.Kind, object: JsonObject | undefined): Json => {
+/** A copy, in the version of a kind, of an object as the target's kind has it; null for what is not there. */
+export const served = (turn: Turn, target: Target, kind: Kind.Kind, object: JsonObject | undefined): Json => {
   if (object === undefined) return null
-  const own = kind.conversion === undefined ? object : converted.fromStored(kind, clone(object))
+  const asked = custom.objectIn(turn, target.kind, kind, object)
+  const own = kind.conversion === undefined ? asked : converted.fromStored(kind, clone(asked))
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
   return { kind: kind.kind, apiVersion: Kind.apiVersion(kind), ...rest }
 }
@@ -38,9 +40,16 @@ export const unborn = (target: Target, object: JsonObject): JsonObject => {
   return { ...object, metadata }
 }
 
-/** The object that a patch makes of another, in stored form; undefined when it says nothing. */
-export const stored = (turn: Turn, kind: Kind.Kind, document: Json, patch: string): JsonObject | undefined =>
-  patched(document, patch, (made) => body.accept(made, kind, fieldValidation.ofBody(lenient(turn), kind)))
+/** The object that a patch makes of another, as the target's kind has it; undefined when it says nothing. */
+export const stored = (
+  { target, turn }: Pick<Write, "target" | "turn">,
+  kind: Kind.Kind,
+  document: Json,
+  patch: string
+): JsonObject | undefined => {
+  const made = patched(document, patch, (one) => body.accept(one, kind, fieldValidation.ofBody(lenient(turn), kind)))
+  return made === undefined ? undefined : custom.objectIn(turn, kind, target.kind, made)
+}
 
 /** The same for an object that has one form. */
 export const same = (document: Json, patch: string): JsonObject | undefined => patched(document, patch, (made) => made)

@@ -9,7 +9,7 @@ import { arrayAt, at, isObject, numberAt, objectAt, textAt } from "../../json.ts
 import type { Json, JsonObject } from "../../json.ts"
 import type { Collection } from "../../mvcc/Collection.ts"
 import * as Version from "../../mvcc/Version.ts"
-import type { ServiceReference } from "./WebhookCaller.ts"
+import type { Call, ServiceReference } from "./WebhookCaller.ts"
 
 export interface Rule {
   readonly groups: ReadonlyArray<string>
@@ -33,10 +33,11 @@ export interface Hook {
   /** A failure to call lets the request pass. */
   readonly ignoresFailure: boolean
   readonly timeoutSeconds: number
-  readonly url: string
-  readonly service: ServiceReference | undefined
-  readonly ca: string | undefined
+  readonly address: Address
 }
+
+/** Where a webhook is, and whom to believe that it is there. */
+export type Address = Omit<Call, "body">
 
 export type Phase = "mutating" | "validating"
 
@@ -92,7 +93,6 @@ const hooksOf = (configuration: JsonObject): ReadonlyArray<Hook> => {
 }
 
 const hookOf = (one: JsonObject, id: string): Hook => {
-  const service = serviceOf(objectAt(one, "clientConfig", "service"))
   const timeoutSeconds = numberAt(one, "timeoutSeconds") || 10
   return {
     id,
@@ -103,9 +103,17 @@ const hookOf = (one: JsonObject, id: string): Hook => {
     objects: selectorOf(at(one, "objectSelector")),
     ignoresFailure: textAt(one, "failurePolicy") === "Ignore",
     timeoutSeconds,
-    url: withTimeout(addressOf(one, service), timeoutSeconds),
+    address: addressOf(objectAt(one, "clientConfig"), timeoutSeconds)
+  }
+}
+
+/** Of a `clientConfig`, with the time that the webhook has. */
+export const addressOf = (config: JsonObject | undefined, timeoutSeconds: number): Address => {
+  const service = serviceOf(objectAt(config, "service"))
+  return {
+    url: withTimeout(urlOf(config, service), timeoutSeconds),
     service,
-    ca: authorityOf(textAt(one, "clientConfig", "caBundle"))
+    ca: authorityOf(textAt(config, "caBundle"))
   }
 }
 
@@ -132,9 +140,9 @@ const serviceOf = (service: JsonObject | undefined): ServiceReference | undefine
     ? undefined
     : { namespace: textAt(service, "namespace"), name: textAt(service, "name"), port: numberAt(service, "port") || 443 }
 
-const addressOf = (one: JsonObject, service: ServiceReference | undefined): string => {
-  if (service === undefined) return textAt(one, "clientConfig", "url")
-  const path = textAt(one, "clientConfig", "service", "path")
+const urlOf = (config: JsonObject | undefined, service: ServiceReference | undefined): string => {
+  if (service === undefined) return textAt(config, "url")
+  const path = textAt(config, "service", "path")
   return `https://${service.name}.${service.namespace}.svc:${service.port}${path}`
 }
 

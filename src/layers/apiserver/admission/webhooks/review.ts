@@ -95,7 +95,7 @@ export const read = (outcome: Outcome, phase: Phase): Result.Result<Verdict, str
   return Result.mapError(verdictOf(review, uid, phase), (why) => `received invalid webhook response: ${why}`)
 }
 
-const statusWords = ({ body, status }: { readonly status: number; readonly body: string }): string => {
+export const statusWords = ({ body, status }: { readonly status: number; readonly body: string }): string => {
   if (status === 404) return "the server could not find the requested resource"
   if (status >= 500) {
     return `an error on the server (${JSON.stringify(body.slice(0, 2048))}) has prevented the request from succeeding`

@@ -136,8 +136,9 @@ const verdictOf = (hook: Hooks.Hook, deed: Deed, phase: Hooks.Phase): review.Ver
 const questionOf = (hook: Hooks.Hook, deed: Deed): Question | undefined => {
   const kind = match(hook, deed)
   if (kind === undefined) return undefined
-  const { as, before, object, operation, target } = deed
-  const form = (one: JsonObject | undefined) => (as === undefined ? forms.served(kind, one) : forms.plain(as, one))
+  const { as, before, object, operation, target, turn } = deed
+  const form = (one: JsonObject | undefined) =>
+    as === undefined ? forms.served(turn, target, kind, one) : forms.plain(as, one)
   const told = { ...deed, kind, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
   return { hook, about, request: review.requestText(told) }
@@ -200,6 +201,6 @@ const mutate = (hook: Hooks.Hook, write: Write): void => {
     return
   }
   const kind = match(hook, deed) ?? target.kind
-  const next = forms.stored(turn, kind, forms.served(kind, shown), patch)
+  const next = forms.stored(write, kind, forms.served(turn, target, kind, shown), patch)
   if (next !== undefined) forms.settle(write, next)
 }

@@ -1,0 +1,66 @@
+/** Has webhooks convert objects: reviews of a bounded size, each within its webhook's time, on the server's clock. */
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import { reply } from "../../admission/webhooks/call.ts"
+import type { WebhookCaller } from "../../admission/webhooks/WebhookCaller.ts"
+import type { JsonObject } from "../../json.ts"
+import type { Version } from "../../mvcc/Version.ts"
+import * as Refusal from "../../Refusal.ts"
+import type { Kind } from "../../schema/Kind.ts"
+import * as Turn from "../../Turn.ts"
+import { timeoutSeconds } from "./Converter.ts"
+import * as conversionReview from "./conversionReview.ts"
+import type { Wanted } from "./conversionReview.ts"
+import * as forms from "./forms.ts"
+
+/** Objects of one review, and reviews at a time. */
+const [perReview, atOnce] = [100, 4] as const
+
+export interface Converted {
+  readonly wanted: Wanted
+  /** In the order of the objects; or why there are none. */
+  readonly result: Result.Result<ReadonlyArray<JsonObject>, string>
+}
+
+/** Every review is answered as a whole; one may fail where another does not. */
+export const convert = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<ReadonlyArray<Converted>> => {
+  const reviews: Array<Wanted> = []
+  for (let start = 0; start < wanted.objects.length; start += perReview) {
+    reviews.push({ ...wanted, objects: wanted.objects.slice(start, start + perReview) })
+  }
+  return Effect.forEach(reviews, (review) => ask(caller, review), { concurrency: atOnce })
+}
+
+const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
+  Effect.flatMap(Effect.map(Random.Random, Turn.uuid), (uid) => {
+    const body = conversionReview.requestText(wanted, uid)
+    if (body === undefined) {
+      return Effect.succeed({ wanted, result: Result.fail("no supported conversion review versions") })
+    }
+    return Effect.map(reply(caller, wanted.converter.address, timeoutSeconds, body), (answer) => ({
+      wanted,
+      result: Result.isFailure(answer)
+        ? conversionReview.failed(wanted, answer.failure)
+        : conversionReview.read(wanted, uid, answer.success)
+    }))
+  })
+
+/** Has the kind's forms of versions remembered on them; what failed is the refusal. */
+export const prepare = (
+  caller: WebhookCaller,
+  kind: Kind,
+  versions: ReadonlyArray<Version>
+): Effect.Effect<Refusal.Refusal | undefined> => {
+  const wanted = forms.wantedOf(kind, versions)
+  if (wanted === undefined) return Effect.undefined
+  return Effect.map(convert(caller, wanted), (all) => {
+    let start = 0
+    for (const { result, wanted } of all) {
+      if (Result.isFailure(result)) return Refusal.internal(result.failure)
+      forms.fill(kind, versions.slice(start, start + wanted.objects.length), result.success)
+      start += wanted.objects.length
+    }
+    return undefined
+  })
+}
