@@ -47,8 +47,11 @@ export const edgeFiles = [
   "layers/manager/http/certificateFiles.ts",
   "layers/manager/http/door.ts",
   "layers/manager/http/selfSigned.ts",
+  "layers/manager/http/signing.ts",
   "layers/manager/metrics/process.ts",
   "layers/manager/servers.ts",
+  "layers/manager/webhooks/certificates/Custody.ts",
+  "layers/manager/webhooks/certificates/keyring.ts",
   "layers/apiserver/http/"
 ]
 
