@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Clusters from "../layers/manager/cluster/clusters.ts"
+import { kindsOf } from "../layers/manager/crds/report.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import { type Available, Program } from "../layers/manager/Program.ts"
 import { restricted } from "../layers/manager/roster/restricted.ts"
@@ -46,8 +47,10 @@ export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
 export const connect = Effect.fnUntraced(function* (host: Host, resolved: Resolved, table: Table) {
   const { controllers } = resolved.values
   const embedded = yield* Effect.fromResult(Roster.select(table, controllers, { embedded: true }))
+  const there = embedded.chosen.map((entry) => entry.controller)
   const cluster = yield* Clusters.connect(resolved, host.env, {
-    serviceAccounts: embedded.chosen.some((entry) => entry.controller.name === "serviceaccount")
+    serviceAccounts: there.some(({ name }) => name === "serviceaccount"),
+    kinds: kindsOf(there)
   })
   return { cluster, selection: yield* Effect.fromResult(Roster.select(table, controllers, cluster)) }
 })

@@ -23,8 +23,8 @@ export { Memcached }
 export const finalizer = "cache.example.com/finalizer"
 
 export interface Options {
-  /** What the servers run: `memcached:1.6`. */
-  readonly image: string
+  /** What the servers run; `memcached:1.6-alpine` unless said otherwise. */
+  readonly image?: string | undefined
 }
 
 const Pods = Resource.metadataOnly(Pod)
@@ -34,13 +34,13 @@ const keysOf = ({ metadata, ...pod }: KubeObject) => {
   return instance === undefined ? [] : [Key.make(metadata.namespace, instance)]
 }
 
-export const make = ({ image }: Options) =>
+export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
   Controller.make({
     name: "memcached",
     for: Memcached,
     owns: [Deployment],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
-    access: [Access.patch(Memcached), Access.patch(Memcached, "status"), Access.patch(Deployment), Access.record],
+    access: [Access.patch(Memcached), Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
     reconcile: ({ key }, { cache, client, events }) =>
       Effect.gen(function* () {
         const { apply, applyStatus } = applier(client, { fieldManager: "memcached" })

@@ -11,7 +11,9 @@ import type { KubeClient } from "../layers/KubeClient.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
 import * as Deployment from "./Deployment.ts"
+import * as EcsBinding from "./EcsBinding.ts"
 import * as GarbageCollector from "./GarbageCollector.ts"
+import * as Memcached from "./Memcached.ts"
 import * as Namespace from "./Namespace.ts"
 import * as PodCount from "./PodCount.ts"
 import * as PodGC from "./PodGC.ts"
@@ -32,6 +34,7 @@ export interface Settings {
   readonly namespaceSyncs?: number | undefined
   readonly namespaceSyncPeriod?: Duration.Duration | undefined
   readonly terminatedPodThreshold?: number | undefined
+  readonly memcachedImage?: string | undefined
 }
 
 /** What makes an entry one of kube-controller-manager's loops. */
@@ -96,5 +99,15 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     controller: PodCount.make(settings.podCount),
     byDefault: "on",
     summary: "labels the control-plane nodes with the number of pods and records it on each pod"
+  },
+  {
+    controller: Memcached.make({ image: settings.memcachedImage }),
+    byDefault: "embedded",
+    summary: "runs memcached servers, as many as each Memcached asks for"
+  },
+  {
+    controller: EcsBinding.make(),
+    byDefault: "embedded",
+    summary: "marks every EcsBinding as looked at"
   }
 ]

@@ -26,7 +26,7 @@ const ready = (name: string) =>
   Effect.flatMap(ClusterTest, (cluster) =>
     cluster.eventually(
       Effect.map(Effect.all([World.get(name), available(name)]), ([{ metadata }, condition]) => {
-        assert.deepInclude(condition, { status: "True", observedGeneration: metadata.generation })
+        assert.deepStrictEqual([condition?.status, condition?.observedGeneration], ["True", metadata.generation])
       })
     )
   )
@@ -178,7 +178,7 @@ describe("memcached", () => {
       yield* cluster.advance("2 minutes")
       const { status } = yield* World.get("cache")
       assert.lengthOf(status?.nodes ?? [], 2)
-      assert.notInclude(status?.nodes, gone)
+      assert.notInclude(status?.nodes ?? [], gone)
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 

@@ -9,6 +9,8 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
+import * as Crd from "../../../kube/crd/Crd.ts"
+import type * as Resource from "../../../kube/Resource.ts"
 import { Cache } from "../../Cache.ts"
 import { Endpoint } from "../../Endpoint.ts"
 import * as HttpTransport from "../../HttpTransport.ts"
@@ -43,6 +45,8 @@ export const identity = (host: string): Effect.Effect<string> => Effect.sync(() 
 export interface Expected {
   /** Somebody will create a service account in each namespace: the embedded server may then ask for it, as a real one does. */
   readonly serviceAccounts: boolean
+  /** Their own kinds: the embedded server serves them from the start. */
+  readonly kinds: ReadonlyArray<Resource.AnyCustom>
 }
 
 export const connect = Effect.fnUntraced(function* (
@@ -96,7 +100,8 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.embeddedPort,
-        admission: { serviceAccount: expected.serviceAccounts }
+        admission: { serviceAccount: expected.serviceAccounts },
+        crds: yield* Effect.forEach(expected.kinds, (kind) => Effect.fromResult(Crd.make(kind)))
       })
     )
   )

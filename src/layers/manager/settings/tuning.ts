@@ -51,6 +51,13 @@ export const settings = {
     group: "tuning",
     description: "So many terminated pods are kept; 0 and less keep all",
     default: "12500"
+  }),
+  memcachedImage: Setting.make(Codecs.text("image"), {
+    name: "memcached-image",
+    env: "MEMCACHED_IMAGE",
+    group: "tuning",
+    description: "Image that the servers of Memcacheds run",
+    default: "memcached:1.6-alpine"
   })
 }
 
