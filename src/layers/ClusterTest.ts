@@ -25,6 +25,7 @@ import * as WebhookCaller from "./apiserver/admission/webhooks/WebhookCaller.ts"
 import type * as Faults from "./apiserver/faults.ts"
 import { Cache, type Options as CacheOptions } from "./Cache.ts"
 import * as Accounts from "./clusterTest/accounts.ts"
+import * as Webhooks from "./clusterTest/webhooks.ts"
 import type { Descriptor, Services } from "./Controller.ts"
 import { Discovery, type NotServed } from "./Discovery.ts"
 import { KubeClient } from "./KubeClient.ts"
@@ -60,10 +61,11 @@ export interface Options {
   /** Under RBAC, whether all controllers work as the program, or each has an account for itself; `each` unless said otherwise. */
   readonly accounts?: Accounts.Options["accounts"]
   /**
-   * Admission webhooks that the objects' configurations may name, by address: `https://hooks.example/validate`, or
-   * `https://<name>.<namespace>.svc:<port>/<path>` for a service. They take a review and give one, in the test's time.
+   * The webhooks that the program declares (`Webhook.validating(…)`): the server knows of them before it has `objects`, and asks them in the test's
+   * time. Or functions that take a review and give one, for configurations among the objects, by address: `https://hooks.example/validate`,
+   * or `https://<name>.<namespace>.svc:<port>/<path>` for a service.
    */
-  readonly webhooks?: Readonly<Record<string, WebhookCaller.Handler>> | undefined
+  readonly webhooks?: Webhooks.Webhooks | undefined
   /** What the API server keeps of who asked for what; see `ApiServer.audit`. */
   readonly audit?: ApiServerOptions["audit"]
   /** How the cache reads what controllers watch. */
@@ -114,7 +116,7 @@ export class ClusterTest extends Context.Service<
       Layer.provideMerge(KubeClient.layer),
       Layer.provideMerge(ApiServer.layerTransport),
       Layer.provideMerge(ApiServer.layer({ admission, audit, authorization })),
-      Layer.provide(Layer.succeed(WebhookCaller.WebhookCaller, WebhookCaller.handlers(options.webhooks ?? {}))),
+      Layer.provideMerge(Layer.sync(WebhookCaller.WebhookCaller, () => Webhooks.caller(options.webhooks ?? {}))),
       Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
       Layer.provideMerge(Quiescence.layer)
     )
@@ -159,6 +161,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
     settle.pipe(Effect.andThen(TestClock.adjust(duration)), Effect.andThen(settle))
 
   if (options.crds !== undefined) yield* apply(options.crds)
+  yield* Webhooks.connect(options.webhooks ?? {}, apply)
   if (options.objects !== undefined) yield* apply(options.objects)
   const nodes = options.nodes === undefined ? undefined : yield* simulate(options.nodes)
   yield* server.setFaults(options.faults ?? [])
