@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { colouring, definition, Gadget, GadgetV1, lax, sizes } from "./webhook/gadget.ts"
+import { colouring, Gadget, lax, sizes } from "./webhook/gadget.ts"
 
 const place = { namespace: "default" }
 const target = { ...place, name: "one" }

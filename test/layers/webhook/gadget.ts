@@ -33,8 +33,10 @@ export const lax = {
   ...definition,
   spec: {
     ...definition.spec,
-    versions: definition.spec.versions.map((version) => ({
-      ...version,
+    versions: definition.spec.versions.map(({ name, served, storage }) => ({
+      name,
+      served,
+      storage,
       schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
     }))
   }
