@@ -3,7 +3,9 @@
  * program has beyond them is not listed; where a default follows from the others it stands with its own test. Source: framework.md 5.1.
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
 import type { Setting } from "../../src/layers/manager/setting.ts"
+import * as SettingSources from "../../src/layers/manager/setting/sources.ts"
 import { settings } from "../../src/layers/manager/settings.ts"
 
 const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
@@ -64,6 +66,13 @@ const promised: ReadonlyArray<
   ["metrics-cert-name", [], "CM_METRICS_CERT_NAME", "tls.crt"],
   ["metrics-cert-key", [], "CM_METRICS_CERT_KEY", "tls.key"],
   ["health-probe-bind-address", ["health-addr"], "CM_HEALTH_PROBE_BIND_ADDRESS", ":8081"],
+  ["skip-webhook-config", [], "CM_SKIP_WEBHOOK_CONFIG", "true"],
+  ["webhook-port", [], "CM_WEBHOOK_PORT", "9443"],
+  ["webhook-host", [], "CM_WEBHOOK_HOST", undefined],
+  ["webhook-cert-path", [], "CM_WEBHOOK_CERT_PATH", undefined],
+  ["webhook-cert-name", [], "CM_WEBHOOK_CERT_NAME", "tls.crt"],
+  ["webhook-cert-key", [], "CM_WEBHOOK_CERT_KEY", "tls.key"],
+  ["webhook-self-signed", [], "CM_WEBHOOK_SELF_SIGNED", "false"],
   ["pprof-bind-address", ["profiling"], "CM_PPROF_BIND_ADDRESS", "0"],
   ["zap-devel", [], "CM_ZAP_DEVEL", "false"],
   ["zap-encoder", [], "CM_ZAP_ENCODER", "json"],
@@ -86,4 +95,25 @@ describe("what is promised of a setting", () => {
       assert.deepStrictEqual([setting.env, setting.default || undefined], [env, byDefault])
     })
   }
+})
+
+describe("ENABLE_WEBHOOKS, which says the opposite of skip-webhook-config", () => {
+  const said = (env: Record<string, string>) =>
+    Result.map(
+      SettingSources.resolve({ skip: settings.skipWebhookConfig }, { flags: new Map(), env }),
+      ({ values }) => values.skip
+    )
+
+  it("counts when the setting's own variable is not set", () => {
+    assert.deepStrictEqual(said({ ENABLE_WEBHOOKS: "false" }), Result.succeed(true))
+    assert.deepStrictEqual(said({ ENABLE_WEBHOOKS: "true" }), Result.succeed(false))
+    assert.deepStrictEqual(said({ ENABLE_WEBHOOKS: "" }), Result.succeed(true))
+    assert.deepStrictEqual(said({ ENABLE_WEBHOOKS: "true", CM_SKIP_WEBHOOK_CONFIG: "true" }), Result.succeed(true))
+  })
+
+  it("is named when it cannot be read", () => {
+    const refused = said({ ENABLE_WEBHOOKS: "perhaps" })
+    assert.isTrue(Result.isFailure(refused))
+    if (Result.isFailure(refused)) assert.match(refused.failure.message, /^ENABLE_WEBHOOKS does not take "perhaps"/)
+  })
 })

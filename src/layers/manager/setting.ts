@@ -29,6 +29,7 @@ export const groups = {
   tuning: "Tuning of controllers",
   leadership: "Leader election",
   servers: "Probes and metrics",
+  webhooks: "Webhooks",
   logs: "Logs",
   telemetry: "Telemetry",
   process: "Process",
@@ -44,6 +45,8 @@ export interface Setting<out A> {
   readonly aliases: ReadonlyArray<string>
   /** The environment variable; undefined where there is none. */
   readonly env: string | undefined
+  /** Another one, which counts when that is not set. */
+  readonly variable: Variable | undefined
   readonly group: Group
   /** One sentence without a full stop; the default is added to it. */
   readonly description: string
@@ -54,6 +57,15 @@ export interface Setting<out A> {
   readonly codec: Codec<unknown>
   /** None: the text, or the absence of one, means nothing here. An absent default must mean something. */
   readonly read: (text: string | undefined) => Option.Option<A>
+}
+
+/** An environment variable that others have made a habit of. */
+export interface Variable {
+  readonly name: string
+  /** As documentation has it. */
+  readonly shown: string
+  /** The text of the setting that the text of the variable stands for. */
+  readonly read: (text: string) => string
 }
 
 /** Settings by the property under which the program finds their values. */
@@ -68,6 +80,7 @@ interface Described {
   readonly aliases?: ReadonlyArray<string> | undefined
   /** Absent: `CM_` and the name in capitals. False: none. */
   readonly env?: string | false | undefined
+  readonly variable?: Variable | undefined
   readonly group: Group
   readonly description: string
   readonly secret?: boolean | undefined
@@ -104,6 +117,7 @@ const described = (codec: Codec<unknown>, options: Described) => ({
   name: options.name,
   aliases: options.aliases ?? [],
   env: options.env === false ? undefined : (options.env ?? environmentName(options.name)),
+  variable: options.variable,
   group: options.group,
   description: options.description,
   isSecret: options.secret === true,

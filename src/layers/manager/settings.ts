@@ -15,6 +15,7 @@ import * as Process from "./settings/process.ts"
 import * as Servers from "./settings/servers.ts"
 import * as Telemetry from "./settings/telemetry.ts"
 import * as Tuning from "./settings/tuning.ts"
+import * as Webhooks from "./settings/webhooks.ts"
 
 /** Of every program, whichever controllers it has. */
 export const common = {
@@ -23,6 +24,7 @@ export const common = {
   ...Controllers.settings,
   ...Leadership.settings,
   ...Servers.settings,
+  ...Webhooks.settings,
   ...Logs.settings,
   ...Telemetry.settings,
   ...Process.settings
@@ -50,6 +52,9 @@ const twofold = ({ origins, values }: Resolved<typeof common>): string | undefin
   }
   if (origins.syncPeriod._tag !== "Default" && Option.isSome(values.minResyncPeriod)) {
     return `${written(origins.syncPeriod)} and ${written(origins.minResyncPeriod)} cannot both say when to look again: leave one of them out`
+  }
+  if (Option.isSome(values.webhookCertPath) && values.webhookSelfSigned) {
+    return `${written(origins.webhookCertPath)} and ${written(origins.webhookSelfSigned)} cannot both say where the webhooks' certificate comes from: leave one of them out`
   }
   return undefined
 }

@@ -30,7 +30,7 @@ const row = (setting: Setting.Setting<unknown>): string => {
   const words = setting.codec.choices === undefined ? "" : ` (${setting.codec.choices.join(", ")})`
   const cells = [
     names,
-    setting.env === undefined ? "" : `\`${setting.env}\``,
+    [setting.env, setting.variable?.shown].flatMap((one) => (one === undefined ? [] : [`\`${one}\``])).join(", "),
     usual === undefined ? "" : `\`${usual}\``,
     setting.description + words
   ]

@@ -35,6 +35,7 @@ export const describe = (setting: Setting.Setting<unknown>): string => {
     ...(setting.env === undefined || setting.env === Setting.environmentName(setting.name)
       ? []
       : [`or ${setting.env}`]),
+    ...(setting.variable === undefined ? [] : [`or ${setting.variable.shown}`]),
     ...(usual === undefined ? [] : [`default ${usual}`])
   ]
   return facts.length === 0 ? setting.description : `${setting.description} (${facts.join("; ")})`

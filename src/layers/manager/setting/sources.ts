@@ -53,6 +53,10 @@ export const said = (setting: Setting.Setting<unknown>, { env, file, flags }: So
   if (setting.env !== undefined && variable !== undefined && variable !== "") {
     return { origin: { _tag: "Environment", name: setting.env }, text: variable }
   }
+  const other = setting.variable === undefined ? "" : (env[setting.variable.name] ?? "")
+  if (setting.variable !== undefined && other !== "") {
+    return { origin: { _tag: "Environment", name: setting.variable.name }, text: setting.variable.read(other) }
+  }
   const entry = file?.entries.find(([key]) => isNamed(setting, key))
   if (file !== undefined && entry !== undefined) {
     return { origin: { _tag: "File", name: entry[0], path: file.path }, text: entry[1] }

@@ -1,0 +1,67 @@
+/** Whether and where the API server's reviews are answered, and with which certificate. */
+import * as Option from "effect/Option"
+import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
+
+const port: Setting.Codec<number> = {
+  ...Codecs.integer({ min: -1, max: 65_535, expected: "a port from 0 to 65535, or -1 for none" }),
+  metavar: "port"
+}
+
+export const settings = {
+  skipWebhookConfig: Setting.make(Codecs.boolean, {
+    name: "skip-webhook-config",
+    // As projects made with kubebuilder have it, where it says the opposite.
+    variable: {
+      name: "ENABLE_WEBHOOKS",
+      shown: "ENABLE_WEBHOOKS=false",
+      read: (text) =>
+        Option.match(Codecs.boolean.decode(text), { onNone: () => text, onSome: (enabled) => String(!enabled) })
+    },
+    group: "webhooks",
+    description: "Serve no webhooks, and need no certificate for them",
+    default: "true"
+  }),
+  webhookPort: Setting.make(port, {
+    name: "webhook-port",
+    group: "webhooks",
+    description: "Port of the webhooks; 0 takes a free one, -1 turns them off",
+    default: "9443"
+  }),
+  webhookHost: Setting.optional(Codecs.text("host"), {
+    name: "webhook-host",
+    group: "webhooks",
+    description:
+      "Address that webhooks are served on; all of the machine's without it, 127.0.0.1 on the embedded cluster"
+  }),
+  webhookCertPath: Setting.optional(Codecs.text("directory"), {
+    name: "webhook-cert-path",
+    group: "webhooks",
+    description: "Directory with the certificate of the webhooks, as a Secret is mounted; read again when it changes"
+  }),
+  webhookCertName: Setting.make(Codecs.text("file"), {
+    name: "webhook-cert-name",
+    group: "webhooks",
+    description: "Name of the certificate in that directory",
+    default: "tls.crt"
+  }),
+  webhookCertKey: Setting.make(Codecs.text("file"), {
+    name: "webhook-cert-key",
+    group: "webhooks",
+    description: "Name of its key in that directory",
+    default: "tls.key"
+  }),
+  webhookClientCa: Setting.optional(Codecs.text("file"), {
+    name: "webhook-client-ca-name",
+    group: "webhooks",
+    description:
+      "Name of a file in that directory with authorities: only who shows a certificate by one of them is answered"
+  }),
+  webhookSelfSigned: Setting.make(Codecs.boolean, {
+    name: "webhook-self-signed",
+    group: "webhooks",
+    description:
+      "Make, share and renew the certificate without anybody's help, and tell the API server of its authority; on the embedded cluster this is so without a directory",
+    default: "false"
+  })
+}
