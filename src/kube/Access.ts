@@ -78,7 +78,7 @@ export const create = write("create")
 /** May replace whole objects, or a subresource of them. */
 export const update = write("update")
 
-/** Patches of every type, server-side apply included. */
+/** Patches of every type, server-side apply included; one that may create its object needs `create` too. */
 export const patch = write("patch")
 
 /** May delete one object at a time. */

@@ -3,7 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../../src/kube/Access.ts"
-import { ConfigMap, Pod, Secret } from "../../src/kube/resources.ts"
+import { ConfigMap, Node, Pod, Secret } from "../../src/kube/resources.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { applier } from "../../src/layers/controller/writes/apply.ts"
 import { createOrUpdate } from "../../src/layers/controller/writes/createOrUpdate.ts"
@@ -16,8 +16,10 @@ export const writing = Controller.make({
   for: Pod,
   owns: [Secret],
   access: [
+    Access.create(Pod),
     Access.patch(Pod),
     Access.patch(Pod, "status"),
+    Access.patch(Node),
     Access.create(Secret),
     Access.update(Secret),
     Access.create(ConfigMap),
@@ -27,7 +29,7 @@ export const writing = Controller.make({
     Effect.gen(function* () {
       const pod = yield* tools.cache.get(Pod, key)
       if (pod === undefined) return
-      const { apply, applyStatus } = applier(tools.client, { fieldManager: "writing" })
+      const { apply, applyStatus } = applier(tools.client)
       const node: string | undefined = (yield* apply(Pod, { metadata })).spec?.nodeName
       yield* applyStatus(Pod, pod, { phase: "Running" })
       const written = yield* createOrUpdate(tools, {
@@ -45,6 +47,8 @@ export const writing = Controller.make({
 
       // @ts-expect-error: no patch of secrets was declared
       void apply(Secret, { metadata })
+      // @ts-expect-error: nodes may be patched, but an apply may create one
+      void apply(Node, { metadata })
       // @ts-expect-error: nor of the status of secrets
       void applyStatus(Secret, written.object, {})
       // @ts-expect-error: an object has a name
@@ -53,7 +57,7 @@ export const writing = Controller.make({
       void applyStatus(Pod, pod, { phases: "Running" })
       // @ts-expect-error: config maps may be written, but not read
       void createOrUpdate(tools, { resource: ConfigMap, ...metadata, mutate: () => ({ metadata }) })
-      // @ts-expect-error: pods may be read, but not created
+      // @ts-expect-error: pods may be read and created, but not updated
       void createOrUpdate(tools, { resource: Pod, ...metadata, mutate: () => ({ metadata }) })
       // @ts-expect-error: no patch of secrets was declared
       void finalize(tools.client, { resource: Secret, object: written.object, finalizers: {} })

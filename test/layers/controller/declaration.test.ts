@@ -37,6 +37,38 @@ describe("a declaration that cannot work fails when it is made", () => {
       () => Controller.make({ name, predicate: Predicate.generationChanged, sources: [Stream.empty], reconcile }),
       /`predicate` filters .* declare `for`$/
     ],
+    [
+      "nothing to do",
+      // @ts-expect-error: the types say so too, where there are any
+      () => Controller.make({ name, for: Pod }),
+      /declare `reconcile`, .* or `reconcileObject`/
+    ],
+    [
+      "two reconciles",
+      // @ts-expect-error: the types say so too, where there are any
+      () => Controller.make({ name, for: Pod, reconcile, reconcileObject: reconcile }),
+      /two forms of one thing: declare one of them$/
+    ],
+    [
+      "objects of no kind",
+      // @ts-expect-error: the types say so too, where there are any
+      () => Controller.make({ name, sources: [Stream.empty], reconcileObject: reconcile }),
+      /objects of the `for` kind: declare `for`$/
+    ],
+    [
+      "finalizers beside a reconcile of keys",
+      // @ts-expect-error: the types say so too, where there are any
+      () => Controller.make({ name, for: Pod, finalizers: { "example.com/a": reconcile }, reconcile }),
+      /call `finalize`$/
+    ],
+    ...["door", "example.com/", "/door", "Example.com/door", "example.com/a b"].map(
+      (bad) =>
+        [
+          `the finalizer ${JSON.stringify(bad)}`,
+          () => Controller.make({ name, for: Pod, finalizers: { [bad]: reconcile }, reconcileObject: reconcile }),
+          /must have the form `example\.com\/what-for`$/
+        ] as const
+    ),
     ["no source at all", () => Controller.make({ name, reconcile }), /nothing would ever ask for a reconcile/],
     ["a kind that is every kind", () => Controller.make({ name, for: Resource.anything, reconcile }), /is no kind/],
     [
@@ -54,6 +86,11 @@ describe("a declaration that cannot work fails when it is made", () => {
       "a cluster-scoped kind that a namespaced one owns",
       () => Controller.make({ name, for: ConfigMap, owns: [Node], reconcile }),
       /cannot own Node, .* from ConfigMap, which is not: use `watches`/
+    ],
+    [
+      "the same with options",
+      () => Controller.make({ name, for: ConfigMap, owns: [Controller.owned(Node)], reconcile }),
+      /cannot own Node/
     ],
     [
       "an index of a kind that it does not read",
@@ -99,6 +136,8 @@ describe("a declaration that cannot work fails when it is made", () => {
       () => Controller.make({ name, sources: [Stream.empty], reconcile }),
       () => Controller.make({ name, watches: [Controller.watch(Secret, Trigger.self)], reconcile }),
       () => Controller.make({ name, for: Node, owns: [Node, Pod], reconcile }),
+      () => Controller.make({ name, for: Node, owns: [Controller.owned(Pod)], reconcileObject: reconcile }),
+      () => Controller.make({ name, for: Pod, finalizers: { "a.b/c": reconcile }, reconcileObject: reconcile }),
       () => Controller.make({ name, for: Resource.metadataOnly(Pod), concurrency: 3, reconcile })
     ]
     assert.deepStrictEqual(

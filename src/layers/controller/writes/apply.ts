@@ -26,8 +26,11 @@ type IntentOf<R> = R extends Resource.Resource<infer A> ? Intent<A> : never
 type StatusOf<R> = Resource.Object<R> extends { readonly status?: infer S } ? Partial<NonNullable<S>> : object
 
 export interface Applier<A> {
-  /** Needs `Access.patch` of the kind. Fails with `Conflict` only without `force`; the error names whose the fields are. */
-  readonly apply: <R extends Access.Granted<A, "patch">>(
+  /**
+   * Creates what is not there, so it needs `Access.create` and `Access.patch` of the kind, as the API server does. Fails with `Conflict`
+   * only without `force`; the error names whose the fields are.
+   */
+  readonly apply: <R extends Extract<Access.Granted<A, "patch">, Access.Granted<A, "create">>>(
     resource: R,
     intent: IntentOf<R>
   ) => Effect.Effect<Resource.Object<R>, ApiError>

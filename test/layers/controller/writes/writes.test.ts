@@ -151,7 +151,7 @@ describe("applier", () => {
     Controller.make({
       name: "telling",
       for: Pod,
-      access: [Access.patch(Pod), Access.patch(Pod, "status"), Access.patch(ConfigMap)],
+      access: [Access.patch(Pod), Access.patch(Pod, "status"), Access.create(ConfigMap), Access.patch(ConfigMap)],
       reconcile: ({ key }, { cache, client }) =>
         Effect.gen(function* () {
           const pod = yield* cache.get(Pod, key)
