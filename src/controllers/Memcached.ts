@@ -40,7 +40,7 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
     for: Memcached,
     owns: [Deployment],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
-    access: [Access.patch(Memcached), Access.patch(Memcached, "status"), Access.create(Deployment), Access.create(Deployment), Access.patch(Deployment), Access.record],
+    access: [Access.patch(Memcached), Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
     reconcile: ({ key }, { cache, client, events }) =>
       Effect.gen(function* () {
         const { apply, applyStatus } = applier(client, { fieldManager: "memcached" })
