@@ -39,11 +39,10 @@ export const make = () =>
     name: "ecsbinding",
     for: EcsBinding,
     access: [Access.patch(EcsBinding)],
-    reconcile: ({ key, name }, { cache, client }) =>
-      Effect.gen(function* () {
-        const binding = yield* cache.get(EcsBinding, key)
-        if (binding === undefined) return yield* Effect.logInfo("EcsBinding is gone")
-        if (binding.metadata.annotations?.[annotation] === "true") return
-        yield* client.patch(EcsBinding, { name }, Patch.merge({ metadata: { annotations: { [annotation]: "true" } } }))
-      })
+    reconcileObject: ({ metadata: { annotations, name } }, { client }) =>
+      annotations?.[annotation] === "true"
+        ? Effect.void
+        : Effect.asVoid(
+            client.patch(EcsBinding, { name }, Patch.merge({ metadata: { annotations: { [annotation]: "true" } } }))
+          )
   })

@@ -12,7 +12,6 @@ import * as Resource from "../kube/Resource.ts"
 import { Deployment, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import { applier } from "../layers/controller/writes/apply.ts"
-import { finalize } from "../layers/controller/writes/finalize.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as Trigger from "../streams/trigger.ts"
 import { Memcached } from "./memcached/kind.ts"
@@ -29,9 +28,10 @@ export interface Options {
 
 const Pods = Resource.metadataOnly(Pod)
 
-const keysOf = ({ metadata, ...pod }: KubeObject) => {
-  const instance = instanceOf({ metadata, ...pod })
-  return instance === undefined ? [] : [Key.make(metadata.namespace, instance)]
+/** The Memcached that a pod belongs to, if it does to one. */
+const keysOf = (pod: KubeObject) => {
+  const instance = instanceOf(pod)
+  return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
 }
 
 export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
@@ -40,27 +40,21 @@ export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
     for: Memcached,
     owns: [Deployment],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
-    access: [Access.patch(Memcached), Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
-    reconcile: ({ key }, { cache, client, events }) =>
+    access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
+    finalizers: {
+      [finalizer]: (memcached, { events }) =>
+        events.warning(
+          memcached,
+          "Deleting",
+          `Custom Resource ${memcached.metadata.name} is being deleted from the namespace ${memcached.metadata.namespace}`
+        )
+    },
+    reconcileObject: (memcached, { cache, client }) =>
       Effect.gen(function* () {
-        const { apply, applyStatus } = applier(client, { fieldManager: "memcached" })
-        const found = yield* cache.get(Memcached, key)
-        if (found === undefined) return Reconcile.done
-        const memcached = yield* finalize(client, {
-          resource: Memcached,
-          object: found,
-          finalizers: {
-            [finalizer]: (object) =>
-              events.warning(
-                object,
-                "Deleting",
-                `Custom Resource ${object.metadata.name} is being deleted from the namespace ${object.metadata.namespace}`
-              )
-          }
-        })
-        if (memcached === undefined) return Reconcile.done
+        const { apply, applyStatus } = applier(client)
+        const key = Key.of(memcached)
         const { deployment, isBlocked, status } = plan({
-          memcached: yield* Effect.fromResult(Memcached.decode(memcached)),
+          memcached,
           image,
           deployment: yield* cache.get(Deployment, key),
           pods: yield* cache.byIndex(Pods, "memcached", key),

@@ -36,7 +36,7 @@ export const plan = (situation: Situation): Plan => {
   const status = statusOf(situation, isBlocked)
   return {
     deployment: isBlocked || isSo(deployment, wanted, memcached) ? undefined : wanted,
-    status: Equality.equal(memcached.status, status) ? undefined : status,
+    status: Equality.covers(memcached.status, status) ? undefined : status,
     isBlocked
   }
 }
@@ -89,6 +89,7 @@ const mayTake = (deployment: Deployment, memcached: Memcached): boolean =>
   (Owner.controllerOf(deployment) === undefined &&
     Equality.equal(deployment.spec?.selector.matchLabels, labelsOf(memcached)))
 
+/** What is this controller's to say; other conditions are those of others. */
 const statusOf = ({ deployment, memcached, now, pods }: Situation, isBlocked: boolean) => {
   const { name, generation } = memcached.metadata
   const { size } = memcached.spec
@@ -103,7 +104,7 @@ const statusOf = ({ deployment, memcached, now, pods }: Situation, isBlocked: bo
     observedGeneration: generation
   }
   return {
-    conditions: Conditions.set(memcached.status?.conditions, claim, now),
+    conditions: Conditions.set(memcached.status?.conditions, claim, now).filter(({ type }) => type === claim.type),
     nodes: pods.map(({ metadata }) => metadata.name).toSorted()
   }
 }
