@@ -1,6 +1,6 @@
 /**
- * `crds` as a process: no controller of the program declares a kind of its own yet, and that is what it says. And what kubectl shows of a
- * definition that follows from Schemas. Needs kubectl for that.
+ * `crds` as a process: it is about the kinds of the chosen controllers, and says when there are none. And what kubectl shows of a definition
+ * that follows from Schemas. Needs kubectl for that.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -17,11 +17,13 @@ const sentence = "none of the chosen controllers declares a kind of its own"
 
 describe.concurrent("crds", () => {
   for (const [args, said] of [
+    // On a cluster of one's own it is off unless it is named.
     [["print"], `# ${sentence}\n`],
-    [["install", "--cluster=embedded"], `${sentence}\n`],
-    [["diff", "--cluster=embedded"], `${sentence}\n`]
+    [["install", "--cluster=embedded", "--controllers=pod-count"], `${sentence}\n`],
+    [["install", "--cluster=embedded"], "ecsbinding.hopegi.com unchanged\nmemcacheds.cache.example.com unchanged\n"],
+    [["diff", "--cluster=embedded", "--controllers=memcached"], "memcacheds.cache.example.com is the same\n"]
   ] as const) {
-    it.live(`${args[0]} says when there are no such kinds`, () =>
+    it.live(`crds ${args.join(" ")}`, () =>
       Effect.gen(function* () {
         const { code, stdout } = yield* Process.run(["crds", ...args])
         assert.strictEqual(stdout, said)
