@@ -9,6 +9,7 @@ import { once } from "node:events"
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
+import { blocksOf, commandsOf, differ, normal, sorted } from "./documents/blocks.mjs"
 import { folder, main, root, run } from "./run.mjs"
 
 const file = join(root, "README.md")
@@ -17,39 +18,6 @@ const said = (line) => process.stdout.write(`${line}\n`)
 
 /** A program that is not as far within this time will not get there. */
 const patience = 60_000
-
-const blocksOf = (text) =>
-  [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, body]) => ({ language, body }))
-
-/** `$ command` lines, each with the lines that are shown below it. */
-const commandsOf = (body) =>
-  body
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => {
-      const [command, ...output] = part.trimEnd().split("\n")
-      return { command, output: output.join("\n").trim() }
-    })
-
-/** Without what differs between two runs that went the same way, and npm's remarks about the configuration of a machine. */
-const normal = (text) =>
-  text
-    .replace(/^npm warn .*\n/gm, "")
-    // Which of the two ports somebody else has is a matter of the machine.
-    .replace(/^timestamp=.*message="(Serving|cannot serve) (probes|metrics)\b.*\n?/gm, "")
-    .trim()
-    .replace(/timestamp=\S+/g, "timestamp=TIME")
-    .replace(/fiber=#\d+/g, "fiber=#N")
-    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
-    .replace(/\/\S*\/embedded-cluster-\w+\//g, "/embedded-cluster/")
-    .replace(/\/\S*\/\.kube\/config/g, "HOME/.kube/config")
-    .replace(/\(x\d+ over \w+\)/g, "")
-    .replace(/(?<=\s)(\d+[smhd])+(?=\s)/g, "AGE")
-    .replace(/pod count is \d+$/gm, "pod count is N")
-    .replace(/-[bcdfghjklmnpqrstvwxz2456789]{6,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?(?=\s)/g, "-HASH")
-    .replace(/-{3,}/g, "---")
-    .replace(/[ \t]+/g, " ")
-    .replace(/ $/gm, "")
 
 /** Type-checks the `ts` blocks as files of a project that has the built package, and runs those that are tests. */
 const typescript = (bodies) => {
@@ -134,15 +102,6 @@ const shell = (command, env) =>
       resolve(error === null ? stdout : `${stdout}${stderr}`)
     )
   })
-
-/**
- * The order of lines is not compared: two pipes carry what a program says, and events of one second come in any order. Nor is
- * how often one comes: the first count may be made before all pods are there.
- */
-const sorted = (text) => [...new Set(normal(text).split("\n"))].map(String).sort().join("\n")
-
-const differ = (command, shown, printed) =>
-  new Error(`"${command}" no longer prints what the README shows.\n--- shown\n${shown}\n--- printed\n${printed}`)
 
 /** Repeats a command until it prints what is shown: what it looks at comes about while the program runs. */
 const eventually = async (command, env, shown) => {

@@ -135,7 +135,14 @@ const namedShapes = (file, symbols) => {
       const declaration = node.getText()
       const isPrivate = !declaration.startsWith("export ")
       const doc = commentOf(node) ?? ""
-      found.set(name, { name, doc, texts: [declaration], fields: isPrivate ? [] : fieldsOf(node), isShape: true, isPrivate })
+      found.set(name, {
+        name,
+        doc,
+        texts: [declaration],
+        fields: isPrivate ? [] : fieldsOf(node),
+        isShape: true,
+        isPrivate
+      })
       texts.push(declaration)
     }
   }
