@@ -19,6 +19,7 @@ import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
 import { services } from "./services.ts"
 import { telemetry } from "./telemetry.ts"
+import { webhooks } from "./webhooks.ts"
 
 export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved) {
   const { name } = yield* Program
@@ -43,21 +44,28 @@ const work = (host: Host, resolved: Resolved) =>
     const left = sentence(table, restriction(resolved))
     if (left !== undefined) yield* Effect.logInfo(left)
     yield* servers(host, resolved, cluster, selection)
-    const controllers = ledBy(selection, undefined)
     const identify = yield* identities(settings, cluster, selection)
     return yield* Effect.flatMap(Leases.leadership(settings, cluster), ({ core, own }) =>
-      Manager.run({
-        controllers,
-        groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
-        warm: settings.warm,
-        onLost: settings.onLost,
-        onStuck: (message) => Effect.sync(() => abandon(host, program.name, message)),
-        startInterval: settings.startInterval,
-        missingKinds: settings.missingKinds,
-        isolation: settings.isolation,
-        syncTimeout: settings.syncTimeout,
-        identify
-      }).pipe(Effect.provideService(Leadership, own), Effect.provideService(Defaults, loops(settings)))
+      Effect.gen(function* () {
+        const keepers = yield* webhooks(resolved, cluster, { selection, table })
+        return yield* Manager.run({
+          controllers: [...keepers, ...ledBy(selection, undefined)],
+          groups: [{ leadership: core, controllers: ledBy(selection, "core") }],
+          warm: settings.warm,
+          onLost: settings.onLost,
+          onStuck: (message) => Effect.sync(() => abandon(host, program.name, message)),
+          startInterval: settings.startInterval,
+          missingKinds: settings.missingKinds,
+          isolation: settings.isolation,
+          syncTimeout: settings.syncTimeout,
+          identify
+        })
+      }).pipe(
+        // Webhooks close while what they work with is still there.
+        Effect.scoped,
+        Effect.provideService(Leadership, own),
+        Effect.provideService(Defaults, loops(settings))
+      )
     ).pipe(
       Effect.provide(
         Layer.provideMerge(program.services, Layer.merge(Cloud.layerOf(settings), services(settings, cluster)))

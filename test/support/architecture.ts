@@ -52,6 +52,8 @@ export const edgeFiles = [
   "layers/manager/servers.ts",
   "layers/manager/webhooks/certificates/Custody.ts",
   "layers/manager/webhooks/certificates/keyring.ts",
+  "layers/manager/webhooks/server.ts",
+  "layers/manager/webhooks/started.ts",
   "layers/apiserver/http/"
 ]
 

@@ -56,6 +56,9 @@ const twofold = ({ origins, values }: Resolved<typeof common>): string | undefin
   if (Option.isSome(values.webhookCertPath) && values.webhookSelfSigned) {
     return `${written(origins.webhookCertPath)} and ${written(origins.webhookSelfSigned)} cannot both say where the webhooks' certificate comes from: leave one of them out`
   }
+  if (Option.isSome(values.webhookClientCa) && Option.isNone(values.webhookCertPath)) {
+    return `${written(origins.webhookClientCa)} is a file in the directory of --webhook-cert-path, which was not said`
+  }
   return undefined
 }
 

@@ -21,3 +21,12 @@ export const parse = (text: string): Option.Option<Address | undefined> => {
 
 export const format = ({ host, port }: Address): string =>
   `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`
+
+/**
+ * Of the many ways to write a host one, so that what a certificate is for can be compared with what it should be for: names in lower case,
+ * addresses of IPv6 at their shortest.
+ */
+export const canonical = (host: string): string =>
+  host.includes(":") && URL.canParse(`http://[${host}]`)
+    ? new URL(`http://[${host}]`).hostname.slice(1, -1)
+    : host.toLowerCase()

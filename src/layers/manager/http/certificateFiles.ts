@@ -1,15 +1,17 @@
 /**
  * A server's certificate from files that somebody else renews: read at the start, looked at again when something happens in their
- * directory and every ten seconds, because not every file system tells; exchanged when it has changed. A pair that cannot be read, or does not belong together because only half of it has been replaced yet,
- * changes nothing; the one before stays. Content is compared, not times, so links that are swapped, as for mounted secrets, are seen.
+ * directory and every ten seconds, because not every file system tells; exchanged when it has changed. A pair that cannot be read, or does
+ * not belong together because only half of it has been replaced yet, changes nothing; the one before stays. Content is compared, not times, so links that are swapped, as for mounted secrets, are seen.
  * Platform edge. Source: framework.md 2.13.
  */
+import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { X509Certificate } from "node:crypto"
 import { type FSWatcher, watch } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -24,6 +26,10 @@ export interface Files {
   /** Names of the files in it. */
   readonly cert: string
   readonly key: string
+  /** Of those whose certificates clients must show; absent: clients need not show any. */
+  readonly clientAuthorities?: string | undefined
+  /** One whose time has not come or is over is refused like one that cannot be read. Default false. */
+  readonly mustBeValid?: boolean | undefined
 }
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
@@ -38,21 +44,37 @@ const interval = "10 seconds"
 
 /** Reads the pair and makes sure that it is one. */
 export const read = (files: Files): Effect.Effect<Certificate, CertificateError> =>
-  Effect.andThen(Metric.update(reads, 1), () =>
-    Effect.tryPromise({
-      try: async () => {
-        const [cert, key] = await Promise.all(
-          [files.cert, files.key].map((name) => readFile(join(files.directory, name), "utf8"))
-        )
-        createSecureContext({ cert, key })
-        return { cert: cert ?? "", key: Redacted.make(key ?? "") }
-      },
-      catch: (error) => new CertificateError({ message: explain(files, error) })
-    })
-  ).pipe(Effect.tapError(() => Metric.update(errors, 1)))
+  Metric.update(reads, 1).pipe(
+    Effect.andThen(Clock.currentTimeMillis),
+    Effect.flatMap((now) =>
+      Effect.tryPromise({
+        try: () => load(files, now),
+        catch: (error) => new CertificateError({ message: explain(files, error) })
+      })
+    ),
+    Effect.tapError(() => Metric.update(errors, 1))
+  )
+
+const load = async (files: Files, now: number): Promise<Certificate> => {
+  const text = (name: string) => readFile(join(files.directory, name), "utf8")
+  const [cert, key] = await Promise.all([text(files.cert), text(files.key)])
+  createSecureContext({ cert, key })
+  const { validFrom, validTo } = new X509Certificate(cert)
+  if (files.mustBeValid === true && now >= Date.parse(validTo)) throw new Error(`it has expired, on ${validTo}`)
+  if (files.mustBeValid === true && now < Date.parse(validFrom)) throw new Error(`it is not valid before ${validFrom}`)
+  if (files.clientAuthorities === undefined) return { cert, key: Redacted.make(key) }
+  const clientAuthorities = await text(files.clientAuthorities)
+  if (!clientAuthorities.includes("-----BEGIN CERTIFICATE-----")) {
+    throw new Error(`${files.clientAuthorities} has no certificate`)
+  }
+  createSecureContext({ ca: clientAuthorities })
+  return { cert, key: Redacted.make(key), clientAuthorities }
+}
 
 const explain = ({ cert, directory, key }: Files, error: unknown): string => {
-  const why = error instanceof Error ? error.message : String(error)
+  const said = error instanceof Error ? error.message : String(error)
+  // As OpenSSL has it.
+  const why = said.includes("key values mismatch") ? `${key} is not the key of ${cert}` : said
   return `cannot use ${cert} and ${key} in ${directory} as a server's certificate and key: ${why}`
 }
 
@@ -109,4 +131,4 @@ const watcherOf = (directory: string, tell: () => void): FSWatcher | undefined =
 }
 
 const isSame = (a: Certificate, b: Certificate): boolean =>
-  a.cert === b.cert && Redacted.value(a.key) === Redacted.value(b.key)
+  a.cert === b.cert && a.clientAuthorities === b.clientAuthorities && Redacted.value(a.key) === Redacted.value(b.key)

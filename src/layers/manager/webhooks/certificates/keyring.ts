@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { createPrivateKey, X509Certificate } from "node:crypto"
+import { canonical } from "../../http/address.ts"
 import type { Certificate } from "../../http/Listener.ts"
 import * as Signing from "../../http/signing.ts"
 import * as Rotation from "./rotation.ts"
@@ -89,7 +90,7 @@ const validityOf = ({ validFrom, validTo }: X509Certificate) => ({
 const authorityOf = (one: X509Certificate): Rotation.Authority => ({ id: one.fingerprint256, ...validityOf(one) })
 
 const namesOf = ({ subjectAltName = "" }: X509Certificate): ReadonlyArray<string> =>
-  subjectAltName.split(", ").map((one) => one.replace(/^(DNS|IP Address):/, ""))
+  subjectAltName.split(", ").map((one) => canonical(one.replace(/^(DNS|IP Address):/, "")))
 
 /** Beside the certificates' own, common names are for people: one name that fits, whatever the hosts are. */
 const commonName = "effect-controller-manager webhooks"

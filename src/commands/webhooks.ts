@@ -1,0 +1,108 @@
+/** Webhooks, as the settings want them served, and what the leader does for their certificates. */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { isIPv6 } from "node:net"
+import type { Descriptor } from "../layers/Controller.ts"
+import type { KubeClient } from "../layers/KubeClient.ts"
+import type * as Clusters from "../layers/manager/cluster/clusters.ts"
+import { Program } from "../layers/manager/Program.ts"
+import * as Address from "../layers/manager/http/address.ts"
+import type * as Settings from "../layers/manager/settings.ts"
+import { settings } from "../layers/manager/settings/webhooks.ts"
+import { configurations } from "../layers/manager/webhooks/configurations.ts"
+import { Supervisor } from "../layers/Supervisor.ts"
+import type { Resolved, Selection, Table } from "./selection.ts"
+
+/** There is nothing to serve webhooks with. */
+class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly message: string }> {}
+
+/** Whether webhooks are served at all, if there are any. */
+export const areServed = ({ skipWebhookConfig, webhookPort }: Settings.Settings): boolean =>
+  !skipWebhookConfig && webhookPort !== -1
+
+/** What the objects around webhooks are called. */
+export const named = (program: string) => ({
+  service: `${program}-webhook`,
+  secret: `${program}-webhook-cert`,
+  configuration: program
+})
+
+/** Before anything is listed, because to list objects may need their conversion. Answers with what is to run under the lease. */
+export const webhooks = Effect.fnUntraced(function* (
+  { values }: Resolved,
+  cluster: Clusters.Connected,
+  { selection, table }: { readonly selection: Selection; readonly table: Table }
+) {
+  const declared = table.flatMap((entry) => entry.webhooks ?? [])
+  if (!areServed(values) || declared.length === 0) return []
+  const source = yield* sourceOf(values, cluster)
+  const { handler } = yield* Effect.promise(() => import("../layers/manager/webhooks/handle.ts"))
+  const Server = yield* Effect.promise(() => import("../layers/manager/webhooks/server.ts"))
+  const address = yield* Server.start({
+    address: { host: hostOf(values, cluster), port: values.webhookPort },
+    source,
+    http2: values.http2,
+    handle: yield* handler(declared)
+  })
+  if (source._tag === "Mounted" || !source.isKept) return []
+  const { Custody, Publication } = yield* keeping
+  const installed = configurations(
+    selection.chosen.flatMap((entry) => entry.webhooks ?? []),
+    { name: named((yield* Program).name).configuration, at: { url: urlOf(address) } }
+  )
+  // The embedded cluster is the program's own; in another one somebody has applied the manifests, or does not want to be asked.
+  const keep = Custody.keep(source.custody, Publication.targets(installed, cluster.embedded))
+  return [keeper(keep)]
+})
+
+/** Loaded only where certificates are made: the library for them is large. */
+const keeping = Effect.promise(async () => ({
+  Custody: await import("../layers/manager/webhooks/certificates/Custody.ts"),
+  Publication: await import("../layers/manager/webhooks/certificates/publication.ts")
+}))
+
+/** On the embedded cluster nobody but this machine has any business with them. */
+const hostOf = ({ webhookHost }: Settings.Settings, { embedded }: Clusters.Connected): string | undefined =>
+  Option.getOrElse(webhookHost, () => (embedded ? "127.0.0.1" : undefined))
+
+/** For an API server on this machine. */
+const urlOf = ({ host = "127.0.0.1", port }: Address.Address): string =>
+  `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
+
+/** Not a controller of anybody's: it is started with them because it too writes only while it leads. */
+const keeper = (keep: Effect.Effect<never, never, KubeClient>): Descriptor => ({
+  name: "webhook-certificates",
+  access: [],
+  reads: [],
+  needsLeader: true,
+  layer: Layer.effectDiscard(Effect.flatMap(Supervisor, (supervisor) => supervisor.fork("webhook-certificates", keep)))
+})
+
+const sourceOf = Effect.fnUntraced(function* (values: Settings.Settings, cluster: Clusters.Connected) {
+  if (Option.isSome(values.webhookCertPath)) {
+    const files = {
+      directory: values.webhookCertPath.value,
+      cert: values.webhookCertName,
+      key: values.webhookCertKey,
+      clientAuthorities: Option.getOrUndefined(values.webhookClientCa)
+    }
+    return { _tag: "Mounted", files } as const
+  }
+  if (!values.webhookSelfSigned && !cluster.embedded) {
+    return yield* new NoCertificate({
+      message: `webhooks are served over TLS and there is no certificate: name the directory of one with --${settings.webhookCertPath.name}, have one made with --${settings.webhookSelfSigned.name}, or turn webhooks off with --${settings.skipWebhookConfig.name}`
+    })
+  }
+  const { secret, service } = named((yield* Program).name)
+  const { namespace } = cluster
+  const hosts = [service, `${service}.${namespace}`, `${service}.${namespace}.svc`, "localhost", "127.0.0.1", "::1"]
+  const custody = {
+    namespace,
+    name: secret,
+    hosts: [...new Set([...hosts, ...Option.toArray(values.webhookHost)])].map(Address.canonical)
+  }
+  // With a dry run the server stores nothing: the certificate that is made is this process's alone.
+  return { _tag: "Own", custody, isKept: !values.dryRun } as const
+})
