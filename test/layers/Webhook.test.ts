@@ -22,7 +22,7 @@ describe("webhooks that a program declares", () => {
     Effect.gen(function* () {
       const { apply } = yield* ClusterTest
       const [stored] = yield* apply([gadget({ size: 2, wheels: { front: 1 } })])
-      assert.deepInclude(stored, { spec: { colour: "grey", size: 2, wheels: { front: 1 } } })
+      assert.deepInclude({ ...stored }, { spec: { colour: "grey", size: 2, wheels: { front: 1 } } })
     }).pipe(Effect.provide(served))
   )
 
