@@ -8,6 +8,7 @@ import { badRequests } from "./cases/badRequests.ts"
 import { beginning } from "./cases/beginning.ts"
 import { created } from "./cases/created.ts"
 import { customDefinitions } from "./cases/customDefinitions.ts"
+import { conversions } from "./cases/conversions.ts"
 import { customResources } from "./cases/customResources.ts"
 import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
@@ -36,6 +37,6 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Views: views,
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,
-  "Custom resources": [...customDefinitions, ...customResources],
+  "Custom resources": [...customDefinitions, ...customResources, ...conversions],
   Security: [...security, ...identity, ...authorization]
 }

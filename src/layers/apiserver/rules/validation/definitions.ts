@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../../json.ts"
 import { objectName } from "../names.ts"
 import { invalid, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
+import * as clients from "./webhookClients.ts"
 
 export const definition = (errors: Errors, object: JsonObject): void => {
   const name = textAt(object, "metadata", "name")
@@ -31,12 +32,24 @@ export const definition = (errors: Errors, object: JsonObject): void => {
   }
   namesRules(errors, objectAt(spec, "names") ?? {})
   versionsRules(errors, arrayAt(spec, "versions"))
-  const strategy = textAt(spec, "conversion", "strategy")
-  if (strategy === "Webhook" && objectAt(spec, "conversion", "webhook", "clientConfig") === undefined) {
-    errors.push(required("spec.conversion.webhook.clientConfig", "required when strategy is set to Webhook"))
-  } else if (strategy !== "None" && strategy !== "Webhook") {
-    errors.push(notSupported("spec.conversion.strategy", strategy, ["None", "Webhook"]))
+  conversionRules(errors, objectAt(spec, "conversion") ?? {})
+}
+
+/** The fields have the names that they had before v1. */
+const conversionRules = (errors: Errors, conversion: JsonObject): void => {
+  const strategy = textAt(conversion, "strategy")
+  const field = "spec.conversion"
+  if (strategy !== "None" && strategy !== "Webhook") {
+    errors.push(notSupported(`${field}.strategy`, strategy, ["None", "Webhook"]))
   }
+  if (strategy !== "Webhook") return
+  const config = objectAt(conversion, "webhook", "clientConfig")
+  const where = `${field}.webhookClientConfig`
+  if (config === undefined) errors.push(required(where, "required when strategy is set to Webhook"))
+  else clients.client(errors, where, config)
+  const versions = arrayAt(conversion, "webhook", "conversionReviewVersions")
+  if (versions.length === 0) errors.push(required(`${field}.conversionReviewVersions`))
+  else clients.reviewVersions(errors, `${field}.conversionReviewVersions`, versions)
 }
 
 const approval = "api-approved.kubernetes.io"

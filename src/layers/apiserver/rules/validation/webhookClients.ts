@@ -1,7 +1,11 @@
-/** Where a webhook is: a URL or a service. Source: `ValidateWebhookURL` and `ValidateWebhookService` of the reference server. */
+/**
+ * Where a webhook is, a URL or a service, and which reviews it understands: alike for admission and conversion. Source:
+ * `ValidateWebhookURL` and `ValidateWebhookService` of the reference server.
+ */
 import { get, objectAt, textAt } from "../../json.ts"
-import type { JsonObject } from "../../json.ts"
-import { invalid, pushAll, required } from "./field.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import * as names from "../names.ts"
+import { invalid, pushAll, required, stringList } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 
@@ -68,5 +72,23 @@ const path = (errors: Errors, field: string, text: string): void => {
         text,
         formats.dnsSubdomain(segment).map((why) => `segment[${index}]: ${why}`)
       )
+  }
+}
+
+/** Versions of reviews that the server speaks. */
+export const known = ["v1", "v1beta1"] as const
+
+/** Of a list that is not empty. */
+export const reviewVersions = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
+  const seen = new Set<Json>()
+  for (const [index, version] of list.entries()) {
+    const at = `${field}[${index}]`
+    const text = typeof version === "string" ? version : ""
+    if (seen.has(version)) errors.push(invalid(at, version, "duplicate version"))
+    else pushAll(errors, at, version, names.objectName({ nameRule: "service" }, text))
+    seen.add(version)
+  }
+  if (!known.some((one) => seen.has(one))) {
+    errors.push(invalid(field, stringList([...list]), `must include at least one of ${known.join(", ")}`))
   }
 }

@@ -4,9 +4,8 @@
  */
 import { arrayAt, get, isObject, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
-import * as names from "../names.ts"
 import * as clients from "./webhookClients.ts"
-import { duplicate, invalid, notSupported, pushAll, required, stringList } from "./field.ts"
+import { duplicate, invalid, notSupported, pushAll, required } from "./field.ts"
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 import * as rules from "./webhookRules.ts"
@@ -27,7 +26,7 @@ const each = (errors: Errors, object: JsonObject, own: (hook: Json, path: string
     webhook(errors, path, asObject(hook))
     own(hook, path)
     clients.client(errors, `${path}.clientConfig`, objectAt(hook, "clientConfig") ?? {})
-    versions(errors, `${path}.admissionReviewVersions`, arrayAt(hook, "admissionReviewVersions"))
+    reviewVersions(errors, `${path}.admissionReviewVersions`, arrayAt(hook, "admissionReviewVersions"))
     const name = textAt(hook, "name")
     if (name !== "" && seen.has(name)) errors.push(duplicate(`${path}.name`, name))
     seen.add(name)
@@ -69,27 +68,7 @@ const qualifiedName = (errors: Errors, field: string, name: string): void => {
   }
 }
 
-const known = ["v1", "v1beta1"]
-
-const versions = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
-  if (list.length === 0) {
-    errors.push(required(field, "must specify one of v1, v1beta1"))
-    return
-  }
-  const seen = new Set<Json>()
-  for (const [index, version] of list.entries()) {
-    const at = `${field}[${index}]`
-    if (seen.has(version)) errors.push(invalid(at, version, "duplicate version"))
-    else
-      pushAll(
-        errors,
-        at,
-        version,
-        names.objectName({ nameRule: "service" }, typeof version === "string" ? version : "")
-      )
-    seen.add(version)
-  }
-  if (!known.some((one) => seen.has(one))) {
-    errors.push(invalid(field, stringList([...list]), "must include at least one of v1, v1beta1"))
-  }
+const reviewVersions = (errors: Errors, field: string, list: ReadonlyArray<Json>): void => {
+  if (list.length === 0) errors.push(required(field, `must specify one of ${clients.known.join(", ")}`))
+  else clients.reviewVersions(errors, field, list)
 }
