@@ -18,6 +18,7 @@ import { Memcached } from "./memcached/kind.ts"
 import { instanceOf, plan } from "./memcached/plan.ts"
 
 export { Memcached }
+export { webhooks } from "./memcached/webhooks.ts"
 
 export const finalizer = "cache.example.com/finalizer"
 

@@ -102,6 +102,7 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
   },
   {
     controller: Memcached.make({ image: settings.memcachedImage }),
+    webhooks: Memcached.webhooks,
     byDefault: "embedded",
     summary: "runs memcached servers, as many as each Memcached asks for"
   },

@@ -1,6 +1,7 @@
 /** What users of a Memcached see, on a cluster with nodes and the loops that it stands on. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Memcacheds from "../../src/controllers/Memcached.ts"
 import { Memcached } from "../../src/controllers/memcached/kind.ts"
 import { Deployment, Pod } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
@@ -191,5 +192,41 @@ describe("memcached", () => {
         "spec.size: Invalid value: 4: spec.size in body should be less than or equal to 3"
       )
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
+  )
+
+  it.effect("its webhooks fill in the port, and refuse what the Schema refuses and a name that is too long", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.apply([World.object("cache")])
+      assert.deepStrictEqual((yield* World.get("cache")).spec, { size: 2, containerPort: 11_211 })
+      const long = yield* Effect.flip(cluster.apply([World.object("a".repeat(64))]))
+      assert.match(
+        long.message,
+        /admission webhook "validate\.memcacheds\.cache\.example\.com" denied the request: .*must be no more than 63 characters/
+      )
+      const size = yield* Effect.flip(cluster.apply([World.object("wrong", { size: 4 })]))
+      assert.match(size.message, /admission webhook .*spec\.size/)
+    }).pipe(Effect.scoped, Effect.provide(World.layer({ crds: [World.loose], webhooks: Memcacheds.webhooks })))
+  )
+
+  it.effect("tells of one that was stored before there was validation, and goes on with the others", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.apply([World.object("old", { size: "three" }), World.object("cache")])
+      yield* World.start()
+      yield* ready("cache")
+      yield* (yield* Recorder).flush
+      assert.deepStrictEqual(yield* servers, [`cache: 2 × ${World.image} at 11211`])
+      assert.deepStrictEqual(yield* World.events, ["old InvalidObject"])
+      const condition = (yield* World.get("old")).status?.conditions?.[0]
+      assert.deepInclude(condition, { type: "Valid", status: "False", reason: "InvalidObject" })
+      assert.include(condition?.message, "Memcached default/old does not fit its schema: spec.size")
+      yield* World.edit("old", { spec: { size: 1 } })
+      yield* ready("old")
+      assert.deepStrictEqual(
+        (yield* World.get("old")).status?.conditions?.map(({ type }) => type),
+        ["Available"]
+      )
+    }).pipe(Effect.scoped, Effect.provide(World.layer({ crds: [World.loose] })))
   )
 })

@@ -18,9 +18,21 @@ export const namespace = "default"
 
 export const image = "example.test/memcached:1"
 
-export const crds = [Result.getOrThrow(Crd.make(Memcached))]
+export const definition = Result.getOrThrow(Crd.make(Memcached))
 
-export const layer = (options: Options = {}) => ClusterTest.layer({ nodes: 3, crds, ...options })
+/** The definition as it was before it said anything about the spec. */
+export const loose = {
+  ...definition,
+  spec: {
+    ...definition.spec,
+    versions: definition.spec.versions.map((version) => ({
+      ...version,
+      schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
+    }))
+  }
+}
+
+export const layer = (options: Options = {}) => ClusterTest.layer({ nodes: 3, crds: [definition], ...options })
 
 export const operatorOf = (image: string) => Memcacheds.make({ image })
 
