@@ -7,6 +7,7 @@ import type { Case, Subject } from "../Case.ts"
 import { converted, converting, conversion, rename, v1, v2 } from "../conversions.ts"
 import { definition, definitions, groupOf, nameOf, rule } from "../definitions.ts"
 import { eventually } from "../roles.ts"
+import { allowed, configure, hook, patching, start } from "../webhooks.ts"
 
 const one = (subject: Subject, version: "v1" | "v2", name: string, spec: object, metadata: object = {}) => ({
   apiVersion: `${groupOf(subject)}/${version}`,
@@ -275,6 +276,43 @@ export const conversions: ReadonlyArray<Case> = [
         assert.include(reply.body.message, "broken")
       }
       assert.deepStrictEqual(done(yield* ask("GET", `${hooked.new}/b`)).spec, { replicas: 2, port: 80 })
+    })
+  },
+  {
+    ...rule,
+    title: "an admission webhook is asked in the version of its rule, and changes the object in that version",
+    run: Effect.fnUntraced(function* (subject) {
+      const converter = yield* converting(subject)
+      const { ask } = subject
+      done(yield* ask("POST", converter.new, one(subject, "v2", "a", { replicas: 1, port: 5 })), 201)
+      const hooked = yield* start(subject, {
+        m: () => patching({ op: "replace", path: "/spec/size", value: 3 }),
+        v: () => allowed,
+        exact: () => allowed
+      })
+      const rules = [
+        { apiGroups: [groupOf(subject)], apiVersions: ["v1"], resources: ["widgets"], operations: ["CREATE", "UPDATE"] }
+      ]
+      yield* configure(subject, hooked, "validating", [
+        hook("v", { rules }),
+        hook("exact", { rules, matchPolicy: "Exact" })
+      ])
+      yield* configure(subject, hooked, "mutating", [hook("m", { rules })])
+      const patched = done(yield* ask("PATCH", `${converter.new}/a`, { spec: { port: 6, name: "x" } }, merge))
+      assert.deepStrictEqual(patched.spec, { replicas: 3, port: 80, name: "x" })
+      const made = done(yield* ask("POST", converter.new, one(subject, "v2", "b", { replicas: 1 })), 201)
+      assert.deepStrictEqual(made.spec, { replicas: 3, port: 80 })
+      const [first] = hooked.asked("m")
+      assert.deepStrictEqual(
+        [first.kind.version, first.requestKind.version, first.object.apiVersion],
+        ["v1", "v2", `${groupOf(subject)}/v1`]
+      )
+      assert.deepStrictEqual([first.object.spec, first.oldObject.spec], [{ size: 1, name: "x" }, { size: 1 }])
+      assert.deepStrictEqual(
+        hooked.asked("v").map(({ object }) => object.spec.size),
+        [3, 3]
+      )
+      assert.strictEqual(hooked.asked("exact").length, 0)
     })
   },
   {

@@ -1,7 +1,7 @@
 /**
  * The plugins that ask webhooks: mutating ones one after another, each about what the one before has made of the object, validating
  * ones all together about what is going to be stored. No answer of a mutating webhook leads to another round (`reinvocationPolicy` is
- * kept and not followed), and conditions in CEL (`matchConditions`) are taken to hold. Source: the webhook plugins of the reference
+ * kept and not followed); of conditions in CEL see `conditions.ts`. Source: the webhook plugins of the reference
  * server, and their words.
  */
 import * as Result from "effect/Result"
@@ -13,6 +13,7 @@ import type { Target } from "../../routing.ts"
 import type { Turn } from "../../Turn.ts"
 import type { Form, Plugin, Removal, Write } from "../Admission.ts"
 import * as stored from "../stored.ts"
+import * as conditions from "./conditions.ts"
 import { Unanswered } from "./Consultation.ts"
 import type { Outcome, Question } from "./Consultation.ts"
 import * as Hooks from "./hooks.ts"
@@ -37,6 +38,7 @@ interface Deed extends Subject {
 }
 
 export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
+  conditions.plugin,
   {
     name: "MutatingAdmissionWebhook",
     parts: true,
