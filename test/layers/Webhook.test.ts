@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
@@ -22,7 +23,11 @@ describe("webhooks that a program declares", () => {
     Effect.gen(function* () {
       const { apply } = yield* ClusterTest
       const [stored] = yield* apply([gadget({ size: 2, wheels: { front: 1 } })])
-      assert.deepInclude({ ...stored }, { spec: { colour: "grey", size: 2, wheels: { front: 1 } } })
+      assert.deepStrictEqual((stored as KubeObject & { spec: unknown }).spec, {
+        colour: "grey",
+        size: 2,
+        wheels: { front: 1 }
+      })
     }).pipe(Effect.provide(served))
   )
 
