@@ -5,6 +5,7 @@
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Create from "./commands/create/command.ts"
 import { roster } from "./controllers/roster.ts"
 import type { Host } from "./layers/manager/process/Host.ts"
 import * as Program from "./layers/manager/Program.ts"
@@ -17,7 +18,11 @@ import { version } from "./version.ts"
 /** Runs the program in this process; it sets the exit code. `entry`: the file to start a thread of the program from. */
 export const main = (host: Host, entry: URL): void =>
   start(
-    Result.map(product, (program) => ({ program, commands: () => [] })),
+    Result.map(product, (program) => ({
+      program,
+      settings: Create.settings,
+      commands: (host) => [Create.command(host, new URL("../templates/operator/", entry))]
+    })),
     host,
     entry
   )

@@ -11,6 +11,8 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import process from "node:process"
 import { check } from "./commands/check.ts"
+import type * as Create from "./commands/create/command.ts"
+import { InvalidNames } from "./commands/create/names.ts"
 import * as Crds from "./commands/crds.ts"
 import { manifests } from "./commands/manifests.ts"
 import * as Run from "./commands/run.ts"
@@ -45,10 +47,12 @@ export const run = <S extends Setting.Settings = {}, R = never, E = never>(
 /** What a program is, and which commands it has that others do not. */
 export interface Whole {
   readonly program: Program.Program["Service"]
-  readonly commands: (host: Host) => ReadonlyArray<ReturnType<typeof command>>
+  /** Their settings, too. */
+  readonly settings: Setting.Settings
+  readonly commands: (host: Host) => ReadonlyArray<ReturnType<typeof Create.command>>
 }
 
-const plain = (program: Program.Program["Service"]): Whole => ({ program, commands: () => [] })
+const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
 /** Where the thread that renews leases begins, in sources and in what is built of them. */
 const thread = new URL(`./renewer/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
@@ -60,7 +64,12 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
   const verdict: Verdict = { code: 0 }
   const name = Result.match(whole, { onFailure: () => "program", onSuccess: ({ program }) => program.name })
   const effect = Effect.flatMap(Effect.fromResult(whole), (one) => {
-    const settings = { ...one.program.manifests, ...StandAlone.apiserverSettings, ...StandAlone.nodesSettings }
+    const settings = {
+      ...one.program.manifests,
+      ...StandAlone.apiserverSettings,
+      ...StandAlone.nodesSettings,
+      ...one.settings
+    }
     return cli(
       host,
       one
@@ -81,7 +90,13 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
 }
 
 /** What the user can only mend by saying something else. */
-const usageErrors = [SettingSources.SettingError, ElectionConfigError, Roster.RosterError, Program.InvalidProgram]
+const usageErrors = [
+  SettingSources.SettingError,
+  ElectionConfigError,
+  Roster.RosterError,
+  Program.InvalidProgram,
+  InvalidNames
+]
 
 const cli = (host: Host, { commands, program }: Whole) =>
   Command.runWith(

@@ -80,7 +80,7 @@ export const make = <S extends Setting.Settings = {}, R = never, E = never>(
     manifests: { ...named(Manifests.settings, name), ...own },
     // What is resolved are the settings above, so its own are among them; and what its controllers need is provided by its services.
     table: (resolved) => table(resolved as Resolved<Common & S>).map(entryOf) as ReadonlyArray<Entry<Available>>,
-    services: (options.services ?? Layer.empty) as Layer.Layer<never, unknown, Available>
+    services: options.services ?? Layer.empty
   })
 }
 

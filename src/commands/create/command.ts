@@ -1,0 +1,124 @@
+/**
+ * `create`: writes a new operator into a folder, from the template that lies beside the program. Nothing is written before everything that
+ * can be wrong has been looked at. It installs nothing and asks nobody.
+ */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { dirname, join, relative, sep } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Host } from "../../layers/manager/process/Host.ts"
+import * as Setting from "../../layers/manager/setting.ts"
+import * as Codecs from "../../layers/manager/setting/codecs.ts"
+import * as Flags from "../../layers/manager/setting/flags.ts"
+import * as Sources from "../../layers/manager/setting/sources.ts"
+import { version } from "../../version.ts"
+import * as Names from "./names.ts"
+import * as Template from "./template.ts"
+
+/** The folder cannot be written to, or the template cannot be read; the message says which and why. */
+export class CreateFailed extends Data.TaggedError("CreateFailed")<{ readonly message: string }> {}
+
+const declared = { env: false, group: "command" } as const
+
+export const settings = {
+  group: Setting.optional(Codecs.text("domain"), {
+    ...declared,
+    name: "group",
+    description: "API group of the kind, a domain of yours: apps.example.com"
+  }),
+  kind: Setting.optional(Codecs.text("word"), {
+    ...declared,
+    name: "kind",
+    description: "The kind that the operator is for: BlogPost"
+  }),
+  plural: Setting.optional(Codecs.text("word"), {
+    ...declared,
+    name: "plural",
+    description: "Its plural in lower case; without it as English has it"
+  }),
+  library: Setting.make(Codecs.text("specifier"), {
+    ...declared,
+    name: "library",
+    description: "What the project depends on in place of a release of this program: a version, or a file:…tgz",
+    default: `^${version}`
+  }),
+  force: Setting.make(Codecs.boolean, {
+    ...declared,
+    name: "force",
+    description: "Write into a folder that is not empty too; files of the same names are replaced",
+    default: "false"
+  })
+}
+
+/** `template`: the folder of the template. */
+export const command = (host: Host, template: URL) =>
+  Command.make(
+    "create",
+    { path: Argument.String("folder"), flags: Flags.of(settings) },
+    Effect.fnUntraced(function* ({ flags, path }) {
+      const sources = { flags: Flags.given(flags), env: {} }
+      const { values } = yield* Effect.fromResult(Sources.resolve(settings, sources))
+      const files = yield* create({ ...values, path }, template)
+      const said = files.map((file) => join(path, file))
+      host.stdout.write(`${said.join("\n")}\n\nNext: cd ${path} && npm install && npm test && npm run build\n`)
+    })
+  ).pipe(Command.withDescription("Writes a new operator into a folder: a kind, its controller, a test, a Dockerfile"))
+
+interface Wish extends Setting.Values<typeof settings> {
+  readonly path: string
+}
+
+/** Answers with the paths of what it has written, in the folder. */
+export const create = Effect.fnUntraced(function* ({ force, library, path, ...wish }: Wish, template: URL) {
+  const files = yield* read(fileURLToPath(template))
+  const group = yield* needed(wish.group, "--group", "the API group of the kind, a domain like apps.example.com")
+  const kind = yield* needed(wish.kind, "--kind", "the kind that the operator is for, a word like BlogPost")
+  const plural = Option.getOrUndefined(wish.plural)
+  const names = yield* Effect.fromResult(Names.make({ path, group, kind, plural }, Template.taken(files)))
+  const there = yield* attempt(path, () => readdir(path).catch(ifMissing))
+  if (there.length > 0 && !force) {
+    return yield* new CreateFailed({ message: `the folder ${path} is not empty; --force writes into it all the same` })
+  }
+  const filled = Template.fill(files, names, library)
+  for (const file of filled) {
+    const target = join(path, file.path)
+    yield* attempt(target, async () => {
+      await mkdir(dirname(target), { recursive: true })
+      await writeFile(target, file.text)
+    })
+  }
+  return filled.map((file) => file.path)
+})
+
+const needed = (value: Option.Option<string>, flag: string, what: string) =>
+  Option.isSome(value)
+    ? Effect.succeed(value.value)
+    : Effect.fail(new Sources.SettingError({ message: `${flag} is missing: ${what}` }))
+
+const read = Effect.fnUntraced(function* (folder: string) {
+  const entries = yield* attempt(folder, () => readdir(folder, { recursive: true, withFileTypes: true }))
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return yield* Effect.forEach(paths.sort(), (path) =>
+    Effect.map(
+      attempt(path, () => readFile(path, "utf8")),
+      (text): Template.File => ({ path: relative(folder, path).split(sep).join("/"), text })
+    )
+  )
+})
+
+/** A folder that is not there is empty. */
+const ifMissing = (cause: unknown): ReadonlyArray<string> => {
+  if ((cause as { readonly code?: unknown }).code === "ENOENT") return []
+  throw cause
+}
+
+const attempt = <A>(path: string, work: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: work,
+    catch: (cause) =>
+      new CreateFailed({ message: `cannot use ${path}: ${cause instanceof Error ? cause.message : String(cause)}` })
+  })

@@ -1,0 +1,45 @@
+import { assert, it } from "@effect/vitest"
+import { Conditions, ConfigMap, Crd, KubeClient, Patch } from "effect-controller-manager"
+import { ClusterTest } from "effect-controller-manager/testing"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Widget } from "../src/Widget.ts"
+import { WidgetController } from "../src/WidgetController.ts"
+
+/** An API server in this process, in virtual time, which knows the kind. */
+const cluster = ClusterTest.layer({ crds: [Result.getOrThrow(Crd.make(Widget))] })
+
+const target = { namespace: "default", name: "first" }
+
+const widget = {
+  apiVersion: "example.com/v1alpha1",
+  kind: "Widget",
+  metadata: target,
+  spec: { text: "hello" }
+}
+
+it.effect("keeps the text of each Widget in a ConfigMap, whoever changes it", () =>
+  Effect.gen(function* () {
+    const { apply, run, settle } = yield* ClusterTest
+    const client = yield* KubeClient
+    const text = Effect.map(client.get(ConfigMap, target), ({ data }) => data?.["text"])
+    yield* run(WidgetController)
+
+    yield* apply([widget])
+    yield* settle
+    assert.strictEqual(yield* text, "hello")
+    const { status } = yield* client.get(Widget, target)
+    assert.isTrue(Conditions.isTrue(status?.conditions, "Ready"))
+
+    yield* client.patch(ConfigMap, target, Patch.merge({ data: { text: "somebody else's" } }))
+    yield* settle
+    assert.strictEqual(yield* text, "hello")
+  }).pipe(Effect.provide(cluster))
+)
+
+it.effect("refuses one without a text, before it is stored", () =>
+  Effect.gen(function* () {
+    const error = yield* Effect.flip((yield* ClusterTest).apply([{ ...widget, spec: { text: "" } }]))
+    assert.include(error.message, "spec.text")
+  }).pipe(Effect.provide(cluster))
+)

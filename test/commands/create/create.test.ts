@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { create } from "../../../src/commands/create/command.ts"
+import { version } from "../../../src/version.ts"
+
+const template = new URL("../../../templates/operator/", import.meta.url)
+
+const wish = {
+  group: Option.some("apps.example.org"),
+  kind: Option.some("BlogPost"),
+  plural: Option.none<string>(),
+  library: `^${version}`,
+  force: false
+}
+
+/** A folder of the test's own. */
+const temporary = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "create-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+const filesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name).slice(folder.length + 1)] : []
+  )
+
+describe("create", () => {
+  it.effect("writes a project in which nothing is left of the template's names", () =>
+    Effect.gen(function* () {
+      const path = join(yield* temporary, "blog-operator")
+      const written = yield* create({ ...wish, path }, template)
+      assert.sameMembers([...filesIn(path)], [...written])
+      assert.includeMembers(
+        [...written],
+        [".gitignore", ".dockerignore", "Dockerfile", "README.md", "package.json", "src/BlogPost.ts", "src/main.ts"]
+      )
+      const text = (file: string) => readFileSync(join(path, file), "utf8")
+      for (const file of written) assert.notMatch(`${file}\n${text(file)}`, /widget|example\.com/i, file)
+      const { dependencies, name } = JSON.parse(text("package.json"))
+      assert.deepStrictEqual([name, dependencies["effect-controller-manager"]], ["blog-operator", `^${version}`])
+      assert.include(text("src/BlogPost.ts"), 'plural: "blogposts"')
+      assert.include(text("src/main.ts"), 'name: "blog-operator"')
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("leaves a folder alone that is not empty, unless it is told to", () =>
+    Effect.gen(function* () {
+      const path = join(yield* temporary, "blog-operator")
+      mkdirSync(path)
+      writeFileSync(join(path, "README.md"), "mine")
+      writeFileSync(join(path, "notes.txt"), "mine")
+      const error = yield* Effect.flip(create({ ...wish, path }, template))
+      assert.strictEqual(error.message, `the folder ${path} is not empty; --force writes into it all the same`)
+      assert.deepStrictEqual([...filesIn(path)].sort(), ["README.md", "notes.txt"])
+      yield* create({ ...wish, path, force: true }, template)
+      assert.include(readFileSync(join(path, "README.md"), "utf8"), "# blog-operator")
+      assert.strictEqual(readFileSync(join(path, "notes.txt"), "utf8"), "mine")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says in one sentence what cannot be, and writes nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const path = join(folder, "blog-operator")
+      writeFileSync(join(folder, "a-file"), "")
+      const refusal = (changes: Partial<Parameters<typeof create>[0]>, from = template) =>
+        Effect.map(Effect.flip(create({ ...wish, path, ...changes }, from)), ({ message }) => message)
+      assert.match(yield* refusal({ kind: Option.none() }), /^--kind is missing: /)
+      assert.match(yield* refusal({ group: Option.none() }), /^--group is missing: /)
+      assert.match(yield* refusal({ group: Option.some("batch") }), /^--group does not take "batch": /)
+      // Names that the files of the template have for something else.
+      for (const kind of ["Effect", "Schema", "Access", "ConfigMap", "Resource"]) {
+        assert.match(yield* refusal({ kind: Option.some(kind) }), /mean something else by it$/)
+      }
+      assert.match(yield* refusal({ path: join(folder, "a-file") }), /^cannot use .*a-file: /)
+      const missing = pathToFileURL(join(folder, "none"))
+      assert.match(yield* refusal({}, missing), new RegExp(`^cannot use ${fileURLToPath(missing)}: `))
+      assert.deepStrictEqual(filesIn(folder), ["a-file"])
+    }).pipe(Effect.scoped)
+  )
+
+  it("is about the versions that this package is tested with", () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"))
+    const made = JSON.parse(readFileSync(new URL("package.json", template), "utf8"))
+    for (const [name, wanted] of Object.entries(made.devDependencies)) {
+      assert.strictEqual(wanted, manifest.devDependencies[name], name)
+    }
+    assert.strictEqual(made.dependencies.effect, manifest.devDependencies.effect)
+    assert.deepStrictEqual(made.overrides, manifest.overrides)
+  })
+})

@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Names from "../../../src/commands/create/names.ts"
+import { law, prove } from "../../support/laws.ts"
+
+const good = { path: "my-operator", group: "apps.example.com", kind: "BlogPost", plural: undefined }
+
+const refusal = (said: Partial<Names.Said>, taken: ReadonlySet<string> = new Set()): string =>
+  Result.match(Names.make({ ...good, ...said }, taken), {
+    onFailure: ({ message }) => message,
+    onSuccess: (names) => `accepted ${JSON.stringify(names)}`
+  })
+
+describe("the names of a new operator", () => {
+  it("follow from the folder, the group and the kind", () =>
+    assert.deepStrictEqual(Result.getOrThrow(Names.make({ ...good, path: "../teams/blog-operator/" }, new Set())), {
+      name: "blog-operator",
+      group: "apps.example.com",
+      kind: "BlogPost",
+      singular: "blogpost",
+      plural: "blogposts"
+    }))
+
+  it("have the plural that English has, or the one that is said", () => {
+    const plurals = {
+      memcached: "memcacheds",
+      policy: "policies",
+      gateway: "gateways",
+      ingress: "ingresses",
+      box: "boxes"
+    }
+    for (const [singular, plural] of Object.entries(plurals)) assert.strictEqual(Names.pluralOf(singular), plural)
+    const said = Result.getOrThrow(Names.make({ ...good, kind: "Person", plural: "people" }, new Set()))
+    assert.strictEqual(said.plural, "people")
+  })
+
+  it("are refused in one sentence each", () => {
+    assert.match(refusal({ path: "My_Operator" }), /^"My_Operator" cannot be the name of an operator: it must be/)
+    assert.match(refusal({ path: "." }), /^"\." cannot be the name/)
+    assert.match(refusal({ path: "x".repeat(51) }), /at most 50/)
+    for (const group of ["example", "", "Example.com", "a..b", "-a.b", "a_b.c", `${"a".repeat(180)}.com`]) {
+      assert.strictEqual(
+        refusal({ group }),
+        `--group does not take "${group}": it must be a domain like apps.example.com`
+      )
+    }
+    assert.match(refusal({ group: "batch.k8s.io" }), /are Kubernetes' own$/)
+    for (const kind of ["blogPost", "", "Blog-Post", "Blog Post", "9Lives", "Ünicode"]) {
+      assert.strictEqual(refusal({ kind }), `--kind does not take "${kind}": it must be a word like BlogPost`)
+    }
+    assert.match(refusal({ plural: "Posts" }), /^--plural does not take "Posts": it must be/)
+    assert.match(refusal({ kind: "Schema" }, new Set(["Schema"])), /^--kind does not take "Schema": the files/)
+  })
+})
+
+/** Words that are names now and then, and nearly names otherwise. */
+const word = (letters: ReadonlyArray<string>, first: ReadonlyArray<string>) =>
+  Schema.Tuple([Schema.Literals(first), Schema.Array(Schema.Literals(letters)).check(Schema.isMaxLength(3))])
+
+const said = Arbitrary.map(
+  Arbitrary.schema(
+    Schema.Struct({
+      path: word(["a", "-", "9"], ["a", "b", "../b", "A"]),
+      group: word([".b", "c", "-", "."], ["a.b", "a", "apps.k8s.io"]),
+      kind: word(["y", "S", "-"], ["A", "Be", "a"]),
+      plural: Schema.UndefinedOr(word(["s", "t", "S"], ["a", "b", "-"]))
+    })
+  ),
+  ({ group, kind, path, plural }): Names.Said => ({
+    path: textOf(path),
+    group: textOf(group),
+    kind: textOf(kind),
+    plural: plural === undefined ? undefined : textOf(plural)
+  })
+)
+
+const textOf = ([first, rest]: readonly [string, ReadonlyArray<string>]): string => first + rest.join("")
+
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+
+prove<typeof Names>({
+  path: "commands/create/names.ts",
+  module: Names,
+  laws: [
+    law(
+      "whatever is accepted, a server accepts as the names of a definition and of a Deployment",
+      said,
+      (module, one) => {
+        const made = module.make(one, new Set())
+        if (Result.isFailure(made)) return true
+        const { group, kind, name, plural, singular } = made.success
+        return (
+          [name, plural, singular, ...group.split(".")].every((part) => label.test(part)) &&
+          group.includes(".") &&
+          !`.${group}`.endsWith(".k8s.io") &&
+          singular === kind.toLowerCase()
+        )
+      }
+    ),
+    law("a refusal is one line that quotes what was said", said, (module, one) => {
+      const made = module.make(one, new Set())
+      if (Result.isSuccess(made)) return true
+      const { message } = made.failure
+      return !message.includes("\n") && /"[^"]*"/.test(message)
+    })
+  ],
+  mutants: [
+    { title: "a kind may have a dash", find: "/^[A-Z][A-Za-z0-9]{0,62}$/", replace: "/^[A-Z][-A-Za-z0-9]{0,62}$/" },
+    { title: "a group may end with a dot", find: "(\\\\.${label})+$`", replace: "(\\\\.${label})+`" },
+    { title: "a group needs no dot", find: "(\\\\.${label})+$`", replace: "(\\\\.${label})*$`" },
+    { title: "anybody's groups are accepted", find: "/(^|\\.)(k8s|kubernetes)\\.io$/", replace: "/never/" },
+    {
+      title: "an operator's name may end with a dash",
+      find: "{0,48}[a-z0-9])?$/.test(name)",
+      replace: "{0,48}[-a-z0-9])?$/.test(name)"
+    },
+    {
+      title: "a plural is not looked at",
+      find: "new RegExp(`^${label}$`).test(plural)",
+      replace: "plural.length > 0"
+    },
+    {
+      title: "a refusal does not say what was said",
+      find: '`--kind does not take "${kind}": it must',
+      replace: "`--kind: it must"
+    }
+  ]
+})
