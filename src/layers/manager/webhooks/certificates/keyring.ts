@@ -92,8 +92,11 @@ const authorityOf = (one: X509Certificate): Rotation.Authority => ({ id: one.fin
 const namesOf = ({ subjectAltName = "" }: X509Certificate): ReadonlyArray<string> =>
   subjectAltName.split(", ").map((one) => canonical(one.replace(/^(DNS|IP Address):/, "")))
 
-/** Beside the certificates' own, common names are for people: one name that fits, whatever the hosts are. */
-const commonName = "effect-controller-manager webhooks"
+/** For people. Two, because who is called as its issuer is taken for having signed itself. */
+const called = {
+  authority: "effect-controller-manager webhook authority",
+  serving: "effect-controller-manager webhooks"
+}
 
 interface Moment {
   /** Milliseconds of the wall clock. */
@@ -129,12 +132,12 @@ export const after = (
   })
 
 const newAuthority = ({ now }: Moment): Promise<Certificate> =>
-  Signing.authority({ name: commonName, ...Rotation.validity(now, Rotation.lifetimes.authority) })
+  Signing.authority({ name: called.authority, ...Rotation.validity(now, Rotation.lifetimes.authority) })
 
 const newServing = (by: Certificate, { names, now }: Moment): Promise<Certificate> => {
   const [issuer] = certificatesIn(by.cert).map(authorityOf)
   return Signing.signed(by, {
-    name: commonName,
+    name: called.serving,
     hosts: names,
     ...Rotation.validity(now, Rotation.lifetimes.serving, issuer)
   })

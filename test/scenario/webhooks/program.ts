@@ -1,0 +1,27 @@
+/**
+ * A program of somebody else's with webhooks about config maps and a controller that does nothing: how webhooks are served is what is
+ * tested with it, in `webhooks.test.ts`. Not an example.
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { ConfigMap, Controller, Webhook } from "../../../src/index.ts"
+import { run } from "../../../src/node.ts"
+
+const idle = Controller.make({ name: "idle", sources: [Stream.never], reconcile: () => Effect.void })
+
+run({
+  name: "hooked",
+  controllers: [
+    {
+      controller: idle,
+      byDefault: "on",
+      summary: "Does nothing",
+      webhooks: [
+        Webhook.defaulting(ConfigMap, (map) => Effect.succeed({ ...map, data: { filled: "in", ...map.data } })),
+        Webhook.validating(ConfigMap, ({ object }) =>
+          object?.data?.["forbidden"] === undefined ? Effect.void : Webhook.deny("it has what is forbidden")
+        )
+      ]
+    }
+  ]
+})
