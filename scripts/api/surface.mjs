@@ -62,16 +62,23 @@ const statementOf = (node) => (isVariableDeclaration(node) ? node.parent.parent 
 
 const nameOf = (member) => member.name?.getText() ?? "call"
 
+/** Members that nobody reads or writes: private ones, and those that say of a field of another form that it is absent here. */
+const isNobodys = (text) => /^(private|constructor)\b|\?: undefined;?$/.test(text)
+
 /** The fields of a declaration that a user reads or writes, by name, each with its comment. */
 const fieldsOf = (node) => {
   if (isInterfaceDeclaration(node) || isTypeLiteralNode(node) || isClassDeclaration(node)) {
-    const members = [...node.members].filter((member) => !/^(private|constructor)\b/.test(member.getText()))
+    const members = [...node.members].filter((member) => !isNobodys(member.getText()))
     return members.map((member) => ({ name: nameOf(member), doc: commentOf(member) }))
   }
   if (isTypeAliasDeclaration(node)) return fieldsOf(node.type)
   if (isIntersectionTypeNode(node)) return [...node.types].flatMap(fieldsOf)
-  // What a class of an error or a service extends has the record among its arguments.
-  if (isVariableDeclaration(node)) return node.type === undefined ? [] : fieldsOf(node.type)
+  // What a class of an error or a service extends has the record among its arguments. Fields of other values were inferred.
+  if (isVariableDeclaration(node)) return node.type === undefined ? [] : argumentFieldsOf(node.type)
+  return []
+}
+
+const argumentFieldsOf = (node) => {
   if (isTypeReferenceNode(node) && /\.(ServiceClass|Reference)$/.test(node.typeName.getText())) {
     return [...(node.typeArguments ?? [])].flatMap((argument) =>
       isTypeLiteralNode(argument) ? fieldsOf(argument) : []
@@ -108,9 +115,12 @@ const baseOf = (node, text) => {
   return { text: text.replace(`${name}_base`, () => extended), fields: [...fieldsOf(base), ...inheritedOf(node)] }
 }
 
-/** One declaration without its doc comment, and the fields of it. */
-const declared = (node) => {
-  const text = statementOf(node).getText()
+/** One declaration under its public name and without its doc comment, and the fields of it. */
+const declared = (node, publicName) => {
+  const name = node.name?.getText() ?? publicName
+  const text = statementOf(node)
+    .getText()
+    .replace(new RegExp(`\\b${name}\\b`), publicName)
   if (!isClassDeclaration(node)) return { text, fields: fieldsOf(node) }
   const base = baseOf(node, text)
   return { text: base.text, fields: [...base.fields, ...fieldsOf(node)] }
@@ -124,14 +134,14 @@ const shapesOf = (file) =>
  * The shapes of a file that its public symbols name and that are not public themselves: readers of a signature need them. Those
  * that the file exports, to other rooms, have to say what they are; the others are mere abbreviations.
  */
-const namedShapes = (file, symbols) => {
+const namedShapes = (file, symbols, known) => {
   const found = new Map()
   const texts = [...symbols.values()].flatMap(({ texts }) => texts)
   const shapes = shapesOf(file)
   for (const text of texts) {
     for (const node of shapes) {
       const name = node.name.getText()
-      if (symbols.has(name) || found.has(name) || !new RegExp(`(?<![.\\w])${name}\\b`).test(text)) continue
+      if (known.has(name) || found.has(name) || !new RegExp(`(?<![.\\w])${name}\\b`).test(text)) continue
       const declaration = node.getText()
       const isPrivate = !declaration.startsWith("export ")
       const doc = commentOf(node) ?? ""
@@ -180,7 +190,7 @@ const makeReader = ({ checker, program }, path, root) => {
     if (known !== undefined) return known
     const opening = openingOf(readFileSync(join(root, "src", source), "utf8"))
     const name = basename(source, ".ts")
-    const made = { name, source: `src/${source}`, opening, imports: [], symbols: new Map(), file }
+    const made = { name, source: `src/${source}`, opening, imports: [], symbols: new Map(), known: new Set(), file }
     pages.set(source, made)
     return made
   }
@@ -189,10 +199,11 @@ const makeReader = ({ checker, program }, path, root) => {
     if (to.symbols.has(name)) return
     const nodes = nodesOf(symbol)
     const docs = nodes.map((node) => commentOf(statementOf(node)))
-    const all = nodes.map(declared)
+    const all = nodes.map((node) => declared(node, name))
     const fields = all.flatMap(({ fields }) => fields).filter(({ name }) => !selfEvident.test(name))
     const doc = docs.filter((doc) => doc !== undefined).join("\n\n")
     const texts = all.map(({ text }) => text)
+    for (const node of nodes) to.known.add(node.name?.getText())
     to.symbols.set(name, { name, doc, texts, fields })
   }
 
@@ -214,8 +225,8 @@ const makeReader = ({ checker, program }, path, root) => {
       }
     },
     pages: () =>
-      [...pages.values()].map(({ file, imports, name, opening, source, symbols }) => {
-        const shapes = namedShapes(program.getSourceFile(file), symbols)
+      [...pages.values()].map(({ file, imports, known, name, opening, source, symbols }) => {
+        const shapes = namedShapes(program.getSourceFile(file), symbols, known)
         return { imports, name, opening, source, symbols: [...symbols.values(), ...shapes] }
       })
   }

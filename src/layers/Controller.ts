@@ -86,9 +86,11 @@ const placed = ({ cloud, needsLeader = true, requires, startFirst }: Placement) 
 
 /** One object to look at: its key, and the key's parts. Never the event that caused it. */
 export interface Request {
+  /** What the cache and the queue know the object by. */
   readonly key: Key
   /** Absent for cluster-scoped kinds. */
   readonly namespace: string | undefined
+  /** Of the object. */
   readonly name: string
 }
 
@@ -145,6 +147,7 @@ export interface OfKeys<A, E, Req> {
  * Source: controller-runtime reconcile.ObjectReconciler.
  */
 export interface OfObjects<R, A, E, Req> {
+  /** The kind whose objects are reconciled. */
   readonly for: R
   /**
    * As `reconcile` of {@link OfKeys}, with the object in place of its key. Without `finalizers` it is handed objects that are being
@@ -248,10 +251,13 @@ export const make = <
 export interface Body<E, Req> {
   /** Which changes ask for which keys. Their triggers run synchronously after the cache has changed, and may keep books. */
   readonly sources: ReadonlyArray<Sources.Source>
+  /** As in {@link OfKeys}. */
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
 }
 
+/** A controller that keeps books. */
 export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement {
+  /** Unique, lower case. */
   readonly name: string
   /** Component in the events it records; the name unless said otherwise. */
   readonly component?: string | undefined
@@ -263,6 +269,7 @@ export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, 
   readonly concurrency?: number | undefined
   /** As in {@link Options}. */
   readonly timeout?: Duration.Input | "none" | undefined
+  /** Delay after failures in a row: `base × 2^n` up to `max`. Default 5 ms, 1000 s. */
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
   /** A bucket that the retries of all keys share; 10 a second and bursts of 100 unless said otherwise, as client-go. */
   readonly bucket?: TokenBucket.Options | undefined
@@ -302,8 +309,11 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
   }
 }
 
+/** A controller that runs on a schedule. */
 export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req> extends Placement {
+  /** Unique, lower case. */
   readonly name: string
+  /** Everything it may do, reads included. */
   readonly access: Acc
   /** When to run again after a run; the first run is at once. Its input is the run that has just ended. */
   readonly schedule: Schedule.Schedule<unknown, Run>

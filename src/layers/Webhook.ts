@@ -47,6 +47,7 @@ export interface Options {
   readonly objectSelector?: LabelSelectorSpec | undefined
 }
 
+/** As {@link Options}, for a webhook that changes objects. */
 export interface DefaultingOptions extends Options {
   /** IfNeeded: asked again when a later webhook has changed the object. Default: Never. */
   readonly reinvocationPolicy?: "Never" | "IfNeeded" | undefined
@@ -55,10 +56,15 @@ export interface DefaultingOptions extends Options {
 /** A webhook of admission: asked before something is stored. */
 export interface Admission<out R = never> {
   readonly _tag: "Defaulting" | "Validating"
+  /** The kind that it is about. */
   readonly resource: Resource.Any
+  /** What users see where it refuses. */
   readonly name: string
+  /** Where it is served. */
   readonly path: string
+  /** When the server asks. */
   readonly operations: ReadonlyArray<Operation>
+  /** What was said of it when it was declared. */
   readonly options: DefaultingOptions
   /** Total: failures of the handler are verdicts, and only its defects come out. The object of a verdict is whole, not a patch. */
   readonly handle: (request: Request) => Effect.Effect<Verdict, never, R>
@@ -77,6 +83,7 @@ export interface Conversion<out R = never> {
   readonly convert: (object: KubeObject, version: string) => Effect.Effect<KubeObject, Convert.ConversionError, R>
 }
 
+/** A webhook, of either sort. */
 export type Webhook<R = never> = Admission<R> | Conversion<R>
 
 /** Any webhook, whatever its handler needs. */

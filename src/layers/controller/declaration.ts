@@ -8,6 +8,7 @@ import * as Resource from "../../kube/Resource.ts"
 
 /** A controller was declared in a way that cannot work. Thrown by the call that declares it. */
 export class InvalidController extends Data.TaggedError("InvalidController")<{
+  /** The name in the declaration. */
   readonly controller: string
   /** What is wrong, and what to do. */
   readonly problem: string

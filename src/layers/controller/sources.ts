@@ -11,13 +11,17 @@ import * as Loop from "./loop.ts"
 
 /** A kind whose changes ask for reconciles. Made by {@link watch}. */
 export interface Source<out R extends Resource.Any = Resource.Any> {
+  /** The kind that is watched. */
   readonly resource: R
   /** @internal */
   readonly feed: Loop.Feed
 }
 
+/** What else can be said of a kind that is watched. */
 export interface SourceOptions<A> {
+  /** Which of its changes count. Default: all. */
   readonly predicate?: Predicate<A> | undefined
+  /** Ways to look its objects up in the cache. */
   readonly indexes?: ReadonlyArray<Index<A>> | undefined
 }
 
@@ -28,6 +32,7 @@ export const watch = <A extends KubeObject, Id extends string>(
   options: SourceOptions<A> = {}
 ): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.feed(resource, trigger, options) })
 
+/** As {@link SourceOptions}, and how the objects are found that refer to a changed one. */
 export interface LookupOptions<A, B> extends SourceOptions<A> {
   /** The index of the other kind: under which values its objects are found. */
   readonly index: Index<B>
@@ -51,11 +56,13 @@ export const watchReferred = <A extends KubeObject, Id extends string, B extends
 
 /** A kind among the `owns` of a controller, with more to say than its name. Made by {@link owned}. */
 export interface Owned<out R extends Resource.Any = Resource.Any> {
+  /** The kind that is owned. */
   readonly resource: R
   /** @internal */
   readonly feedFor: (owner: Resource.Any) => Loop.Feed
 }
 
+/** What else can be said of a kind that is owned. */
 export interface OwnedOptions<A> extends SourceOptions<A> {
   /**
    * Whether every owner reference to the `for` kind leads to its object, not the controlling one alone. False unless said otherwise.

@@ -24,36 +24,43 @@ type MainTarget = Omit<KubeClient.Target, "subresource">
 
 /** The server, restricted to the grants in `A`. Every failure is an `ApiError`. */
 export interface Client<A> {
+  /** One object, as the server has it now. Prefer the cache. */
   readonly get: <R extends Access.Granted<A, "get">>(
     resource: R,
     target: MainTarget,
     options?: KubeClient.GetOptions
   ) => Call<Resource.Object<R>>
+  /** All objects of a selection, as the server has them now. Prefer the cache. */
   readonly list: <R extends Access.Granted<A, "list">>(
     resource: R,
     options?: KubeClient.ListOptions
   ) => Call<KubeList<Resource.Object<R>>>
+  /** Fails with `AlreadyExists` where there is one of that name. */
   readonly create: <R extends Access.Granted<A, "create">>(
     resource: R,
     object: DraftOf<R>,
     options?: MainWrite & { readonly namespace?: string | undefined }
   ) => Call<Resource.Object<R>>
+  /** Replaces an object. With a resource version in it, fails with `Conflict` when another writer was faster. */
   readonly update: <R extends Access.Granted<A, "update">>(
     resource: R,
     object: Resource.Object<R>,
     options?: MainWrite
   ) => Call<Resource.Object<R>>
+  /** Changes an object on the server, whatever its version. */
   readonly patch: <R extends Access.Granted<A, "patch">>(
     resource: R,
     target: MainTarget,
     patch: Patch.Patch,
     options?: Omit<KubeClient.PatchOptions, "subresource">
   ) => Call<Resource.Object<R>>
+  /** Deletes an object. Fails with `NotFound` where there is none. */
   readonly delete: <R extends Access.Granted<A, "delete">>(
     resource: R,
     target: MainTarget,
     options?: KubeClient.DeleteOptions
   ) => Call<KubeObject | Status.Status>
+  /** Deletes what a selection selects with one request. */
   readonly deleteCollection: <R extends Access.Granted<A, "deletecollection">>(
     resource: R,
     selection: KubeClient.ListOptions,
@@ -88,10 +95,12 @@ type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
 
 /** Reads that cost no request, restricted to the kinds with a `read` grant. They wait for the first sync and cannot fail. */
 export interface Reader<A> {
+  /** The object with that key, if there is one. */
   readonly get: <R extends Access.Granted<A, "read">>(
     resource: R,
     key: Key.Key
   ) => Effect.Effect<Resource.Object<R> | undefined>
+  /** All objects of a namespace, or of all, that have the labels. In no order. */
   readonly list: <R extends Access.Granted<A, "read">>(
     resource: R,
     options?: { readonly namespace?: string | undefined; readonly labels?: Selector.LabelSelector | undefined }
@@ -104,9 +113,13 @@ export interface Reader<A> {
   ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
 }
 
+/** What a controller is handed to work with; each offers what `access` declares and nothing else. */
 export interface Tools<A> {
+  /** For writes. */
   readonly client: Client<A>
+  /** For reads. */
   readonly cache: Reader<A>
+  /** For what users should see with `kubectl describe`. */
   readonly events: Events<A>
 }
 

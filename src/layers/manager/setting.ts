@@ -36,8 +36,10 @@ export const groups = {
   command: "This command"
 } as const
 
+/** The section of `--help` in which a setting stands. */
 export type Group = keyof typeof groups
 
+/** One thing that can be said to a program: by a flag, by an environment variable or in the file of `--config`. */
 export interface Setting<out A> {
   /** The flag without its dashes, and the key in the configuration file. */
   readonly name: string
@@ -47,6 +49,7 @@ export interface Setting<out A> {
   readonly env: string | undefined
   /** Another one, which counts when that is not set. */
   readonly variable: Variable | undefined
+  /** Its section of `--help`. */
   readonly group: Group
   /** One sentence without a full stop; the default is added to it. */
   readonly description: string
@@ -54,6 +57,7 @@ export interface Setting<out A> {
   readonly isSecret: boolean
   /** What stands when nobody says anything; undefined: nothing does, and that has a meaning of its own. */
   readonly default: string | undefined
+  /** How its text is read and written. */
   readonly codec: Codec<unknown>
   /** None: the text, or the absence of one, means nothing here. An absent default must mean something. */
   readonly read: (text: string | undefined) => Option.Option<A>
@@ -61,6 +65,7 @@ export interface Setting<out A> {
 
 /** An environment variable that others have made a habit of. */
 export interface Variable {
+  /** `KUBECONFIG`. */
   readonly name: string
   /** As documentation has it. */
   readonly shown: string
@@ -71,6 +76,7 @@ export interface Variable {
 /** Settings by the property under which the program finds their values. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
+/** What was said, read: each setting's value by its property. */
 export type Values<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer A> ? A : never
 }

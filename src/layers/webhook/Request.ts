@@ -6,13 +6,18 @@ import type * as Effect from "effect/Effect"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Status from "../../kube/Status.ts"
 
+/** What is done to the object. A CONNECT opens a connection to it, as `kubectl exec` does. */
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT"
 
 /** Who wants the write. Source: authentication.k8s.io/v1 UserInfo. */
 export interface UserInfo {
+  /** `system:serviceaccount:default:web`. */
   readonly username: string
+  /** Tells apart users that had the same name at different times. */
   readonly uid: string | undefined
+  /** `system:authenticated` and what else they are in. */
   readonly groups: ReadonlyArray<string>
+  /** Whatever else the server knows of them. */
   readonly extra: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
@@ -42,6 +47,7 @@ export interface Circumstances {
   readonly options: unknown
 }
 
+/** What an admission webhook is asked. */
 export interface Request extends Circumstances {
   /** What is to be stored; undefined for a deletion. */
   readonly object: KubeObject | undefined
@@ -49,11 +55,13 @@ export interface Request extends Circumstances {
   readonly oldObject: KubeObject | undefined
 }
 
+/** What an admission webhook says. */
 export interface Verdict {
   /** Undefined: allowed. */
   readonly refusal: Status.Status | undefined
   /** What the object should be, where that is not what it was. */
   readonly object: KubeObject | undefined
+  /** What the user is told beside it. */
   readonly warnings: ReadonlyArray<string>
 }
 

@@ -12,8 +12,11 @@ export class ConversionError extends Data.TaggedError("ConversionError")<{ reado
 
 /** A version that is not the stored one, and the way to that and back. */
 export interface Spoke<Hub, out R = never> {
+  /** The kind in this version. */
   readonly resource: Resource.AnyCustom
+  /** From this version to the stored one. */
   readonly toHub: (object: KubeObject) => Effect.Effect<Hub, ConversionError, R>
+  /** From the stored version to this one. */
   readonly fromHub: (object: Hub) => Effect.Effect<KubeObject, ConversionError, R>
 }
 

@@ -14,6 +14,7 @@ import * as Calls from "./calls.ts"
 
 /** The fields of an object that somebody wants, and its name. What the server fills in does not belong here. */
 export type Intent<A extends KubeObject> = Partial<Omit<A, "apiVersion" | "kind" | "metadata" | "status">> & {
+  /** Its name, and the labels, annotations and owners that are wanted. */
   readonly metadata: Omit<Partial<ObjectMeta>, "name" | "namespace"> & {
     readonly name: string
     /** Absent for cluster-scoped kinds. */
@@ -25,6 +26,7 @@ type IntentOf<R> = R extends Resource.Resource<infer A> ? Intent<A> : never
 
 type StatusOf<R> = Resource.Object<R> extends { readonly status?: infer S } ? Partial<NonNullable<S>> : object
 
+/** Server-side apply for one controller. */
 export interface Applier<A> {
   /**
    * Creates what is not there, so it needs `Access.create` and `Access.patch` of the kind, as the API server does. Fails with `Conflict`
@@ -42,6 +44,7 @@ export interface Applier<A> {
   ) => Effect.Effect<Resource.Object<R>, ApiError>
 }
 
+/** How it is applied. */
 export interface ApplierOptions {
   /**
    * Under which name the fields are the controller's; its own unless said otherwise. Two that apply under one name take fields from each

@@ -17,7 +17,9 @@ import * as Calls from "./calls.ts"
 
 /** What was done, and the object as it is now. */
 export interface Written<A> {
+  /** What was written. */
   readonly result: "unchanged" | "created" | "updated"
+  /** As the server has it now. */
   readonly object: A
 }
 
@@ -28,10 +30,13 @@ type ReadAndWritten<A> = Extract<
 
 type DraftOf<R> = R extends Resource.Resource<infer A> ? Draft<A> : never
 
+/** Which object, and what it should be. */
 export interface Wanted<R> {
+  /** Its kind. */
   readonly resource: R
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined
+  /** Its name. */
   readonly name: string
   /**
    * The whole object as it should be, made from the one there is, or from nothing. A field that it leaves out is taken away, except in the

@@ -15,7 +15,9 @@ import type { Client } from "../tools.ts"
 import * as Calls from "./calls.ts"
 import { retryWhile } from "./retryOnConflict.ts"
 
+/** Which object, and what has to be done before it goes. */
 export interface Finalizing<R, E, Req> {
+  /** Its kind. */
   readonly resource: R
   /** As the cache has it. */
   readonly object: Resource.Object<R>

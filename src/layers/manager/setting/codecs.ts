@@ -124,6 +124,7 @@ export const namespaces: Codec<ReadonlyArray<string>> = {
   }
 }
 
+/** A label selector, `app=web,tier!=cache`. */
 export const labels: Codec<Selector.LabelSelector> = {
   metavar: "selector",
   expected: "a label selector like app=web,tier!=cache",
