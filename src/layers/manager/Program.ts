@@ -25,6 +25,7 @@ export type Member<R> = Descriptor<R> | Entry<R>
 
 type Common = typeof Settings.common
 
+/** What a program is. */
 export interface Options<S extends Setting.Settings = {}, R = never, E = never> {
   /**
    * Lower-case letters, digits and dashes, at most 50 of them: the program's name in messages and `--help`, its user agent, and, unless
