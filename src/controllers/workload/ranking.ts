@@ -46,6 +46,32 @@ export const victims = (
     .map((standing) => standing.pod)
 }
 
+/**
+ * The pods of a Job, first those that should go first: neither cost nor company counts, and ages are compared as they are. Source:
+ * spec A.6, the rules 1, 2, 3, 6, 7 and 8.
+ */
+export const byMerit = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
+  pods
+    .map((pod) => standingOf(pod, new Map()))
+    .sort(compareExactly)
+    .map((standing) => standing.pod)
+
+const compareExactly = (a: Standing, b: Standing): number => {
+  if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
+  if (a.phase !== b.phase) return a.phase - b.phase
+  if (a.ready !== b.ready) return a.ready ? 1 : -1
+  return (
+    (a.ready ? youngerFirst(a.readySince, b.readySince) : 0) ||
+    b.restarts - a.restarts ||
+    b.sidecarRestarts - a.sidecarRestarts ||
+    youngerFirst(a.created, b.created)
+  )
+}
+
+/** No time counts as younger than any. */
+const youngerFirst = (x: number | undefined, y: number | undefined): number =>
+  x === y ? 0 : x === undefined ? -1 : y === undefined ? 1 : y - x
+
 const compare = (a: Standing, b: Standing, now: number): number => {
   if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
   if (a.phase !== b.phase) return a.phase - b.phase
