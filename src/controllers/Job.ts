@@ -1,0 +1,69 @@
+/**
+ * job: runs pods to their end until enough have succeeded, or too many have failed. Every pod is counted exactly once, wherever the process
+ * ends. What a sync does is decided in `job/`; here is what it reads and may do. Source: spec D.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { Job, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Books from "./job/books.ts"
+import * as Orphans from "./job/orphans.ts"
+import type { Ports } from "./job/ports.ts"
+import * as Sync from "./job/sync.ts"
+import * as Triggers from "./job/triggers.ts"
+import * as Indexes from "./workload/indexes.ts"
+
+export interface Options {
+  /** How many Jobs are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+}
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "job",
+    component: "job-controller",
+    for: Job,
+    access: [
+      Access.read(Job),
+      Access.get(Job),
+      Access.update(Job, "status"),
+      Access.read(Pod),
+      Access.create(Pod),
+      Access.patch(Pod),
+      Access.remove(Pod),
+      Access.record
+    ],
+    concurrency: options.concurrency ?? 5,
+    backoff: { base: "1 second", max: "1 minute" },
+    // Failures of one Job do not hold up others: there is no bucket that they share.
+    bucket: { perSecond: 1e6, burst: 1e6 },
+    // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
+    body: ({ client, events, queue, store }) =>
+      Effect.sync(() => {
+        const ports: Ports = {
+          jobs: store(Job),
+          pods: store(Pod),
+          live: ({ metadata }) => client.get(Job, metadata),
+          updateStatus: (job) => client.subresource("status").update(Job, job),
+          create: (pod, namespace) => client.create(Pod, pod, { namespace }),
+          patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
+          remove: (pod) => client.delete(Pod, pod.metadata),
+          events,
+          queue
+        }
+        const books = Books.make()
+        const sync = Sync.sync(ports, books)
+        const letGo = Orphans.sync(ports, books)
+        return {
+          sources: [
+            Controller.watch(Job, Triggers.job(ports, books), { indexes: [Indexes.byController] }),
+            Controller.watch(Pod, Triggers.pod(ports, books), { indexes: Indexes.both })
+          ],
+          reconcile: ({ key }) => {
+            const pod = Orphans.podOf(key)
+            return pod === undefined ? sync(key) : letGo(pod)
+          }
+        }
+      })
+  })

@@ -1,0 +1,69 @@
+/**
+ * The bodies of new pods of a Job: the template, held by the finalizer, and for an index with everything that says which one it is.
+ * Source: spec A.4, D.6.
+ */
+import * as Finalizers from "../../kube/finalizers.ts"
+import type { Draft } from "../../kube/Meta.ts"
+import { Job, type Pod } from "../../kube/resources.ts"
+import * as PodControl from "../workload/podControl.ts"
+import * as FailurePolicy from "./plan/failurePolicy.ts"
+import * as Pods from "./pods.ts"
+import * as Spec from "./spec.ts"
+
+type PodSpec = NonNullable<Pod["spec"]>
+type Container = PodSpec["containers"][number]
+
+/** One body serves any number of pods without an index. */
+export const draft = (job: Job): Draft<Pod> => {
+  const body = PodControl.draft(Job, job, job.spec?.template ?? {})
+  const finalizers = Finalizers.add(body.metadata.finalizers ?? [], Spec.finalizer)
+  return { ...body, metadata: { ...body.metadata, finalizers } }
+}
+
+/** The next pod of an index, after the one whose failures it takes over, if there is one. */
+export const indexed = (job: Job, body: Draft<Pod>, index: number, before: Pod | undefined): Draft<Pod> => {
+  const { metadata, spec } = body
+  return {
+    ...body,
+    metadata: {
+      ...metadata,
+      generateName: prefix(job.metadata.name, index),
+      labels: { ...metadata.labels, [Pods.indexKey]: `${index}` },
+      annotations: { ...metadata.annotations, [Pods.indexKey]: `${index}`, ...failures(job, before) }
+    },
+    ...(spec === undefined ? {} : { spec: { ...withVariable(spec), hostname: `${job.metadata.name}-${index}` } })
+  }
+}
+
+/** Names that the server completes have so many characters before the random ones. Source: apiserver names.MaxGeneratedNameLength. */
+const longestPrefix = 58
+
+const prefix = (name: string, index: number): string => {
+  const end = `-${index}-`
+  return name.slice(0, longestPrefix - end.length) + end
+}
+
+const failures = (job: Job, before: Pod | undefined): Readonly<Record<string, string>> => {
+  if (Spec.backoffLimitPerIndex(job) === undefined) return {}
+  if (before === undefined) return { [Pods.failuresKey]: "0" }
+  const counts = FailurePolicy.match(job, before).counts
+  const counted = Pods.failuresBefore(before) + (counts ? 1 : 0)
+  const ignored = Pods.ignoredFailuresBefore(before) + (counts ? 0 : 1)
+  return { [Pods.failuresKey]: `${counted}`, ...(ignored === 0 ? {} : { [Pods.ignoredFailuresKey]: `${ignored}` }) }
+}
+
+const variable = "JOB_COMPLETION_INDEX"
+
+const told = { name: variable, valueFrom: { fieldRef: { fieldPath: `metadata.labels['${Pods.indexKey}']` } } }
+
+const withVariable = (spec: PodSpec): PodSpec => {
+  const tell = (container: Container): Container =>
+    container.env?.some(({ name }) => name === variable) === true
+      ? container
+      : { ...container, env: [...(container.env ?? []), told] }
+  return {
+    ...spec,
+    containers: spec.containers.map(tell),
+    ...(spec.initContainers === undefined ? {} : { initContainers: spec.initContainers.map(tell) })
+  }
+}

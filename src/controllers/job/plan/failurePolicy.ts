@@ -1,0 +1,73 @@
+/**
+ * `podFailurePolicy`: what a failed pod means for its Job. The first rule that matches decides; where none does, and where there is no
+ * policy, the failure counts. Source: spec D.10.
+ */
+import type { Job, Pod } from "../../../kube/resources.ts"
+import * as Pods from "../pods.ts"
+
+export type Action = "FailJob" | "FailIndex" | "Ignore" | "Count"
+
+export interface Match {
+  /** Undefined if no rule matched. */
+  readonly action: Action | undefined
+  /** Whether it counts towards a limit of failures. */
+  readonly counts: boolean
+  /** What to tell the user; of `FailJob` only. */
+  readonly message: string | undefined
+}
+
+const unmatched: Match = { action: undefined, counts: true, message: undefined }
+
+type Rule = NonNullable<NonNullable<Job["spec"]>["podFailurePolicy"]>["rules"][number]
+type ExitCodes = NonNullable<Rule["onExitCodes"]>
+type PodStatus = Pod["status"]
+
+export const match = (job: Job, pod: Pod): Match => {
+  for (const [index, rule] of (job.spec?.podFailurePolicy?.rules ?? []).entries()) {
+    const what = cause(rule, pod)
+    if (what === undefined) continue
+    switch (rule.action) {
+      case "FailJob":
+        return { action: "FailJob", counts: true, message: `${what} matching FailJob rule at index ${index}` }
+      case "Ignore":
+        return { action: "Ignore", counts: false, message: undefined }
+      case "FailIndex":
+      case "Count":
+        return { action: rule.action, counts: true, message: undefined }
+    }
+  }
+  return unmatched
+}
+
+/** Why the Job is to fail at once; undefined if no pod has failed so. */
+export const failJobMessage = (job: Job, pods: ReadonlyArray<Pod>): string | undefined => {
+  if (job.spec?.podFailurePolicy === undefined) return undefined
+  for (const pod of pods) {
+    const message = Pods.hasFailed(pod, job) ? match(job, pod).message : undefined
+    if (message !== undefined) return message
+  }
+  return undefined
+}
+
+const cause = ({ onExitCodes, onPodConditions }: Rule, pod: Pod): string | undefined => {
+  const name = `${pod.metadata.namespace}/${pod.metadata.name}`
+  if (onExitCodes !== undefined) {
+    const exit = matchingExit(pod.status, onExitCodes)
+    return exit && `Container ${exit.container} for pod ${name} failed with exit code ${exit.code}`
+  }
+  const condition = pod.status?.conditions?.find(({ status, type }) =>
+    // Without a status the pattern means one that is True; the server fills it in.
+    onPodConditions?.some((pattern) => pattern.type === type && (pattern.status ?? "True") === status)
+  )
+  return condition && `Pod ${name} has condition ${condition.type}`
+}
+
+const matchingExit = (status: PodStatus, { containerName, operator, values }: ExitCodes) => {
+  for (const { name, state } of [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]) {
+    const code = state?.terminated?.exitCode
+    if (code === undefined || code === 0 || (containerName !== undefined && containerName !== name)) continue
+    if ((operator === "In" && values.includes(code)) || (operator === "NotIn" && !values.includes(code)))
+      return { container: name, code }
+  }
+  return undefined
+}

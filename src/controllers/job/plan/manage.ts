@@ -1,0 +1,90 @@
+/**
+ * What becomes of the pods of a Job that is not over: which are deleted, how many are made, for which indexes, or how long nobody is made
+ * because others have failed. One sync deletes or creates, never both. Pure and total. Source: spec D.6.
+ */
+import type { Pod } from "../../../kube/resources.ts"
+import * as Ranking from "../../workload/ranking.ts"
+import * as Pods from "../pods.ts"
+import * as Spec from "../spec.ts"
+import * as Backoff from "./backoff.ts"
+import * as Indexes from "./indexes.ts"
+import type { Look } from "./look.ts"
+
+export type Step =
+  | { readonly _tag: "Nothing" }
+  /** At least one. They are let go first, so that they do not count as failed. */
+  | { readonly _tag: "Delete"; readonly pods: ReadonlyArray<Pod> }
+  /** From 1 to `Spec.limit`, for these indexes if the Job is indexed. */
+  | { readonly _tag: "Create"; readonly count: number; readonly indexes: ReadonlyArray<number> | undefined }
+  /** Pods are missing and may not be made yet. */
+  | { readonly _tag: "Wait"; readonly millis: number }
+
+export const nothing: Step = { _tag: "Nothing" }
+
+export const step = (look: Look): Step => {
+  if (Spec.isSuspended(look.job)) return deletion(look.active)
+  const victims = surplus(look)
+  return victims.length > 0 ? deletion(victims.slice(0, Spec.limit)) : creation(look)
+}
+
+const deletion = (pods: ReadonlyArray<Pod>): Step => (pods.length === 0 ? nothing : { _tag: "Delete", pods })
+
+/** So many pods should be active. */
+const wanted = ({ active, job, succeeded }: Look): number => {
+  const completions = job.spec?.completions
+  // After a success nobody new is sent, and nobody is called back.
+  if (completions === undefined) return succeeded > 0 ? active.length : Spec.parallelism(job)
+  return Math.max(0, Math.min(completions - succeeded, Spec.parallelism(job)))
+}
+
+/** First those that work on no index, or on one that another works on; then as many as are too many. */
+const surplus = (look: Look): ReadonlyArray<Pod> => {
+  const { active, job } = look
+  const tooMany = Math.max(0, active.length - wanted(look))
+  const useless = Spec.isIndexed(job) ? duplicates(look) : []
+  if (useless.length >= tooMany) return useless
+  const left = active.filter((pod) => !useless.includes(pod))
+  return [...useless, ...Ranking.byMerit(left).slice(0, tooMany - useless.length)]
+}
+
+const duplicates = ({ active, job }: Look): ReadonlyArray<Pod> => {
+  const useless: Array<Pod> = []
+  const workers = new Map<number, Array<Pod>>()
+  for (const pod of active) {
+    const index = Pods.validIndexOf(pod, job)
+    if (index === undefined) useless.push(pod)
+    else if (workers.get(index)?.push(pod) === undefined) workers.set(index, [pod])
+  }
+  for (const pods of workers.values()) if (pods.length > 1) useless.push(...Ranking.byMerit(pods).slice(0, -1))
+  return useless
+}
+
+const creation = (look: Look): Step => {
+  const { active, job, now, record, terminating } = look
+  const missing = wanted(look) - active.length - (Spec.replacesOnlyFailed(job) ? terminating.length : 0)
+  if (missing <= 0) return nothing
+  const count = Math.min(missing, Spec.limit)
+  if (Spec.backoffLimitPerIndex(job) !== undefined) return perIndex(look, count)
+  const millis = Backoff.remaining(record, now)
+  if (millis > 0) return { _tag: "Wait", millis }
+  return Spec.isIndexed(job) ? forIndexes(pending(look, count)) : { _tag: "Create", count, indexes: undefined }
+}
+
+/** Each index waits for itself. */
+const perIndex = (look: Look, count: number): Step => {
+  const indexes = pending(look, count)
+  const waits = indexes.map((index) => Backoff.remainingOf(look.retained.get(index), look.now))
+  const due = indexes.filter((_, i) => waits[i] === 0)
+  return due.length === 0 && indexes.length > 0 ? { _tag: "Wait", millis: Math.min(...waits) } : forIndexes(due)
+}
+
+const forIndexes = (indexes: ReadonlyArray<number>): Step =>
+  indexes.length === 0 ? nothing : { _tag: "Create", count: indexes.length, indexes }
+
+/** The first indexes that nobody works on and that are not done with. */
+const pending = ({ active, job, progress, terminating }: Look, most: number): ReadonlyArray<number> => {
+  const busy = Spec.replacesOnlyFailed(job) ? [...active, ...terminating] : active
+  const taken = Indexes.of(busy.flatMap((pod) => Pods.indexOf(pod) ?? []))
+  const done = Indexes.union(progress?.succeeded ?? Indexes.empty, progress?.failed ?? Indexes.empty)
+  return Indexes.firstMissing(Indexes.union(taken, done), Spec.indexCount(job), most)
+}

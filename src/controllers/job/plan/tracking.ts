@@ -1,0 +1,192 @@
+/**
+ * The counting of pods, in two writes of the status with the removal of finalizers between them. `count` makes the first: uids of the pods
+ * that are about to be let go, and the interim condition; `settle` moves uids to the counters once their pods are let go; `conclude`
+ * adds the terminal condition when nothing is left to wait for. A uid is in the status before its pod loses the finalizer, and a pod without
+ * one is never looked at again, so each is counted once, wherever a process ends between the writes. Pure and total.
+ * Source: spec D.5, D.8.
+ */
+import type { Job, Pod } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
+import * as Pods from "../pods.ts"
+import * as Spec from "../spec.ts"
+import * as Conditions from "./conditions.ts"
+import * as FailurePolicy from "./failurePolicy.ts"
+import * as Indexes from "./indexes.ts"
+import type { Look } from "./look.ts"
+import * as Verdict from "./verdict.ts"
+
+/** What a sync has come to before it counts. */
+export interface Outcome {
+  /** Undefined while the Job goes on. */
+  readonly verdict: Verdict.Verdict | undefined
+  /** Pods were managed, so that the status says whether the Job is suspended. */
+  readonly wasManaged: boolean
+  readonly active: number
+  readonly ready: number
+  readonly terminating: number
+}
+
+export interface Round {
+  readonly status: Spec.Status
+  /** The status says something new. */
+  readonly isNews: boolean
+  /** To be let go once the status is written. */
+  readonly removable: ReadonlyArray<Pod>
+  /** More pods wait to be counted: the Job cannot end yet. */
+  readonly isFull: boolean
+  /** The Job was suspended or resumed in this round. */
+  readonly turned: "Suspended" | "Resumed" | undefined
+  /** What the policy made of the pods that were found to have failed. */
+  readonly actions: ReadonlyArray<FailurePolicy.Action>
+}
+
+export const count = (look: Look, outcome: Outcome): Round => {
+  const { active, ready, terminating, verdict } = outcome
+  const turn = turnOf(look, outcome)
+  const known = settle(turn.status, new Set(look.tracked.map(Pods.uidOf)))
+  const { actions, isFull, removable, status: taken } = takeDown(look, verdict, known)
+  const claim = verdict === undefined || verdict.isStored ? undefined : Verdict.interim(verdict)
+  const status = withConditions(
+    { ...taken, active, ready, terminating },
+    claim === undefined ? taken.conditions : Conditions.ensure(taken.conditions, claim, "True", look.now)
+  )
+  return { status, isNews: isNews(look.job.status ?? {}, status), removable, isFull, turned: turn.turned, actions }
+}
+
+const withConditions = (status: Spec.Status, conditions: Spec.Status["conditions"]): Spec.Status =>
+  conditions === undefined || conditions === status.conditions ? status : { ...status, conditions }
+
+/** Suspension is told when it begins and when it ends; the time of the Job runs from the last time it began to work. */
+const turnOf = (
+  { job, now, status }: Look,
+  { verdict, wasManaged }: Outcome
+): { readonly status: Spec.Status; readonly turned: Round["turned"] } => {
+  if (verdict !== undefined || !wasManaged) return { status, turned: undefined }
+  const isSuspended = Spec.isSuspended(job)
+  const conditions = isSuspended
+    ? Conditions.ensure(status.conditions, suspended, "True", now)
+    : Conditions.ensure(status.conditions, resumed, "False", now)
+  if (conditions === status.conditions) return { status, turned: undefined }
+  const { startTime: _, ...rest } = withConditions(status, conditions)
+  return isSuspended
+    ? { status: rest, turned: "Suspended" }
+    : { status: { ...rest, startTime: Time.format(now) }, turned: "Resumed" }
+}
+
+const suspended: Conditions.Claim = { type: "Suspended", reason: "JobSuspended", message: "Job suspended" }
+const resumed: Conditions.Claim = { type: "Suspended", reason: "JobResumed", message: "Job resumed" }
+
+/** Uids of pods that are let go are counted; `held` are those that are not. The very same status if there are none. */
+export const settle = (status: Spec.Status, held: ReadonlySet<string>): Spec.Status => {
+  const { failed = [], succeeded = [] } = status.uncountedTerminatedPods ?? {}
+  const left = { succeeded: succeeded.filter((uid) => held.has(uid)), failed: failed.filter((uid) => held.has(uid)) }
+  const counted = { succeeded: succeeded.length - left.succeeded.length, failed: failed.length - left.failed.length }
+  if (counted.succeeded === 0 && counted.failed === 0) return status
+  return {
+    ...status,
+    ...(counted.succeeded === 0 ? {} : { succeeded: (status.succeeded ?? 0) + counted.succeeded }),
+    ...(counted.failed === 0 ? {} : { failed: (status.failed ?? 0) + counted.failed }),
+    uncountedTerminatedPods: uncountedFrom(left.succeeded, left.failed)
+  }
+}
+
+/** With empty lists left out, as the server stores it. */
+const uncountedFrom = (succeeded: ReadonlyArray<string>, failed: ReadonlyArray<string>) => ({
+  ...(succeeded.length === 0 ? {} : { succeeded }),
+  ...(failed.length === 0 ? {} : { failed })
+})
+
+type Taken = Pick<Round, "status" | "removable" | "isFull" | "actions">
+
+/** Writes down how the pods ended that nothing keeps any more. */
+const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.Status): Taken => {
+  const { job, progress, tracked, uncounted } = look
+  const succeeded = [...(known.uncountedTerminatedPods?.succeeded ?? [])]
+  const failed = [...(known.uncountedTerminatedPods?.failed ?? [])]
+  const indexes: Array<number> = []
+  const removable: Array<Pod> = []
+  const actions: Array<FailurePolicy.Action> = []
+  let isFull = false
+  for (const pod of progress === undefined ? tracked : byIndex(tracked)) {
+    if (!isRemovable(look, verdict, pod)) continue
+    removable.push(pod)
+    const uid = Pods.uidOf(pod)
+    const index = Pods.validIndexOf(pod, job)
+    const counts = !uncounted.failed.has(uid) && (progress === undefined || index !== undefined)
+    if (counts && Pods.hasSucceeded(pod)) {
+      // The index is enough to know it by.
+      if (progress !== undefined && index !== undefined) {
+        if (!Indexes.has(progress.counted, index)) indexes.push(index)
+      } else if (!uncounted.succeeded.has(uid)) succeeded.push(uid)
+    } else if (counts && (Pods.hasFailed(pod, job) || verdict?.ends === "Failed")) {
+      const { action, counts: isCounted } = FailurePolicy.match(job, pod)
+      if (action !== undefined) actions.push(action)
+      if (isCounted) failed.push(uid)
+    }
+    isFull = indexes.length + succeeded.length + failed.length >= Spec.limit
+    if (isFull) break
+  }
+  const uncountedTerminatedPods = uncountedFrom(succeeded, failed)
+  return { status: { ...withIndexes(known, look, indexes), uncountedTerminatedPods }, removable, isFull, actions }
+}
+
+/** A pod that nothing more is expected of: the Job ends or goes, or the pod has ended and its failures are on its successor. */
+const isRemovable = ({ job, retained }: Look, verdict: Verdict.Verdict | undefined, pod: Pod): boolean => {
+  if (Spec.isLeaving(job) || verdict !== undefined || Pods.hasSucceeded(pod)) return true
+  return Pods.hasFailed(pod, job) && retained.get(Pods.indexOf(pod) ?? -1) !== pod
+}
+
+const byIndex = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
+  pods.toSorted((a, b) => (Pods.indexOf(a) ?? -1) - (Pods.indexOf(b) ?? -1))
+
+/** The index texts of an indexed Job; it may have fewer indexes than it had. */
+const withIndexes = (known: Spec.Status, { progress }: Look, indexes: ReadonlyArray<number>): Spec.Status => {
+  if (progress === undefined) return known
+  const completed = Indexes.union(progress.counted, Indexes.of(indexes))
+  const { completedIndexes: _, ...rest } = known
+  return {
+    ...rest,
+    succeeded: Indexes.size(completed),
+    ...(completed.length === 0 ? {} : { completedIndexes: Indexes.format(completed) }),
+    ...(progress.failed === undefined ? {} : { failedIndexes: Indexes.format(progress.failed) })
+  }
+}
+
+/**
+ * With the terminal condition, if the Job is to end and nothing is left of it: no pod to count, none on its way out. The very same status
+ * otherwise.
+ */
+export const conclude = (
+  status: Spec.Status,
+  { verdict }: Pick<Outcome, "verdict">,
+  isFull: boolean,
+  now: number
+): Spec.Status => {
+  const { failed = [], succeeded = [] } = status.uncountedTerminatedPods ?? {}
+  if (verdict === undefined || isFull || succeeded.length + failed.length > 0 || (status.terminating ?? 0) > 0)
+    return status
+  const conditions = Conditions.ensure(status.conditions, Verdict.terminal(verdict), "True", now)
+  return {
+    ...withConditions(status, conditions),
+    ...(verdict.ends === "Complete" ? { completionTime: Time.format(now) } : {})
+  }
+}
+
+/** More pods than asked for have succeeded. */
+export const isTooMuch = ({ spec }: Job, { succeeded = 0 }: Spec.Status): boolean =>
+  spec?.completions !== undefined && succeeded > spec.completions
+
+/** Counts of which zero is worth saying once, and texts. */
+const told = ["ready", "terminating", "failedIndexes"] as const
+/** Zero and nothing are the same. */
+const silent = ["active", "succeeded", "failed", "startTime", "completedIndexes"] as const
+
+const isNews = (before: Spec.Status, after: Spec.Status): boolean =>
+  told.some((field) => before[field] !== after[field]) ||
+  silent.some((field) => (before[field] || undefined) !== (after[field] || undefined)) ||
+  before.conditions !== after.conditions ||
+  before.uncountedTerminatedPods === undefined ||
+  sizeOf(before) !== sizeOf(after)
+
+const sizeOf = ({ uncountedTerminatedPods: { failed = [], succeeded = [] } = {} }: Spec.Status): number =>
+  failed.length + succeeded.length

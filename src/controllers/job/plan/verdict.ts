@@ -1,0 +1,107 @@
+/**
+ * Whether a Job is to end, and why: a list of reasons of which the first counts. A verdict is told in two steps, an interim condition and,
+ * when nothing runs any more and all is counted, the terminal one; one whose interim condition is stored is never taken back.
+ * Source: spec D.4, D.5.
+ */
+import type { Job, Pod } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
+import * as Spec from "../spec.ts"
+import type { Claim } from "./conditions.ts"
+import * as FailurePolicy from "./failurePolicy.ts"
+import * as Indexes from "./indexes.ts"
+import type { Look } from "./look.ts"
+import * as SuccessPolicy from "./successPolicy.ts"
+
+export interface Verdict {
+  readonly ends: "Complete" | "Failed"
+  readonly reason: string
+  readonly message: string
+  /** The interim condition is in the status. */
+  readonly isStored: boolean
+}
+
+/** The condition that says it first. */
+export const interim = ({ ends, message, reason }: Verdict): Claim => ({
+  type: ends === "Complete" ? "SuccessCriteriaMet" : "FailureTarget",
+  reason,
+  message
+})
+
+/** The condition that says it last. */
+export const terminal = ({ ends, message, reason }: Verdict): Claim => ({ type: ends, reason, message })
+
+const fails = (reason: string, message: string): Verdict => ({ ends: "Failed", reason, message, isStored: false })
+
+export const of = (look: Look): Verdict | undefined =>
+  stored(look.job) ?? failure(look) ?? indexFailure(look) ?? success(look)
+
+const stored = (job: Job): Verdict | undefined => {
+  const met = Spec.trueCondition(job, "SuccessCriteriaMet")
+  const target = met ?? Spec.trueCondition(job, "FailureTarget")
+  if (target === undefined) return undefined
+  const { message = "", reason = "" } = target
+  return { ends: met === undefined ? "Failed" : "Complete", reason, message, isStored: true }
+}
+
+const failure = (look: Look): Verdict | undefined => {
+  const { failed, job, pods } = look
+  const message = FailurePolicy.failJobMessage(job, pods)
+  if (message !== undefined) return fails("PodFailurePolicy", message)
+  if (failed > Spec.backoffLimit(job) || restartsTooOften(job, pods))
+    return fails("BackoffLimitExceeded", "Job has reached the specified backoff limit")
+  return untilDeadline(look) === 0
+    ? fails("DeadlineExceeded", "Job was active longer than specified deadline")
+    : undefined
+}
+
+/** Where failed containers are restarted, no pod fails; their restarts are counted instead. */
+const restartsTooOften = (job: Job, pods: ReadonlyArray<Pod>): boolean => {
+  if (job.spec?.template.spec?.restartPolicy !== "OnFailure") return false
+  let restarts = 0
+  for (const { status } of pods) {
+    if (status?.phase !== "Running" && status?.phase !== "Pending") continue
+    for (const one of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
+      restarts += one.restartCount
+  }
+  return restarts >= Math.max(1, Spec.backoffLimit(job))
+}
+
+/** Milliseconds until the Job has been active for too long: zero if it has. Undefined if that is not watched. */
+export const untilDeadline = ({ job, now, status }: Look): number | undefined => {
+  const seconds = job.spec?.activeDeadlineSeconds
+  const start = Time.parse(status.startTime)
+  if (seconds === undefined || start === undefined || Spec.isSuspended(job)) return undefined
+  return Math.max(0, start + seconds * 1000 - now)
+}
+
+const indexFailure = ({ job, progress }: Look): Verdict | undefined => {
+  if (progress?.failed === undefined) return undefined
+  const failed = Indexes.size(progress.failed)
+  const most = job.spec?.maxFailedIndexes
+  if (most !== undefined && failed > most)
+    return fails("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
+  return failed > 0 && failed + Indexes.size(progress.succeeded) >= Spec.indexCount(job)
+    ? fails("FailedIndexes", "Job has failed indexes")
+    : undefined
+}
+
+const success = ({ job, progress }: Look): Verdict | undefined => {
+  const rule = progress === undefined ? undefined : SuccessPolicy.matched(job, progress.succeeded)
+  return rule === undefined
+    ? undefined
+    : { ends: "Complete", reason: "SuccessPolicy", message: `Matched rules at index ${rule}`, isStored: false }
+}
+
+/**
+ * The verdict once enough pods have succeeded and none is active. Without a number of completions the first success is enough: the others
+ * are let run out.
+ */
+export const completion = ({ job, succeeded }: Look, active: number): Verdict | undefined =>
+  active === 0 && succeeded >= Math.max(0, job.spec?.completions ?? 1)
+    ? {
+        ends: "Complete",
+        reason: "CompletionsReached",
+        message: "Reached expected number of succeeded pods",
+        isStored: false
+      }
+    : undefined

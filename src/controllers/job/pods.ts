@@ -1,0 +1,83 @@
+/**
+ * What the Job loop asks of a pod: whether it is still to be counted, which index it works on, how often that index has failed, and when
+ * the pod ended. Times are milliseconds since 1970. Source: spec D.3, D.9, D.11.
+ */
+import * as Finalizers from "../../kube/finalizers.ts"
+import type { Job, Pod } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import * as Spec from "./spec.ts"
+
+/** Label and annotation: which index the pod works on. */
+export const indexKey = "batch.kubernetes.io/job-completion-index"
+
+/** Annotations: how often its index had failed before it, and how often that did not count. */
+export const failuresKey = "batch.kubernetes.io/job-index-failure-count"
+export const ignoredFailuresKey = "batch.kubernetes.io/job-index-ignored-failure-count"
+
+/** It holds the pod until that is counted. */
+export const isTracked = (pod: Pod): boolean => Finalizers.has(pod, Spec.finalizer)
+
+export const uidOf = ({ metadata }: Pod): string => metadata.uid ?? ""
+
+/** From 0; undefined for a pod that says none, or none that can be read. */
+export const indexOf = ({ metadata }: Pod): number | undefined => {
+  const text = metadata.annotations?.[indexKey]
+  return text === undefined || !/^\d{1,10}$/.test(text) ? undefined : Number(text)
+}
+
+/** The index, if the Job has it. */
+export const validIndexOf = (pod: Pod, job: Job): number | undefined => {
+  const index = indexOf(pod)
+  return index !== undefined && index < Spec.indexCount(job) ? index : undefined
+}
+
+const countOf = ({ metadata }: Pod, key: string): number => {
+  const text = metadata.annotations?.[key]
+  return text === undefined || !/^\d{1,10}$/.test(text) ? 0 : Math.min(Number(text), 2 ** 31 - 1)
+}
+
+/** Failures of the index before this pod that counted. */
+export const failuresBefore = (pod: Pod): number => countOf(pod, failuresKey)
+
+export const ignoredFailuresBefore = (pod: Pod): number => countOf(pod, ignoredFailuresKey)
+
+/** Counted or not. */
+export const allFailuresBefore = (pod: Pod): number => failuresBefore(pod) + ignoredFailuresBefore(pod)
+
+export const hasSucceeded = ({ status }: Pod): boolean => status?.phase === "Succeeded"
+
+/** Whoever is being deleted has failed as well, unless the Job waits for the end of such pods. */
+export const hasFailed = (pod: Pod, job: Job): boolean =>
+  pod.status?.phase === "Failed" ||
+  (!Spec.replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod))
+
+/**
+ * When its containers ended: the last of them, else since when it is not ready, else when its deletion was asked for, else when it was
+ * made.
+ */
+export const endedAt = (pod: Pod): number => {
+  const { creationTimestamp, deletionGracePeriodSeconds = 0, deletionTimestamp } = pod.metadata
+  const asked = Time.parse(deletionTimestamp)
+  return (
+    lastExit(pod) ??
+    unreadySince(pod) ??
+    (asked === undefined ? undefined : asked - deletionGracePeriodSeconds * 1000) ??
+    Time.parse(creationTimestamp) ??
+    0
+  )
+}
+
+const lastExit = ({ status }: Pod): number | undefined => {
+  let last: number | undefined
+  for (const { state } of status?.containerStatuses ?? []) {
+    const at = Time.parse(state?.terminated?.finishedAt)
+    if (at === undefined) return undefined
+    if (last === undefined || at > last) last = at
+  }
+  return last
+}
+
+const unreadySince = ({ status }: Pod): number | undefined => {
+  const ready = status?.conditions?.find(({ type }) => type === "Ready")
+  return ready?.status === "False" ? Time.parse(ready.lastTransitionTime) : undefined
+}

@@ -1,0 +1,30 @@
+/** What the Job loop reads and does; nothing here knows where it goes. */
+import type * as Effect from "effect/Effect"
+import type { ApiError } from "../../kube/ApiError.ts"
+import * as Patch from "../../kube/Patch.ts"
+import type { Job, Pod } from "../../kube/resources.ts"
+import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
+import type * as Store from "../../streams/Store.ts"
+import type * as PodControl from "../workload/podControl.ts"
+import * as Spec from "./spec.ts"
+
+type Call<A> = Effect.Effect<A, ApiError>
+
+export interface Ports extends PodControl.Calls {
+  readonly jobs: Store.Readable<Job>
+  readonly pods: Store.Readable<Pod>
+  /** The Job of that name, read from the server. */
+  readonly live: (job: Pick<Job, "metadata">) => Call<Job>
+  readonly updateStatus: (job: Job) => Call<Job>
+  readonly patch: (pod: Pod, patch: Patch.Patch) => Call<Pod>
+  readonly queue: Pick<KeyedQueue, "addWithUnsafe">
+}
+
+/** Takes the finalizer off that pod, and off no namesake. */
+export const letGo = ({ metadata: { uid } }: Pod): Patch.Patch =>
+  Patch.strategic({
+    metadata: {
+      ...(uid === undefined ? {} : { uid }),
+      "$deleteFromPrimitiveList/finalizers": [Spec.finalizer]
+    }
+  })

@@ -1,0 +1,97 @@
+/**
+ * Whom a change concerns, and when: a Job whose spec changes is looked at in the same moment, pods and statuses a second later, so that a
+ * storm of them is one sync a second. The books are told what the cache shows. Pods that are held for nobody are asked for by keys of
+ * their own. Triggers run after the stores have changed. Source: spec D.2.
+ */
+import * as Key from "../../kube/Key.ts"
+import * as Owner from "../../kube/Owner.ts"
+import { Job, type Pod } from "../../kube/resources.ts"
+import * as Selector from "../../kube/Selector.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import { LOW } from "../../streams/KeyedQueue.ts"
+import type * as Trigger from "../../streams/trigger.ts"
+import * as Indexes from "../workload/indexes.ts"
+import * as Owners from "../workload/owners.ts"
+import * as Selectors from "../workload/selectors.ts"
+import type { Books } from "./books.ts"
+import * as Orphans from "./orphans.ts"
+import * as Pods from "./pods.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+/** Milliseconds in which events are gathered. Source: job controller SyncJobBatchPeriod. */
+export const batch = 1000
+
+export const selectorOf = Selectors.memoised((job: Job) => Selectors.usable(job.spec?.selector))
+
+export const owners = ({ jobs }: Pick<Ports, "jobs">): Owners.Owners<Job> => ({
+  resource: Job,
+  store: jobs,
+  selects: (job, labels) => {
+    const selector = selectorOf(job)
+    return selector !== undefined && Selector.matchesLabels(selector, labels)
+  }
+})
+
+type Watching = Pick<Ports, "jobs" | "pods" | "queue">
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const job =
+  ({ pods, queue }: Watching, books: Books): Trigger.Trigger<Job> =>
+  (delta) => {
+    const { object } = delta
+    const key = Key.of(object)
+    const { uid = "" } = object.metadata
+    if (delta._tag === "Deleted") {
+      books.forget(key, uid)
+      return held(pods, uid)
+    }
+    if (delta._tag === "Created") return [key]
+    const { metadata } = delta.previous
+    if (metadata.uid !== uid) {
+      books.forget(key, metadata.uid ?? "")
+      return [key, ...held(pods, metadata.uid ?? "")]
+    }
+    if (delta.previous === object || metadata.generation !== object.metadata.generation) return [key]
+    queue.addWithUnsafe(key, { after: batch })
+    return Spec.isFinished(object) ? held(pods, uid) : none
+  }
+
+/** The pods of a Job that nobody counts any more. */
+const held = (pods: Ports["pods"], uid: string): ReadonlyArray<Key.Key> =>
+  pods.byIndex(Indexes.byController.name, uid).filter(Pods.isTracked).map(Orphans.keyOf)
+
+export const pod =
+  (watching: Watching, books: Books): Trigger.Trigger<Pod> =>
+  (delta) => {
+    const { object } = delta
+    if (delta._tag === "Updated" && delta.previous === object) return none
+    observe(watching, books, delta)
+    const isGoing = delta._tag === "Deleted" || object.metadata.deletionTimestamp !== undefined
+    const concerned = isGoing ? former(watching, delta) : Owners.concerned(owners(watching), delta)
+    const priority = delta._tag === "Created" && delta.initial ? LOW : undefined
+    for (const owner of concerned) watching.queue.addWithUnsafe(Key.of(owner), { after: batch, priority })
+    return delta._tag !== "Deleted" && Orphans.isHeldForNobody(watching, object) ? [Orphans.keyOf(object)] : none
+  }
+
+/** The Jobs that control the pod or did until now. */
+const former = (watching: Watching, delta: Delta<Pod>): ReadonlyArray<Job> => {
+  const now = Owners.resolve(owners(watching), delta.object)
+  const before = delta._tag === "Updated" ? Owners.resolve(owners(watching), delta.previous) : undefined
+  return [now, before].filter((one, i, all): one is Job => one !== undefined && all.indexOf(one) === i)
+}
+
+/** Tells the books what is seen of what was asked for. */
+const observe = (watching: Watching, books: Books, delta: Delta<Pod>): void => {
+  const { object } = delta
+  const isGone = delta._tag === "Deleted"
+  for (const owner of former(watching, delta)) {
+    const key = Key.of(owner)
+    if (delta._tag === "Created" && Owner.controlledBy(object, owner.metadata.uid))
+      books.expectations.creationObserved(key)
+    if (isGone || object.metadata.deletionTimestamp !== undefined)
+      books.expectations.deletionObserved(key, Key.of(object))
+    if (isGone || !Pods.isTracked(object)) books.releaseObserved(key, Pods.uidOf(object))
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * What a sync does to pods: deletes those of a Job that ends, makes and deletes those of one that goes on, lets go of those that are
+ * counted. All calls are tried before a failure is told; the books learn of what no event will tell. Source: spec D.5, D.6, D.8.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import * as PodFacts from "../../kube/pod.ts"
+import type { Job, Pod } from "../../kube/resources.ts"
+import * as PodControl from "../workload/podControl.ts"
+import * as SlowStart from "../workload/slowStart.ts"
+import type { Books } from "./books.ts"
+import * as Drafts from "./drafts.ts"
+import type { SyncAction } from "./metrics.ts"
+import type { Look } from "./plan/look.ts"
+import * as Manage from "./plan/manage.ts"
+import type { Outcome } from "./plan/tracking.ts"
+import * as Verdict from "./plan/verdict.ts"
+import * as Pods from "./pods.ts"
+import { letGo, type Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+/** So many pods are made, deleted or let go at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
+const atOnce = 64
+
+export interface Done {
+  readonly outcome: Outcome
+  readonly action: SyncAction
+  /** Milliseconds until pods may be made that may not be made yet. */
+  readonly wait?: number | undefined
+  readonly failure?: PodControl.PodControlError | ApiError.ApiError | undefined
+}
+
+export interface Work {
+  readonly ports: Ports
+  readonly books: Books
+  /** Brings the pods nearer to what the Job wants. `now`: monotonic milliseconds, for the books. */
+  readonly manage: (look: Look, now: number) => Effect.Effect<Done>
+  /** Takes the finalizer off these pods; one that is gone is let go as well. */
+  readonly letGo: (job: Job, pods: ReadonlyArray<Pod>) => Effect.Effect<LetGo>
+}
+
+export interface LetGo {
+  /** Those that could not be let go, and the first reason. */
+  readonly kept: ReadonlySet<Pod>
+  readonly failure: ApiError.ApiError | undefined
+}
+
+interface State {
+  readonly ports: Ports
+  readonly books: Books
+  readonly permits: Semaphore.Semaphore
+}
+
+export const make = (ports: Ports, books: Books): Work => {
+  const state: State = { ports, books, permits: Semaphore.makeUnsafe(atOnce) }
+  return {
+    ports,
+    books,
+    manage: (look, now) => manage(state, look, now),
+    letGo: (job, pods) => letGoAll(state, job, pods)
+  }
+}
+
+const manage = Effect.fnUntraced(function* (state: State, look: Look, now: number): Effect.fn.Return<Done> {
+  const verdict = Verdict.of(look)
+  if (verdict !== undefined) return yield* end(state, look, verdict)
+  const wasManaged = look.isSettled && !Spec.isLeaving(look.job)
+  const step = wasManaged ? Manage.step(look) : Manage.nothing
+  const done = yield* carryOut(state, look, step, now)
+  const { outcome } = done
+  return { ...done, outcome: { ...outcome, wasManaged, verdict: Verdict.completion(look, outcome.active) } }
+})
+
+const untouched = ({ active, ready, terminating }: Look): Outcome => ({
+  verdict: undefined,
+  wasManaged: false,
+  active: active.length,
+  ready,
+  terminating: terminating.length
+})
+
+/** What is said of the Job once these pods are being deleted. */
+const without = (look: Look, pods: ReadonlyArray<Pod>): Outcome => {
+  const before = untouched(look)
+  return {
+    ...before,
+    active: before.active - pods.length,
+    ready: before.ready - pods.filter(PodFacts.isReady).length,
+    terminating: before.terminating + pods.length
+  }
+}
+
+/** Nobody works on for a Job that ends. As long as somebody might, it is not told that it does. */
+const end = Effect.fnUntraced(function* (state: State, look: Look, verdict: Verdict.Verdict) {
+  const { failure, gone } = yield* remove(look.active, (pod) => PodControl.remove(state.ports, look.job, pod), state)
+  const isOver = gone.length === look.active.length && look.isSettled
+  const outcome = { ...without(look, gone), verdict: isOver ? verdict : undefined }
+  return { outcome, failure, action: gone.length > 0 ? "pods_deleted" : "reconciling" } as const
+})
+
+const carryOut = (state: State, look: Look, step: Manage.Step, now: number): Effect.Effect<Done> => {
+  switch (step._tag) {
+    case "Nothing":
+      return Effect.succeed({ outcome: untouched(look), action: "tracking" })
+    // Says that nobody is active, as the reference does, although others may be.
+    case "Wait":
+      return Effect.succeed({ outcome: { ...untouched(look), active: 0 }, action: "pods_created", wait: step.millis })
+    case "Create":
+      return create(state, look, step, now)
+    case "Delete":
+      return recall(state, look, step.pods, now)
+  }
+}
+
+const create = Effect.fnUntraced(function* (
+  { books: { expectations }, permits, ports }: State,
+  look: Look,
+  { count, indexes }: Extract<Manage.Step, { readonly _tag: "Create" }>,
+  now: number
+): Effect.fn.Return<Done> {
+  const { job, retained } = look
+  const key = Key.of(job)
+  expectations.expectCreations(key, count, now)
+  const body = Drafts.draft(job)
+  let next = 0
+  const call = Effect.suspend(() => {
+    const index = indexes?.[next++]
+    const draft = index === undefined ? body : Drafts.indexed(job, body, index, retained.get(index))
+    return permits.withPermit(PodControl.create(ports, job, draft))
+  })
+  const { failure, succeeded } = yield* SlowStart.run(count, call)
+  for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
+  const outcome = { ...untouched(look), active: look.active.length + succeeded }
+  return { outcome, action: "pods_created", failure: failure?.error }
+})
+
+/** Deletes pods that are too many. They are let go first: none of them is to be counted. */
+const recall = Effect.fnUntraced(function* (state: State, look: Look, pods: ReadonlyArray<Pod>, now: number) {
+  const { books, ports } = state
+  const key = Key.of(look.job)
+  books.expectations.expectDeletions(key, pods.map(Key.of), now)
+  const call = (pod: Pod): Effect.Effect<"Deleted" | "NotFound", DeleteFailure> => {
+    const removal = PodControl.remove(ports, look.job, pod)
+    return Pods.isTracked(pod) ? Effect.andThen(ports.patch(pod, letGo(pod)), removal) : removal
+  }
+  const { failure, gone, missing } = yield* remove(pods, call, state)
+  for (const pod of pods)
+    if (!gone.includes(pod) || missing.has(pod)) books.expectations.deletionObserved(key, Key.of(pod))
+  return { outcome: without(look, gone), failure, action: "pods_deleted" } as const
+})
+
+type DeleteFailure = PodControl.PodControlError | ApiError.ApiError
+
+/** Tries all; one that is gone already counts as deleted. */
+const remove = Effect.fnUntraced(function* (
+  pods: ReadonlyArray<Pod>,
+  call: (pod: Pod) => Effect.Effect<unknown, DeleteFailure>,
+  { permits }: State
+) {
+  const gone: Array<Pod> = []
+  const missing = new Set<Pod>()
+  let failure: DeleteFailure | undefined
+  const one = Effect.fnUntraced(function* (pod: Pod) {
+    const done = yield* Effect.result(permits.withPermit(call(pod)))
+    if (Result.isSuccess(done)) {
+      gone.push(pod)
+      if (done.success === "NotFound") missing.add(pod)
+    } else if (ApiError.isApiError(done.failure) && ApiError.hasReason(done.failure, "NotFound")) {
+      gone.push(pod)
+      missing.add(pod)
+    } else failure ??= done.failure
+  })
+  yield* Effect.forEach(pods, one, { concurrency: "unbounded", discard: true })
+  return { gone, missing, failure }
+})
+
+const letGoAll = Effect.fnUntraced(function* (
+  { books, permits, ports }: State,
+  job: Job,
+  pods: ReadonlyArray<Pod>
+): Effect.fn.Return<LetGo> {
+  const key = Key.of(job)
+  const kept = new Set<Pod>()
+  let failure: ApiError.ApiError | undefined
+  const one = Effect.fnUntraced(function* (pod: Pod) {
+    books.release(key, Pods.uidOf(pod))
+    const done = yield* Effect.result(permits.withPermit(ports.patch(pod, letGo(pod))))
+    // One that is gone is let go as well; until the cache knows, the books do.
+    if (Result.isSuccess(done) || ApiError.hasReason(done.failure, "NotFound")) return
+    books.releaseObserved(key, Pods.uidOf(pod))
+    kept.add(pod)
+    failure ??= done.failure
+  })
+  yield* Effect.forEach(pods, one, { concurrency: "unbounded", discard: true })
+  return { kept, failure }
+})
