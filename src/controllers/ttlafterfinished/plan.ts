@@ -1,0 +1,40 @@
+/**
+ * When a Job that has ended is to go: so many seconds after its terminal condition came true. A total function of the Job and the time.
+ * Source: spec D.12.
+ */
+import type { Job } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+
+export type Plan =
+  /** It has not ended, nobody set a time, or it is being deleted already. */
+  | { readonly _tag: "Keep" }
+  /** It has ended, and will have been over for long enough in so many milliseconds; never zero. */
+  | { readonly _tag: "Wait"; readonly millis: number; readonly isAhead: boolean }
+  | { readonly _tag: "Delete" }
+  /** It has ended, and does not say when. */
+  | { readonly _tag: "Timeless"; readonly condition: string }
+
+const keep: Plan = { _tag: "Keep" }
+
+const endOf = ({ status }: Job) =>
+  status?.conditions?.find(
+    (condition) => (condition.type === "Complete" || condition.type === "Failed") && condition.status === "True"
+  )
+
+/** `now`: milliseconds since 1970. `isAhead`: the end lies in the future, by a clock that is not ours. */
+export const plan = (job: Job, now: number): Plan => {
+  const { metadata, spec } = job
+  const seconds = spec?.ttlSecondsAfterFinished
+  const terminal = endOf(job)
+  if (seconds === undefined || terminal === undefined || metadata.deletionTimestamp !== undefined) return keep
+  const end = Time.parse(terminal.lastTransitionTime)
+  if (end === undefined) return { _tag: "Timeless", condition: terminal.type }
+  const millis = end + seconds * 1000 - now
+  return millis > 0 ? { _tag: "Wait", millis, isAhead: end > now } : { _tag: "Delete" }
+}
+
+/** Milliseconds since it was to go; zero if it was not. */
+export const overdue = (job: Job, now: number): number => {
+  const end = Time.parse(endOf(job)?.lastTransitionTime)
+  return end === undefined ? 0 : Math.max(0, now - end - (job.spec?.ttlSecondsAfterFinished ?? 0) * 1000)
+}
