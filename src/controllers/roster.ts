@@ -13,6 +13,7 @@ import type { Run } from "../layers/Schedules.ts"
 import * as Deployment from "./Deployment.ts"
 import * as EcsBinding from "./EcsBinding.ts"
 import * as GarbageCollector from "./GarbageCollector.ts"
+import * as Job from "./Job.ts"
 import * as Memcached from "./Memcached.ts"
 import * as Namespace from "./Namespace.ts"
 import * as PodCount from "./PodCount.ts"
@@ -20,6 +21,7 @@ import * as PodGC from "./PodGC.ts"
 import * as ReplicaSet from "./ReplicaSet.ts"
 import * as ReplicationController from "./ReplicationController.ts"
 import * as ServiceAccount from "./ServiceAccount.ts"
+import * as TtlAfterFinished from "./TtlAfterFinished.ts"
 
 /** What the command line can say about controllers; the defaults are theirs. */
 export interface Settings {
@@ -30,6 +32,8 @@ export interface Settings {
   readonly deploymentSyncs?: number | undefined
   readonly replicaSetSyncs?: number | undefined
   readonly replicationControllerSyncs?: number | undefined
+  readonly jobSyncs?: number | undefined
+  readonly ttlAfterFinishedSyncs?: number | undefined
   readonly gcSyncs?: number | undefined
   readonly namespaceSyncs?: number | undefined
   readonly namespaceSyncPeriod?: Duration.Duration | undefined
@@ -94,6 +98,20 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     account: "replication-controller",
     aliases: ["replicationcontroller-controller", "replication-controller"],
     summary: "the same for ReplicationControllers"
+  },
+  {
+    ...core,
+    controller: Job.make({ concurrency: settings.jobSyncs }),
+    account: "job-controller",
+    aliases: ["job-controller"],
+    summary: "runs pods to their end until enough of a Job's have succeeded"
+  },
+  {
+    ...core,
+    controller: TtlAfterFinished.make({ concurrency: settings.ttlAfterFinishedSyncs }),
+    account: "ttl-after-finished-controller",
+    aliases: ["ttl-after-finished-controller"],
+    summary: "deletes Jobs some time after they have ended"
   },
   {
     controller: PodCount.make(settings.podCount),

@@ -49,6 +49,8 @@ const promised: ReadonlyArray<
   ["concurrent-deployment-syncs", [], "CM_CONCURRENT_DEPLOYMENT_SYNCS", "5"],
   ["concurrent-replicaset-syncs", [], "CM_CONCURRENT_REPLICASET_SYNCS", "5"],
   ["concurrent-rc-syncs", [], "CM_CONCURRENT_RC_SYNCS", "5"],
+  ["concurrent-job-syncs", [], "CM_CONCURRENT_JOB_SYNCS", "5"],
+  ["concurrent-ttl-after-finished-syncs", [], "CM_CONCURRENT_TTL_AFTER_FINISHED_SYNCS", "5"],
   ["concurrent-gc-syncs", [], "CM_CONCURRENT_GC_SYNCS", "20"],
   ["concurrent-namespace-syncs", [], "CM_CONCURRENT_NAMESPACE_SYNCS", "10"],
   ["leader-elect", ["enable-leader-election"], "CM_LEADER_ELECT", undefined],

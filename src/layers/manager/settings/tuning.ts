@@ -38,6 +38,8 @@ export const settings = {
   deploymentSyncs: syncs("concurrent-deployment-syncs", 5, "Deployments"),
   replicaSetSyncs: syncs("concurrent-replicaset-syncs", 5, "ReplicaSets"),
   replicationControllerSyncs: syncs("concurrent-rc-syncs", 5, "ReplicationControllers"),
+  jobSyncs: syncs("concurrent-job-syncs", 5, "Jobs"),
+  ttlAfterFinishedSyncs: syncs("concurrent-ttl-after-finished-syncs", 5, "Jobs that have ended"),
   gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
   namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
   namespaceSyncPeriod: Setting.make(Codecs.interval, {
@@ -66,6 +68,8 @@ const own = {
   deploymentSyncs: "Deployment.apps",
   replicaSetSyncs: "ReplicaSet.apps",
   replicationControllerSyncs: "ReplicationController",
+  jobSyncs: "Job.batch",
+  ttlAfterFinishedSyncs: "Job.batch",
   gcSyncs: undefined,
   namespaceSyncs: "Namespace"
 } as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
@@ -92,6 +96,8 @@ export const syncsOf = ({
     deploymentSyncs: of("deploymentSyncs"),
     replicaSetSyncs: of("replicaSetSyncs"),
     replicationControllerSyncs: of("replicationControllerSyncs"),
+    jobSyncs: of("jobSyncs"),
+    ttlAfterFinishedSyncs: of("ttlAfterFinishedSyncs"),
     gcSyncs: of("gcSyncs"),
     namespaceSyncs: of("namespaceSyncs")
   }

@@ -82,6 +82,8 @@ describe("how many at once, from the settings", () => {
       deploymentSyncs: 5,
       replicaSetSyncs: 5,
       replicationControllerSyncs: 5,
+      jobSyncs: 5,
+      ttlAfterFinishedSyncs: 5,
       gcSyncs: 20,
       namespaceSyncs: 10
     }))
@@ -93,6 +95,14 @@ describe("how many at once, from the settings", () => {
         "group-kind-concurrency": "Deployment.apps=3,ReplicaSet.apps=4",
         "max-concurrent-reconciles": "6"
       }),
-      { deploymentSyncs: 2, replicaSetSyncs: 4, replicationControllerSyncs: 6, gcSyncs: 6, namespaceSyncs: 6 }
+      {
+        deploymentSyncs: 2,
+        replicaSetSyncs: 4,
+        replicationControllerSyncs: 6,
+        jobSyncs: 6,
+        ttlAfterFinishedSyncs: 6,
+        gcSyncs: 6,
+        namespaceSyncs: 6
+      }
     ))
 })
