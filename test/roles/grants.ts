@@ -87,14 +87,18 @@ export const without =
     })
   }
 
-/** What a request made use of: the one grant by which it was let through, nothing if several would have done. */
-export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): Grant | undefined => {
-  if (!entry.allowed) return undefined
-  const all = grants.filter(
-    ({ account, namespace, rule }) =>
-      account === entry.user &&
-      (namespace === "" || namespace === entry.namespace) &&
-      allows(rule, { ...entry, isResource: entry.resource !== "" })
-  )
-  return all.length === 1 ? all[0] : undefined
+/** What a request made use of: for each verb the one grant by which it was let through, nothing if several would have done. */
+export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
+  if (!entry.allowed) return []
+  // What makes an object by a patch or an update is asked for the right to create it too.
+  const isCreation = entry.code === 201 && entry.verb !== "create"
+  return (isCreation ? [entry.verb, "create"] : [entry.verb]).flatMap((verb) => {
+    const all = grants.filter(
+      ({ account, namespace, rule }) =>
+        account === entry.user &&
+        (namespace === "" || namespace === entry.namespace) &&
+        allows(rule, { ...entry, verb, isResource: entry.resource !== "" })
+    )
+    return all.length === 1 ? all : []
+  })
 }

@@ -17,11 +17,12 @@ import * as Sources from "../../src/layers/manager/setting/sources.ts"
 import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
+import * as Operators from "./operators.ts"
 import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
 import * as Story from "./story.ts"
 
-const stories = [...Program.stories, ...Housekeeping.stories, ...Replicas.stories]
+const stories = [...Program.stories, ...Housekeeping.stories, ...Replicas.stories, ...Operators.stories]
 
 describe("under exactly the roles that are printed", () => {
   /** By what a grant says: the grant, and the first story that makes use of it. */

@@ -70,8 +70,7 @@ const listening = (change: Roles, onDenied: () => void) => {
       return changed
     },
     onEntry: (entry) => {
-      const grant = Grants.usedBy(entry, granted)
-      if (grant !== undefined) used.add(Grants.say(grant))
+      for (const grant of Grants.usedBy(entry, granted)) used.add(Grants.say(grant))
       if (!Audit.isDenied(entry)) return
       denied.push(Audit.line(entry))
       onDenied()
