@@ -44,8 +44,8 @@ export const access = (kind: Resource.Any): ReadonlyArray<Access.Any> => [
 interface Told {
   /** The state of the object that it was said of. */
   readonly of: string
-  /** Whether the condition is written, or never can be. */
-  settled: boolean
+  /** Whether the server takes no condition of it. */
+  refused: boolean
 }
 
 export const make = (
@@ -63,7 +63,7 @@ export const make = (
         Calls.targetOf(object),
         Patch.merge({ metadata: { resourceVersion: object.metadata.resourceVersion }, status: { conditions } })
       )
-  const claim = (object: KubeObject, message: string) =>
+  const claim = (object: KubeObject, message: string, said: Told) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const before = conditionsOf(object)
       const { generation: observedGeneration } = object.metadata
@@ -71,7 +71,7 @@ export const make = (
       return after === before ? Effect.void : Effect.asVoid(put(object, after))
     }).pipe(
       // A server may refuse every write to an object that its validation does not let pass. Then the event is all there can be.
-      Effect.catchReason("ApiError", "Invalid", () => Effect.void),
+      Effect.catchReason("ApiError", "Invalid", () => Effect.sync(() => void (said.refused = true))),
       Effect.catchReason("ApiError", "NotFound", () => Effect.void)
     )
   return {
@@ -81,12 +81,10 @@ export const make = (
         const message = sentence(object, flaw, finalizers)
         const of = `${object.metadata.uid} ${object.metadata.generation} ${message}`
         const before = told.get(key)
-        const now = before?.of === of ? before : { of, settled: !hasConditions }
+        const now = before?.of === of ? before : { of, refused: false }
         told.set(key, now)
         const event = now === before ? Effect.void : tools.events.warning(object, reason, message)
-        if (now.settled) return event
-        const settle = Effect.sync(() => void (now.settled = true))
-        return event.pipe(Effect.andThen(claim(object, message)), Effect.andThen(settle))
+        return hasConditions && !now.refused ? Effect.andThen(event, claim(object, message, now)) : event
       }),
     clear: (object) =>
       Effect.suspend(() => {
