@@ -12,6 +12,7 @@ import { options } from "../layers/manager/settings/cache.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
+import { certificatesOf } from "./webhooks.ts"
 
 /** The controllers could not work as things are; the table has said why. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
@@ -36,7 +37,8 @@ export const check = (host: Host, resolved: Resolved) =>
       })),
       leases: [...contended(core, "core"), ...contended(own, undefined)],
       namespaces: options(resolved.values).namespaces,
-      secureMetrics: isSecure(resolved)
+      secureMetrics: isSecure(resolved),
+      certificates: yield* certificatesOf(resolved, cluster, selection)
     }).pipe(
       Effect.provide(Discovery.layer.pipe(Layer.provideMerge(KubeClient.layer), Layer.provideMerge(cluster.transport)))
     )

@@ -6,12 +6,15 @@ import type { Host } from "../layers/manager/process/Host.ts"
 import * as Manifests from "../layers/manager/manifests/command.ts"
 import { files } from "../layers/manager/manifests/files.ts"
 import type { settings } from "../layers/manager/manifests/settings.ts"
+import * as Webhooks from "../layers/manager/manifests/webhooks.ts"
 import { Program } from "../layers/manager/Program.ts"
 import * as Roster from "../layers/manager/roster.ts"
 import type * as SettingSources from "../layers/manager/setting/sources.ts"
+import type { ConversionOf } from "../layers/manager/webhooks/configurations.ts"
 import { accountOf } from "./identities.ts"
 import * as Output from "./output.ts"
 import { tableOf } from "./selection.ts"
+import { certified, served } from "./webhooks.ts"
 
 /** For a cluster that has a controller manager of its own; nothing is asked of any. */
 export const manifests = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof settings>) {
@@ -25,7 +28,19 @@ export const manifests = Effect.fnUntraced(function* (host: Host, resolved: Sett
     needsLeader: entry.controller.needsLeader,
     isCore: entry.group === "core"
   }))
+  const webhooks = served(resolved.values, chosen)
+  if (webhooks.length > 0) yield* certified(resolved.values)
   const definitions = yield* Effect.forEach(Report.kindsOf(controllers), (kind) => Effect.fromResult(Crd.make(kind)))
-  const documents = [...definitions, ...Manifests.manifests(resolved, controllers, { name, settings: all })]
+  const { conversions } = Webhooks.configurationsOf({ name, namespace: resolved.values.installNamespace }, webhooks)
+  const documents = [
+    ...definitions.map((one) => converting(one, conversions)),
+    ...Manifests.manifests(resolved, controllers, { name, settings: all, webhooks })
+  ]
   return yield* Output.write(host, resolved.values.out, { documents, files: files(documents) })
 })
+
+/** With the conversion that a webhook of the program does. */
+const converting = (one: Crd.CustomResourceDefinition, conversions: ReadonlyArray<ConversionOf>) => {
+  const found = conversions.find(({ definition }) => definition === one.metadata.name)
+  return found === undefined ? one : { ...one, spec: { ...one.spec, conversion: found.conversion } }
+}

@@ -4,29 +4,55 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { isIPv6 } from "node:net"
-import type { Descriptor } from "../layers/Controller.ts"
+import type { Descriptor, Services } from "../layers/Controller.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
 import type * as Clusters from "../layers/manager/cluster/clusters.ts"
+import * as Manifests from "../layers/manager/manifests/webhooks.ts"
 import { Program } from "../layers/manager/Program.ts"
 import * as Address from "../layers/manager/http/address.ts"
+import type * as Roster from "../layers/manager/roster.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import { settings } from "../layers/manager/settings/webhooks.ts"
 import { configurations } from "../layers/manager/webhooks/configurations.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
+import type * as Webhook from "../layers/Webhook.ts"
+import { names } from "../layers/manager/webhooks/names.ts"
 import type { Resolved, Selection, Table } from "./selection.ts"
 
 /** There is nothing to serve webhooks with. */
 class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly message: string }> {}
 
-/** Whether webhooks are served at all, if there are any. */
-export const areServed = ({ skipWebhookConfig, webhookPort }: Settings.Settings): boolean =>
-  !skipWebhookConfig && webhookPort !== -1
+/** Those that are to be served of these: all or none. */
+export const served = <R>(
+  { skipWebhookConfig, webhookPort }: Settings.Settings,
+  entries: ReadonlyArray<Roster.Entry<R>>
+): ReadonlyArray<Webhook.Webhook<Services | R>> =>
+  skipWebhookConfig || webhookPort < 0 ? [] : entries.flatMap((entry) => entry.webhooks ?? [])
 
-/** What the objects around webhooks are called. */
-export const named = (program: string) => ({
-  service: `${program}-webhook`,
-  secret: `${program}-webhook-cert`,
-  configuration: program
+/** Fails unless it was said where the certificate comes from. */
+export const certified = ({
+  webhookCertPath,
+  webhookSelfSigned
+}: Settings.Settings): Effect.Effect<void, NoCertificate> =>
+  webhookSelfSigned || Option.isSome(webhookCertPath)
+    ? Effect.void
+    : Effect.fail(
+        new NoCertificate({
+          message: `webhooks are served over TLS and there is no certificate: name the directory of one with --${settings.webhookCertPath.name}, have one made with --${settings.webhookSelfSigned.name}, or turn webhooks off with --${settings.skipWebhookConfig.name}`
+        })
+      )
+
+/** What the program must be allowed for the certificates that it makes; undefined where it makes none. */
+export const certificatesOf = Effect.fnUntraced(function* (
+  { values }: Resolved,
+  { embedded, namespace }: Clusters.Connected,
+  { chosen }: Selection
+) {
+  const { name } = yield* Program
+  const webhooks = served(values, chosen)
+  if (webhooks.length === 0 || embedded) return undefined
+  yield* certified(values)
+  return values.webhookSelfSigned ? Manifests.certificatesOf({ name, namespace }, webhooks) : undefined
 })
 
 /** Before anything is listed, because to list objects may need their conversion. Answers with what is to run under the lease. */
@@ -35,8 +61,8 @@ export const webhooks = Effect.fnUntraced(function* (
   cluster: Clusters.Connected,
   { selection, table }: { readonly selection: Selection; readonly table: Table }
 ) {
-  const declared = table.flatMap((entry) => entry.webhooks ?? [])
-  if (!areServed(values) || declared.length === 0) return []
+  const declared = served(values, table)
+  if (declared.length === 0) return []
   const source = yield* sourceOf(values, cluster)
   const { handler } = yield* Effect.promise(() => import("../layers/manager/webhooks/handle.ts"))
   const Server = yield* Effect.promise(() => import("../layers/manager/webhooks/server.ts"))
@@ -48,10 +74,10 @@ export const webhooks = Effect.fnUntraced(function* (
   })
   if (source._tag === "Mounted" || !source.isKept) return []
   const { Custody, Publication } = yield* keeping
-  const installed = configurations(
-    selection.chosen.flatMap((entry) => entry.webhooks ?? []),
-    { name: named((yield* Program).name).configuration, at: { url: urlOf(address) } }
-  )
+  const installed = configurations(served(values, selection.chosen), {
+    name: names((yield* Program).name).configuration,
+    at: { url: urlOf(address) }
+  })
   // The embedded cluster is the program's own; in another one somebody has applied the manifests, or does not want to be asked.
   const keep = Custody.keep(source.custody, Publication.targets(installed, cluster.embedded))
   return [keeper(keep)]
@@ -90,12 +116,8 @@ const sourceOf = Effect.fnUntraced(function* (values: Settings.Settings, cluster
     }
     return { _tag: "Mounted", files } as const
   }
-  if (!values.webhookSelfSigned && !cluster.embedded) {
-    return yield* new NoCertificate({
-      message: `webhooks are served over TLS and there is no certificate: name the directory of one with --${settings.webhookCertPath.name}, have one made with --${settings.webhookSelfSigned.name}, or turn webhooks off with --${settings.skipWebhookConfig.name}`
-    })
-  }
-  const { secret, service } = named((yield* Program).name)
+  if (!cluster.embedded) yield* certified(values)
+  const { secret, service } = names((yield* Program).name)
   const { namespace } = cluster
   const hosts = [service, `${service}.${namespace}`, `${service}.${namespace}.svc`, "localhost", "127.0.0.1", "::1"]
   const custody = {

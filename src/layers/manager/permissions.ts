@@ -4,7 +4,7 @@
  */
 import * as Access from "../../kube/Access.ts"
 import * as Resource from "../../kube/Resource.ts"
-import { Event, Lease, Namespace, ServiceAccount } from "../../kube/resources.ts"
+import { Event, Lease, Namespace, Secret, ServiceAccount } from "../../kube/resources.ts"
 
 /** Somebody who needs permissions; `who` is a controller's name, or what of the program it is. */
 export interface Holder {
@@ -43,6 +43,14 @@ export interface Wanted {
   readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
   /** Metrics are shown to those alone who may read them: the server is asked who they are and what they may. */
   readonly secureMetrics?: boolean | undefined
+  /** The program makes the webhooks' certificates itself. */
+  readonly certificates?: Certificates | undefined
+}
+
+/** What the webhooks' certificates are kept in, and the objects that tell the API server whom to trust. */
+export interface Certificates {
+  readonly secret: { readonly namespace: string; readonly name: string }
+  readonly configurations: ReadonlyArray<{ readonly resource: Resource.Any; readonly name: string }>
 }
 
 /** Who needs what a lease takes. */
@@ -70,8 +78,21 @@ const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
   ]
 }
 
+/** Each by its name, but for what cannot be: a Secret that is not there yet. */
+const ofCertificates = ({ configurations, secret: { name, namespace } }: Certificates): ReadonlyArray<Permission> => {
+  const needed = ["webhooks"]
+  return [
+    ...verbsOn(endpointOf(Secret), ["create"], { namespace, name: "", needed }),
+    ...verbsOn(endpointOf(Secret), ["get", "update"], { namespace, name, needed }),
+    ...configurations.flatMap((one) =>
+      verbsOn(endpointOf(one.resource), ["get", "patch"], { namespace: "", name: one.name, needed })
+    )
+  ]
+}
+
 /** In the order of the holders and of what they declare; the same permission for several of them is one that names them all. */
 export const needed = ({
+  certificates,
   controllers,
   leases,
   namespaces = [],
@@ -82,7 +103,8 @@ export const needed = ({
     ...controllers.flatMap((one) => of(ownOf(one), "labels" in namespaces ? [] : namespaces)),
     ...controllers.flatMap(ofAccount),
     ...leases.flatMap(ofLease),
-    ...(secureMetrics ? reviews : [])
+    ...(secureMetrics ? reviews : []),
+    ...(certificates === undefined ? [] : ofCertificates(certificates))
   ])
 
 /** What an account must be allowed in the place of the program: what is not shared. */

@@ -3,10 +3,12 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
 import type { Resolved } from "../setting/sources.ts"
+import type * as Webhook from "../../Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
 import { delegated, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
+import * as Served from "./webhooks.ts"
 import { own, settings } from "./settings.ts"
 
 /** They say which cluster is meant from here, or are said anew. */
@@ -40,6 +42,8 @@ export interface Workload {
   readonly name: string
   /** All that can be said to `manifests`. */
   readonly settings: Setting.Settings
+  /** Those about the kinds of its controllers. None unless there are any. */
+  readonly webhooks?: ReadonlyArray<Webhook.Any> | undefined
 }
 
 const product: Workload = { name: "effect-controller-manager", settings }
@@ -47,17 +51,19 @@ const product: Workload = { name: "effect-controller-manager", settings }
 export const manifests = (
   { effective, values }: Resolved<typeof settings>,
   controllers: ReadonlyArray<Holder & { readonly isCore: boolean; readonly needsLeader: boolean }>,
-  { name, settings: all }: Workload = product
+  { name, settings: all, webhooks = [] }: Workload = product
 ): ReadonlyArray<Objects.Manifest> => {
   const namespace = values.installNamespace
   const hidden = secret(all)
   // Of two replicas one leads, unless somebody said that both may work at once.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
   const isSecure = values.metricsSecure && values.metricsAddress !== undefined
+  const served = Served.webhooksOf(values, webhooks)
+  const isKept = served !== undefined && served.mountPath === undefined
   const led = (isCore: boolean): boolean => controllers.some((one) => one.isCore === isCore && one.needsLeader)
   const leases: ReadonlyArray<LeaseName> = [
     ...(led(true) ? [{ namespace: "kube-system", name: values.coreLeaseName }] : []),
-    ...(led(false)
+    ...(led(false) || isKept
       ? [{ namespace: Option.getOrElse(values.leaseNamespace, () => namespace), name: values.leaseName }]
       : [])
   ]
@@ -76,6 +82,7 @@ export const manifests = (
     ],
     graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,
     ports: { probes: values.probeAddress?.port, metrics: values.metricsAddress?.port },
+    webhooks: served,
     secureMetrics: isSecure,
     serviceMonitor: values.serviceMonitor,
     minorVersion: values.kubernetesVersion,
@@ -88,7 +95,8 @@ export const manifests = (
       controllers,
       leases: isElected ? leases : [],
       namespaces: CacheSettings.options(values).namespaces,
-      secureMetrics: isSecure
+      secureMetrics: isSecure,
+      certificates: isKept ? Served.certificatesOf({ name, namespace }, webhooks) : undefined
     })
   })
 }

@@ -4,6 +4,7 @@
  */
 import type { Permission } from "../permissions.ts"
 import { rolesOf } from "./roles.ts"
+import * as Webhooks from "./webhooks.ts"
 import * as Workload from "./workload.ts"
 
 /** An object of any kind: plain data, to be printed. */
@@ -42,7 +43,8 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
   ...rolesOf(options.name, options, Workload.labels(options)),
   ...(options.accounts ?? []).flatMap((account) => ofController(account, options)),
   ...(options.secureMetrics ? [metricsReader(options)] : []),
-  ...Workload.all(options)
+  ...Workload.all(options),
+  ...(options.webhooks === undefined ? [] : Webhooks.all(options, options.webhooks))
 ]
 
 /** The account itself is there at once, although the program would make it: so its rights are somebody's. */

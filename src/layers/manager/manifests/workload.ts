@@ -2,7 +2,9 @@
  * The program as a workload: replicas that a node's failure does not take all at once, that run as nobody, write nowhere, and say when
  * they are well; what may reach them and what collects their metrics. Pure.
  */
+import { names } from "../webhooks/names.ts"
 import type { Manifest } from "./objects.ts"
+import type { Webhooks } from "./webhooks.ts"
 
 export interface Options {
   /** Of the account, the roles and the workload. */
@@ -22,11 +24,13 @@ export interface Options {
   readonly minorVersion: number
   /** Undefined where they are not served. */
   readonly ports: { readonly probes: number | undefined; readonly metrics: number | undefined }
+  /** Undefined where none are served. */
+  readonly webhooks?: Webhooks | undefined
 }
 
 const replicas = 2
 
-const selector = ({ name }: Pick<Options, "name">) => ({ "app.kubernetes.io/name": name })
+export const selector = ({ name }: Pick<Options, "name">) => ({ "app.kubernetes.io/name": name })
 
 export const labels = (options: Pick<Options, "name">) => ({
   ...selector(options),
@@ -83,14 +87,27 @@ const pod = (options: Options) => ({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
         capabilities: { drop: ["ALL"] }
-      }
+      },
+      ...mounts(options)
     }
-  ]
+  ],
+  ...volumes(options)
 })
 
-const ports = ({ ports: { metrics, probes } }: Options) => [
+const volume = "webhook-certificate"
+
+const mounts = ({ webhooks }: Options) =>
+  webhooks?.mountPath === undefined
+    ? {}
+    : { volumeMounts: [{ name: volume, mountPath: webhooks.mountPath, readOnly: true }] }
+
+const volumes = ({ name, webhooks }: Options) =>
+  webhooks?.mountPath === undefined ? {} : { volumes: [{ name: volume, secret: { secretName: names(name).secret } }] }
+
+const ports = ({ ports: { metrics, probes }, webhooks }: Options) => [
   ...(probes === undefined ? [] : [{ name: "probes", containerPort: probes }]),
-  ...(metrics === undefined ? [] : [{ name: "metrics", containerPort: metrics }])
+  ...(metrics === undefined ? [] : [{ name: "metrics", containerPort: metrics }]),
+  ...(webhooks === undefined ? [] : [{ name: "webhooks", containerPort: webhooks.port }])
 ]
 
 const probes = ({ ports }: Options) =>
@@ -108,7 +125,7 @@ const disruptionBudget = (options: Options): Manifest => ({
   spec: { minAvailable: replicas - 1, selector: { matchLabels: selector(options) } }
 })
 
-/** Nobody talks to it but for metrics; kubelets, which probe it, are not subject to policies. Where it goes is the API server's address. */
+/** Nobody talks to it but for metrics and reviews; kubelets, which probe it, are not subject to policies. Where it goes is the API server's address. */
 const networkPolicy = (options: Options): Manifest => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
@@ -116,7 +133,10 @@ const networkPolicy = (options: Options): Manifest => ({
   spec: {
     podSelector: { matchLabels: selector(options) },
     policyTypes: ["Ingress"],
-    ingress: options.ports.metrics === undefined ? [] : [{ ports: [{ port: "metrics", protocol: "TCP" }] }]
+    ingress: [
+      ...(options.ports.metrics === undefined ? [] : [{ ports: [{ port: "metrics", protocol: "TCP" }] }]),
+      ...(options.webhooks === undefined ? [] : [{ ports: [{ port: "webhooks", protocol: "TCP" }] }])
+    ]
   }
 })
 
