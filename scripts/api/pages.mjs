@@ -42,13 +42,25 @@ const importsOf = ({ imports }) => {
 
 const fence = "```"
 
+/** Links to the sections of a page: a second heading that differs in case only has a number behind its anchor. */
+const contentsOf = (symbols) => {
+  const seen = new Map()
+  const links = symbols.map(({ name }) => {
+    const anchor = name.toLowerCase()
+    const before = seen.get(anchor) ?? 0
+    seen.set(anchor, before + 1)
+    return `[${name}](#${anchor}${before === 0 ? "" : `-${before}`})`
+  })
+  return symbols.length < 3 ? "" : `${links.join(" · ")}\n\n`
+}
+
 const pageOf = (page) => {
   const symbols = page.symbols.map(
     ({ doc, isShape, name, texts }) =>
       `## ${name}\n\n${isShape === true ? `*Named above, not exported by itself.*\n\n` : ""}${doc === "" ? "" : `${prose(doc)}\n\n`}${fence}ts\n${texts.join("\n\n")}\n${fence}\n`
   )
   const imports = `${fence}ts\n${importsOf(page).join("\n")}\n${fence}\n`
-  return `# ${page.title}\n\n${imports}\n${prose(page.opening)}\n\nSource: [${page.source}](../../${page.source})\n\n${symbols.join("\n")}`
+  return `# ${page.title}\n\n${imports}\n${prose(page.opening)}\n\nSource: [${page.source}](../../${page.source})\n\n${contentsOf(page.symbols)}${symbols.join("\n")}`
 }
 
 const indexOf = (pages, specifiers) => {

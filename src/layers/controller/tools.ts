@@ -72,17 +72,20 @@ export interface Client<A> {
 
 /** Writes to one subresource. */
 export interface Subresource<A, S extends string> {
+  /** Posts to it, as to `eviction`. */
   readonly create: <R extends Access.Granted<A, "create", S>>(
     resource: R,
     target: MainTarget,
     object: object,
     options?: MainWrite
   ) => Call<KubeObject>
+  /** Replaces it. */
   readonly update: <R extends Access.Granted<A, "update", S>>(
     resource: R,
     object: Resource.Object<R>,
     options?: MainWrite
   ) => Call<Resource.Object<R>>
+  /** Changes it. */
   readonly patch: <R extends Access.Granted<A, "patch", S>>(
     resource: R,
     target: MainTarget,

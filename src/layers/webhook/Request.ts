@@ -21,9 +21,13 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
+/** The kind of an object, by its names. */
 export interface Kind {
+  /** Empty for the core group. */
   readonly group: string
+  /** `v1alpha1`. */
   readonly version: string
+  /** `Memcached`. */
   readonly kind: string
 }
 
@@ -31,6 +35,7 @@ export interface Kind {
 export interface Circumstances {
   /** Of this call; no two have the same. */
   readonly uid: string
+  /** What is done. */
   readonly operation: Operation
   /** In which the objects are. */
   readonly kind: Kind
@@ -40,6 +45,7 @@ export interface Circumstances {
   readonly namespace: string | undefined
   /** `status`; undefined for the object itself. */
   readonly subresource: string | undefined
+  /** Who wants it. */
   readonly user: UserInfo
   /** True: nothing will be stored, so nothing may be done. */
   readonly dryRun: boolean

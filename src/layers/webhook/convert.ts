@@ -20,10 +20,13 @@ export interface Spoke<Hub, out R = never> {
   readonly fromHub: (object: Hub) => Effect.Effect<KubeObject, ConversionError, R>
 }
 
+/** A version and how it becomes the stored one and back. */
 export interface SpokeOptions<S, Hub, R1, R2> {
   /** The resource in the version that is stored. */
   readonly of: Hub
+  /** From this version to the stored one. */
   readonly toHub: (object: Resource.Object<S>) => Effect.Effect<Resource.Object<NoInfer<Hub>>, ConversionError, R1>
+  /** From the stored version to this one. */
   readonly fromHub: (
     object: Resource.Object<NoInfer<Hub>>
   ) => Effect.Effect<Resource.Object<NoInfer<S>>, ConversionError, R2>
