@@ -81,7 +81,8 @@ export const make = <S extends Setting.Settings = {}, R = never, E = never>(
     manifests: { ...named(Manifests.settings, name), ...own },
     // What is resolved are the settings above, so its own are among them; and what its controllers need is provided by its services.
     table: (resolved) => table(resolved as Resolved<Common & S>).map(entryOf) as ReadonlyArray<Entry<Available>>,
-    services: options.services ?? Layer.empty
+    // By itself: a client that it makes for another cluster is not taken for the one that the program has made already.
+    services: options.services === undefined ? Layer.empty : Layer.fresh(options.services)
   })
 }
 

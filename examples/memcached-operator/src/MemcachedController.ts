@@ -1,0 +1,28 @@
+/** Keeps a Deployment for each Memcached, says in its status how many servers answer, and tells of its deletion by an event. */
+import { Access, applier, Controller, Deployment, Key } from "effect-controller-manager"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Memcached } from "./Memcached.ts"
+import { deploymentFor, statusOf } from "./plan.ts"
+
+export const make = (options: { readonly image: string }) =>
+  Controller.make({
+    name: "memcached",
+    for: Memcached,
+    owns: [Deployment],
+    access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
+    finalizers: {
+      "cache.example.com/finalizer": (memcached, { events }) =>
+        events.warning(memcached, "Deleting", `${memcached.metadata.name} is being deleted, and its servers with it`)
+    },
+    reconcileObject: (memcached, { cache, client }) =>
+      Effect.gen(function* () {
+        const { apply, applyStatus } = applier(client)
+        // Applying the same again changes nothing, and takes back what others have changed.
+        yield* apply(Deployment, deploymentFor(memcached, options.image))
+        const { name, namespace } = memcached.metadata
+        const deployment = yield* cache.get(Deployment, Key.make(namespace, name))
+        const status = statusOf(memcached, deployment, yield* Clock.currentTimeMillis)
+        if (status !== memcached.status) yield* applyStatus(Memcached, memcached, status)
+      })
+  })

@@ -1,0 +1,36 @@
+/**
+ * The other cluster, as a service: a client of it, and a cache that watches it. Everything that controllers get by themselves is of the
+ * cluster that the program runs on; what is of this one says so by its name.
+ */
+import { Cache, Endpoint, KubeClient } from "effect-controller-manager"
+import { HttpTransport, KubeConfig } from "effect-controller-manager/node"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+export class Edge extends Context.Service<
+  Edge,
+  { readonly cache: Cache["Service"]; readonly client: KubeClient["Service"] }
+>()("multi-cluster/Edge") {
+  /** Over whatever leads to the cluster. */
+  static readonly layer = Layer.effect(
+    Edge,
+    Effect.gen(function* () {
+      return { cache: yield* Cache, client: yield* KubeClient }
+    })
+  ).pipe(Layer.provide(Cache.layer()), Layer.provide(KubeClient.layerWith({})))
+
+  /** The cluster of the kubeconfig that `EDGE_KUBECONFIG` names. */
+  static readonly layerKubeConfig = Edge.layer.pipe(
+    Layer.provide(HttpTransport.layer),
+    Layer.provide(
+      Layer.effect(
+        Endpoint,
+        Effect.flatMap(Config.NonEmptyString("EDGE_KUBECONFIG"), (path) =>
+          KubeConfig.load({ mode: "kubeconfig", path, env: {} })
+        )
+      )
+    )
+  )
+}

@@ -1,0 +1,13 @@
+/** The program: `node dist/main.js --help`. */
+import { run } from "effect-controller-manager/node"
+import { Edge } from "./Edge.ts"
+import { Mirror } from "./Mirror.ts"
+
+run({
+  name: "multi-cluster",
+  version: "0.1.0",
+  description: "Keeps config maps of one cluster in another one.",
+  controllers: [{ controller: Mirror, byDefault: "on", summary: "mirrors config maps with the label mirror=edge" }],
+  // Without it the line above does not compile: the controller needs an Edge.
+  services: Edge.layerKubeConfig
+})

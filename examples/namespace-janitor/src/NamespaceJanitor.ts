@@ -1,0 +1,43 @@
+/**
+ * Deletes namespaces when their time is over: those that say in the annotation `janitor.example.com/ttl` how many hours they live. It
+ * looks at all of them on a schedule; nothing has to change for a time to be over.
+ */
+import { Access, Controller, Namespace } from "effect-controller-manager"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+
+export const annotation = "janitor.example.com/ttl"
+
+const hour = 3_600_000
+
+/** When the time of a namespace is over, in milliseconds since 1970; undefined where it never is. */
+export const endOf = ({ metadata }: Namespace): number | undefined => {
+  const hours = Number(metadata.annotations?.[annotation] ?? Number.NaN)
+  const begin = Date.parse(metadata.creationTimestamp ?? "")
+  return hours > 0 && !Number.isNaN(begin) ? begin + hours * hour : undefined
+}
+
+export const make = (options: { readonly interval: Duration.Duration }) =>
+  Controller.scheduled({
+    name: "namespace-janitor",
+    access: [Access.read(Namespace), Access.remove(Namespace), Access.record],
+    schedule: Schedule.spaced(options.interval),
+    run: ({ cache, client, events }) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        for (const namespace of yield* cache.list(Namespace)) {
+          const { deletionTimestamp, name, uid } = namespace.metadata
+          const end = endOf(namespace)
+          if (end === undefined || end > now || deletionTimestamp !== undefined) continue
+          yield* events.normal(
+            namespace,
+            "TimeIsOver",
+            `${name} is deleted: its time was over ${new Date(end).toISOString()}`
+          )
+          // This one, and not another that has got its name meanwhile.
+          yield* client.delete(Namespace, { name }, { preconditions: { uid } })
+        }
+      })
+  })

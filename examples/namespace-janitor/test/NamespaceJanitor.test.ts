@@ -1,0 +1,35 @@
+import { assert, it } from "@effect/vitest"
+import { Namespace } from "effect-controller-manager"
+import { ClusterTest } from "effect-controller-manager/testing"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as NamespaceJanitor from "../src/NamespaceJanitor.ts"
+
+const namespace = (name: string, ttl: string) => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name, annotations: { [NamespaceJanitor.annotation]: ttl } }
+})
+
+const objects = [namespace("review-1", "2"), namespace("review-2", "12"), namespace("review-3", "soon")]
+
+it.effect("deletes namespaces when their hours are over, to the minute", () =>
+  Effect.gen(function* () {
+    const { advance, run, settle, snapshot } = yield* ClusterTest
+    const names = Effect.map(snapshot(Namespace), (all) =>
+      all.flatMap(({ metadata }) =>
+        metadata.name.startsWith("review") && metadata.deletionTimestamp === undefined ? [metadata.name] : []
+      )
+    )
+    yield* run(NamespaceJanitor.make({ interval: Duration.minutes(5) }))
+    yield* settle
+    assert.deepStrictEqual(yield* names, ["review-1", "review-2", "review-3"])
+    yield* advance("115 minutes")
+    assert.deepStrictEqual(yield* names, ["review-1", "review-2", "review-3"])
+    yield* advance("10 minutes")
+    assert.deepStrictEqual(yield* names, ["review-2", "review-3"])
+    // What is no number of hours is for ever.
+    yield* advance("2 days")
+    assert.deepStrictEqual(yield* names, ["review-3"])
+  }).pipe(Effect.provide(ClusterTest.layer({ objects })))
+)
