@@ -1,0 +1,140 @@
+/**
+ * The operators that ship with the program, as users meet them: the program as a process, the embedded cluster over HTTPS, and kubectl.
+ * Then a real API server, which has to take their definitions as they are. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import { tmpdir } from "node:os"
+import * as envtest from "../support/envtest.ts"
+import * as Process from "../support/process.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+const assets = envtest.assets()
+const installed = Process.has("kubectl")
+if (!installed) process.stderr.write("operators skipped: there is no kubectl on PATH\n")
+else if ("missing" in assets) process.stderr.write(`operators on a real API server skipped: ${assets.missing}\n`)
+
+const memcached = (name: string, spec: object) => ({
+  apiVersion: "cache.example.com/v1alpha1",
+  kind: "Memcached",
+  metadata: { name },
+  spec
+})
+
+const binding = {
+  apiVersion: "hopegi.com/v1",
+  kind: "EcsBinding",
+  metadata: { name: "first" },
+  spec: { id: "ecs-1", name: "first", nodename: "worker-1", innerip: "10.0.0.1" }
+}
+
+interface Answer {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const kubectlOf = Effect.fnUntraced(function* (kubeconfig: string) {
+  const home = yield* Process.folder
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: tmpdir(), KUBECONFIG: kubeconfig }
+  const run = (line: string, input: object = {}) =>
+    Effect.promise(
+      () =>
+        new Promise<Answer>((resolve) => {
+          const child = execFile("kubectl", line.split(" "), { env }, (error, stdout, stderr) =>
+            resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : 1, stdout, stderr })
+          )
+          child.stdin?.end(JSON.stringify(input))
+        })
+    )
+  const ok = (line: string, input?: object) =>
+    Effect.map(run(line, input), ({ code, stderr, stdout }) => {
+      assert.strictEqual(code, 0, `kubectl ${line}:\n${stdout}${stderr}`)
+      return stdout
+    })
+  return { run, ok }
+})
+
+/** What `kubectl explain` has to say of the kind, in the words of its Schemas. */
+const explains = (explained: string): void => {
+  for (const words of ["How many servers.", "The port on which each server listens.", "-required-"]) {
+    assert.include(explained, words)
+  }
+}
+
+describe.skipIf(!installed)("operators on the embedded cluster", () => {
+  it.live(
+    "explain, apply, get, a mistake, a change, delete",
+    () =>
+      Effect.gen(function* () {
+        const program = yield* Process.start(["--cluster=embedded"], { MEMCACHED_IMAGE: "example.test/memcached:7" })
+        const [, path = ""] = yield* program.says(/^kubectl --kubeconfig (\S+) /m)
+        const { ok, run } = yield* kubectlOf(path)
+        yield* program.says(/Starting Controller.*ecsbinding/)
+        explains(yield* ok("explain memcached.spec"))
+        const object = "memcached.cache.example.com/cache"
+        yield* ok("apply -f -", memcached("cache", { size: 2 }))
+        yield* ok(`wait --for=condition=Available ${object} --timeout=60s`)
+        assert.match(yield* ok("get mc"), /^NAME +SIZE +AVAILABLE +AGE\ncache +2 +True +\d+s\n$/)
+        const image = "{.spec.template.spec.containers[0].image}"
+        assert.strictEqual(yield* ok(`get deployment cache -o jsonpath=${image}`), "example.test/memcached:7")
+        const refused = yield* run("apply -f -", memcached("cache", { size: 4 }))
+        assert.include(
+          refused.stderr,
+          "spec.size: Invalid value: 4: spec.size in body should be less than or equal to 3"
+        )
+        yield* ok("apply -f -", memcached("cache", { size: 1, containerPort: 4000 }))
+        const settled = "{.status.conditions[0].observedGeneration}"
+        yield* ok(`wait --for=jsonpath=${settled}=2 ${object} --timeout=60s`)
+        yield* ok(`wait --for=condition=Available ${object} --timeout=60s`)
+        assert.strictEqual(yield* ok("get deployment cache -o jsonpath={.spec.replicas}"), "1")
+        yield* ok("apply -f -", binding)
+        yield* ok("wait --for=jsonpath={.metadata.annotations.has-reconcile}=true ecsb/first --timeout=60s")
+        assert.match(yield* ok("get ecsb"), /^NAME +AGE +NODENAME +INNERIP\nfirst +\d+s +worker-1 +10\.0\.0\.1\n$/)
+        yield* ok(`delete ${object} --timeout=60s`)
+        yield* ok("wait --for=delete deployment/cache --timeout=60s")
+        assert.match(
+          yield* ok("get events --field-selector involvedObject.name=cache"),
+          /Warning +Deleting +memcached\/cache +Custom Resource cache is being deleted from the namespace default/
+        )
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})
+
+describe.skipIf(!installed || "missing" in assets)("definitions of the operators on a real API server", () => {
+  it.live(
+    "are waited for, installed, explained, and then the same",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+        const file = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token: server.token } })
+        const { ok } = yield* kubectlOf(file)
+        const ours = ["--kubeconfig", file, "--controllers=memcached,ecsbinding"]
+        const names = ["ecsbinding.hopegi.com", "memcacheds.cache.example.com"]
+        const program = yield* Process.start([...ours, "--leader-elect=false"])
+        yield* program.says(/Skipping Controller until the server serves memcacheds\.cache\.example\.com/)
+        const first = yield* Process.run(["crds", "install", ...ours])
+        assert.strictEqual(first.stdout, names.map((name) => `${name} created\n`).join(""))
+        yield* program.says(/Starting Controller.*memcached/)
+        const again = yield* Process.run(["crds", "install", ...ours])
+        assert.strictEqual(again.stdout, names.map((name) => `${name} unchanged\n`).join(""))
+        const compared = yield* Process.run(["crds", "diff", ...ours])
+        assert.deepStrictEqual(
+          [compared.code, compared.stdout],
+          [0, names.map((name) => `${name} is the same\n`).join("")]
+        )
+        explains(yield* ok("explain memcached.spec"))
+        assert.match(
+          yield* ok("explain ecsbinding.spec"),
+          /innerip.*\n? *The address of the machine inside the cloud\./
+        )
+        assert.match(
+          yield* ok("api-resources --api-group=hopegi.com"),
+          /ecsbinding +ecsb +hopegi\.com\/v1 +false +EcsBinding/
+        )
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})
