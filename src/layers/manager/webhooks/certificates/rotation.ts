@@ -78,7 +78,7 @@ export const next = (state: State | undefined, { names, now, publishedFor }: Sig
   const first = repair(state, now)
   if (first !== undefined || state === undefined) return first
   const [newest, ...older] = state.authorities
-  if (older.some((one) => now > one.notAfter + skew)) return "Forget"
+  if (older.some((one) => isOver(one, now))) return "Forget"
   const isSucceeding = state.serving.issuer !== newest.id
   if (!isSucceeding && isDue(newest, now)) return "Succeed"
   // Whether it can be published or not: who trusts the authority already trusts this one too.
@@ -91,7 +91,7 @@ export const next = (state: State | undefined, { names, now, publishedFor }: Sig
 /** The authorities that have not expired; the newest in any case. */
 export const remaining = ({ authorities: [newest, ...older] }: State, now: number): State["authorities"] => [
   newest,
-  ...older.filter((one) => now <= one.notAfter + skew)
+  ...older.filter((one) => !isOver(one, now))
 ]
 
 /** For so long a certificate is valid that is made now. Nothing outlives the authority that has signed it. */
@@ -105,5 +105,8 @@ const seconds = (millis: number): number => Math.floor(millis / 1000) * 1000
 
 const isDue = ({ notAfter, notBefore }: Validity, now: number): boolean =>
   now >= notBefore + (notAfter - notBefore) * renewAfter
+
+/** Whether nothing that it has signed is valid for anybody, whatever clock they look at. */
+const isOver = ({ notAfter }: Validity, now: number): boolean => now > notAfter + skew
 
 const hasExpired = ({ notAfter }: Validity, now: number): boolean => now >= notAfter
