@@ -20,7 +20,7 @@ import { names } from "../layers/manager/webhooks/names.ts"
 import type { Resolved, Selection, Table } from "./selection.ts"
 
 /** There is nothing to serve webhooks with. */
-class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly message: string }> {}
+export class NoCertificate extends Data.TaggedError("NoCertificate")<{ readonly message: string }> {}
 
 /** Those that are to be served of these: all or none. */
 export const served = <R>(
