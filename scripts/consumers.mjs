@@ -1,11 +1,12 @@
 /**
  * `npm run consumers`: packs the package and uses it like a stranger. Each project is a fresh folder with the tarball and `effect`
  * installed by npm, without this project's overrides; its source is type-checked with both module resolutions and with all
- * declarations checked, compiled, and run.
+ * declarations checked, compiled, and run. The examples, and a project that `create` writes, follow in `consumers/projects.mjs`.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
+import { projects } from "./consumers/projects.mjs"
 import { folder, main, root, run } from "./run.mjs"
 
 /** The long-term support line of Node that `./node` is tried on; npx fetches it. */
@@ -21,10 +22,19 @@ const pack = () => {
     run("npm", ["pack", "--json", "--ignore-scripts", "--silent", "--pack-destination", destination])
   )
   const paths = files.map(({ path }) => path)
-  for (const needed of ["dist/main.js", "dist/index.d.ts", "dist/THIRD-PARTY-NOTICES.txt", "src/index.ts", "LICENSE"]) {
+  for (const needed of [
+    "dist/main.js",
+    "dist/index.d.ts",
+    "dist/THIRD-PARTY-NOTICES.txt",
+    "src/index.ts",
+    "LICENSE",
+    "templates/operator/Dockerfile"
+  ]) {
     if (!paths.includes(needed)) throw new Error(`the tarball lacks ${needed}`)
   }
-  const stray = paths.filter((path) => !/^(dist|src)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path))
+  const stray = paths.filter(
+    (path) => !/^(dist|src|templates)\/|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path)
+  )
   if (stray.length > 0) throw new Error(`the tarball has ${stray.join(", ")}`)
   said(`packed ${filename}: ${paths.length} files, ${Math.round(size / 1024)} KiB`)
   return join(destination, filename)
@@ -89,5 +99,6 @@ await main(() => {
   const tarball = pack()
   library(tarball)
   node(tarball)
+  projects(tarball)
   said("consumers: all well")
 })

@@ -1,0 +1,107 @@
+/**
+ * Projects as others have them: every example, and one that `create` has written, each copied into a clean folder, with the tarball for a
+ * dependency. They are type-checked with both module resolutions, built, tested and started. What they depend on is the same for all of them
+ * (which is checked), so it is installed once, in the folder around them, by npm and from the created project's own package.json.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { folder, root, run } from "../run.mjs"
+
+const library = "effect-controller-manager"
+const said = (line) => process.stdout.write(`${line}\n`)
+const json = (path) => JSON.parse(readFileSync(path, "utf8"))
+const write = (path, value) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+
+/** The versions of effect that the package's range allows: the oldest and the newest that npm has, once where they are the same. */
+const effects = () => {
+  const { peerDependencies } = json(join(root, "package.json"))
+  const found = JSON.parse(run("npm", ["view", `effect@${peerDependencies.effect}`, "version", "--json", "--silent"]))
+  const versions = [found].flat().map((one) => one.version ?? one)
+  return { range: peerDependencies.effect, versions: [...new Set([versions[0], versions.at(-1)])] }
+}
+
+/** What decides over an installation. */
+const needs = ({ dependencies, devDependencies, overrides }) =>
+  JSON.stringify({ dependencies, devDependencies, overrides })
+
+/** The same with another version of effect. */
+const withEffect = (manifest, effect) => ({ ...manifest, dependencies: { ...manifest.dependencies, effect } })
+
+const install = (base, manifest) => {
+  write(join(base, "package.json"), { ...manifest, name: "projects" })
+  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: base })
+}
+
+/** In a clean folder, depending on the tarball. */
+const copy = (base, name, tarball) => {
+  const path = join(base, name)
+  const source = join(root, "examples", name)
+  cpSync(source, path, { recursive: true, filter: (one) => !/\/(node_modules|dist)$/.test(one) })
+  const manifest = json(join(path, "package.json"))
+  if (!manifest.dependencies[library].endsWith(".tgz")) throw new Error(`${name} does not depend on the tarball`)
+  write(join(path, "package.json"), {
+    ...manifest,
+    dependencies: { ...manifest.dependencies, [library]: `file:${tarball}` }
+  })
+  return path
+}
+
+/** The program of the tarball writes it; nothing of it is installed yet but what npx takes. */
+const create = (base, tarball) => {
+  const program = ["exec", "--yes", `--package=file:${tarball}`, "--", library]
+  const what = ["create", "blog-operator", "--group", "apps.example.org", "--kind", "BlogPost"]
+  run("npm", [...program, ...what, "--library", `file:${tarball}`], { cwd: base })
+  return join(base, "blog-operator")
+}
+
+const tsc = (path, config) => run(join(path, "../node_modules/.bin/tsc"), ["-p", config], { cwd: path })
+
+const bundler = {
+  extends: "./tsconfig.json",
+  compilerOptions: {
+    module: "esnext",
+    moduleResolution: "bundler",
+    rewriteRelativeImportExtensions: false,
+    allowImportingTsExtensions: true
+  }
+}
+
+const check = (path) => {
+  write(join(path, "tsconfig.bundler.json"), bundler)
+  for (const config of ["tsconfig.json", "tsconfig.bundler.json", "tsconfig.build.json"]) tsc(path, config)
+}
+
+/** Starts it and asks what costs no cluster. */
+const start = (path, { name, version }) => {
+  const ask = (...args) => run(process.execPath, ["dist/main.js", ...args], { cwd: path, timeout: 60_000 })
+  const answer = ask("--version").trim()
+  if (answer !== version) throw new Error(`${name} says it is ${answer}, not ${version}`)
+  const manifests = ask("manifests")
+  if (!manifests.includes(`name: ${name}\n`)) throw new Error(`${name} prints manifests that do not name it`)
+}
+
+export const projects = (tarball) => {
+  const { range, versions } = effects()
+  said(`projects: examples and a created one, effect ${range}: npm has ${versions.join(" and ")}`)
+  const base = folder("projects")
+  mkdirSync(join(base, "node_modules"))
+  const created = create(base, tarball)
+  const manifest = json(join(created, "package.json"))
+  const examples = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((one) => one.isDirectory())
+  const all = [created, ...examples.map(({ name }) => copy(base, name, tarball))]
+  for (const path of all) {
+    const own = needs(json(join(path, "package.json")))
+    if (own !== needs(manifest))
+      throw new Error(`${path} depends on something else than the others: install it by itself`)
+  }
+  for (const effect of versions) {
+    install(base, withEffect(manifest, effect))
+    for (const path of all) check(path)
+    said(`  effect ${effect}: ${all.length} projects type-check with nodenext and bundler, and build`)
+    run(join(base, "node_modules/.bin/vitest"), ["run", "--root", base, "--maxWorkers", "2"], { cwd: base })
+    said(`  effect ${effect}: their tests pass`)
+    for (const path of all) start(path, json(join(path, "package.json")))
+    said(`  effect ${effect}: their programs start`)
+  }
+}
