@@ -165,7 +165,7 @@ const play = Effect.fnUntraced(function* (module: typeof Objects, value: Case) {
   let last: string | undefined
   for (const to of ["look", ...value.steps] as const) {
     change(to)
-    const now = stateOf(read() as Gadget | undefined)
+    const now = stateOf(read())
     if (now !== undefined && now !== last) told.push(now)
     last = now
     const { faults, handed } = seen
@@ -180,7 +180,7 @@ const play = Effect.fnUntraced(function* (module: typeof Objects, value: Case) {
   yield* look
   if (seen.writes !== quiet.writes) return "it goes on writing"
   if (seen.events.length !== quiet.events) return "it goes on telling"
-  const object = read() as Gadget | undefined
+  const object = read()
   if (object === undefined) return undefined
   const said: unknown = object.status?.conditions
   const conditions = Array.isArray(said) ? (said as Conditions.Conditions) : undefined
