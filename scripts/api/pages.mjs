@@ -14,6 +14,9 @@ const titleOf = ({ imports, name }) =>
 /** `{@link Options}` is for editors. */
 const prose = (text) => text.replace(/\{@link ([^}]+)\}/g, "`$1`")
 
+/** The compiler names a type by the file it is in where the source need not name it: `import("effect/Stream").Stream<…>`. */
+const brief = (text) => text.replace(/import\("effect\/(\w+)"\)/g, "$1").replace(/import\("[^"]+"\)\./g, "")
+
 const firstSentence = (text) =>
   /^(.*?[.:])(\s|$)/s.exec(prose(text))?.[1]?.replace(/\s+/g, " ").replace(/:$/, ".") ?? ""
 
@@ -21,7 +24,7 @@ const firstSentence = (text) =>
 const laidOut = (texts) => {
   const path = folder("layout")
   const files = texts.map((text, index) => [join(path, `${index}.d.ts`), text])
-  for (const [file, text] of files) writeFileSync(file, `${text}\n`)
+  for (const [file, text] of files) writeFileSync(file, `${prose(brief(text))}\n`)
   const options = ["--config", join(root, ".oxfmtrc.json"), path]
   run(process.execPath, [join(root, "node_modules/oxfmt/bin/oxfmt"), ...options], { cwd: path })
   return files.map(([file]) =>
