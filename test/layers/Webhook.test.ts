@@ -1,20 +1,33 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { colouring, Gadget, lax, sizes } from "./webhook/gadget.ts"
+import * as Webhook from "../../src/layers/Webhook.ts"
+import { colouring, conversion, definition, Gadget, GadgetV1, lax, sizes } from "./webhook/gadget.ts"
 
 const place = { namespace: "default" }
 const target = { ...place, name: "one" }
 
-const gadget = (spec: object) => ({
+const gadget = <Spec extends object>(spec: Spec) => ({
   apiVersion: "demo.example.com/v2",
   kind: "Gadget",
   metadata: { name: "one", namespace: "default" },
   spec
 })
+
+/** No two of a colour: what is stored is asked of the server. */
+const unique = Webhook.validating(Gadget, ({ name, namespace = "", object }) =>
+  Effect.gen(function* () {
+    const { items } = yield* (yield* KubeClient).list(Gadget, { namespace })
+    const twin = items.find(({ metadata, spec }) => metadata.name !== name && spec.colour === object?.spec.colour)
+    if (twin !== undefined) return yield* Webhook.deny(`${twin.metadata.name} is ${object?.spec.colour} already`)
+  })
+)
+
+const hanging = Webhook.validating(Gadget, () => Effect.never, { timeoutSeconds: 3 })
 
 const served = ClusterTest.layer({ crds: [lax], webhooks: [colouring, sizes] })
 
@@ -62,5 +75,44 @@ describe("webhooks that a program declares", () => {
       yield* client.patch(Gadget, target, Patch.merge({ spec: { colour: "tin" } }))
       yield* client.delete(Gadget, target)
     }).pipe(Effect.provide(served))
+  )
+
+  it.effect("may ask the cluster itself", () =>
+    Effect.gen(function* () {
+      const { apply } = yield* ClusterTest
+      const client = yield* KubeClient
+      yield* apply([gadget({ size: 1, colour: "red" })])
+      const other = { metadata: { name: "two", namespace: "default" }, spec: { size: 1, colour: "red" } }
+      const error = yield* Effect.flip(client.create(Gadget, other))
+      assert.include(error.message, "one is red already")
+      yield* client.create(Gadget, { ...other, spec: { size: 1, colour: "blue" } })
+    }).pipe(Effect.provide(ClusterTest.layer({ crds: [definition], webhooks: [unique] })))
+  )
+
+  it.effect("are given up on after their time, as the failure policy says", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const fiber = yield* Effect.forkChild(Effect.flip(client.create(Gadget, gadget({ size: 1 }))))
+      yield* cluster.advance("3 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.include(error.message, 'failed calling webhook "validate.gadgets.demo.example.com"')
+    }).pipe(Effect.provide(ClusterTest.layer({ crds: [definition], webhooks: [hanging] })))
+  )
+
+  it.effect("convert between versions, and are asked in their own about writes in another", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const made = yield* client.create(GadgetV1, {
+        metadata: { name: "one", namespace: "default" },
+        spec: { count: 3 }
+      })
+      assert.deepStrictEqual(made.spec, { count: 3 })
+      assert.deepStrictEqual((yield* client.get(Gadget, target)).spec, { size: 3 })
+      const shrunk = yield* Effect.flip(client.patch(GadgetV1, target, Patch.merge({ spec: { count: 2 } })))
+      assert.include(shrunk.message, "a gadget does not shrink")
+      yield* client.patch(Gadget, target, Patch.merge({ spec: { size: 4 } }))
+      assert.deepStrictEqual((yield* client.get(GadgetV1, target)).spec, { count: 4 })
+    }).pipe(Effect.provide(ClusterTest.layer({ crds: [definition], webhooks: [conversion, sizes] })))
   )
 })

@@ -137,7 +137,8 @@ const reply = <R>(sort: Sort<R>, metrics: Metrics.Metrics, asked: Asked): Effect
       Effect.map(
         Option.getOrElse(() => {
           const message = `the webhook has not answered within ${Duration.format(limit)}`
-          return answerOf(200, JSON.stringify(sort.mishap(flaw(message), 504)))
+          // Not the handler's word, so no refusal: the failure policy decides.
+          return refuse(504, flaw(message))
         })
       ),
       Effect.catchCause((cause) => {
