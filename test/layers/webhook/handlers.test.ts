@@ -1,0 +1,168 @@
+/** Laws of handlers: what a webhook says of any object, whatever the Schema knows of it. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { isDeepStrictEqual } from "node:util"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import * as Denial from "../../../src/layers/webhook/denial.ts"
+import * as Handlers from "../../../src/layers/webhook/handlers.ts"
+import type { Request, Verdict } from "../../../src/layers/webhook/Request.ts"
+import { law, prove } from "../../support/laws.ts"
+import { json } from "../manager/webhooks/json.ts"
+import { Gadget } from "./gadget.ts"
+
+const size = Schema.Literals([1, 2, 3, 4, 5, 5, 9, 0])
+const spec = Schema.Struct({
+  size: Schema.Union([size, size, size, json(0)]),
+  colour: Schema.optionalKey(Schema.Literals(["red", "blue"])),
+  unknown: Schema.optionalKey(json(2))
+})
+const object = Schema.Struct({ spec, status: Schema.optionalKey(json(1)), deleted: Schema.Boolean })
+
+const Case = Schema.Struct({
+  operation: Schema.Literals(["CREATE", "UPDATE", "UPDATE", "UPDATE", "DELETE", "CONNECT"]),
+  object,
+  oldObject: object,
+  isSame: Schema.Boolean
+})
+
+interface Asked {
+  readonly request: Request
+  readonly isGood: boolean
+  readonly isOldGood: boolean
+}
+
+const own = { group: "demo.example.com", version: "v2", kind: "Gadget" }
+
+/** What is connected to is said by these. */
+const options = { group: "", version: "v1", kind: "PodExecOptions" }
+
+const cases = Arbitrary.map(Arbitrary.schema(Case), (value): Asked => {
+  const { isSame, object, oldObject, operation } = JSON.parse(JSON.stringify(value)) as typeof Case.Type
+  const gadget = ({ deleted, spec, status }: typeof object): any => ({
+    apiVersion: "demo.example.com/v2",
+    kind: "Gadget",
+    metadata: { name: "a", ...(deleted ? { deletionTimestamp: "2020-01-01T00:00:00Z" } : {}) },
+    spec,
+    ...(status === undefined ? {} : { status })
+  })
+  const before = gadget(oldObject)
+  const after = isSame ? { ...gadget(object), spec: before.spec } : gadget(object)
+  const told = { object: after as KubeObject, oldObject: before as KubeObject }
+  return {
+    request: {
+      uid: "u",
+      operation,
+      kind: operation === "CONNECT" ? options : own,
+      name: "a",
+      namespace: undefined,
+      subresource: undefined,
+      user: { username: "jane", uid: undefined, groups: [], extra: {} },
+      dryRun: false,
+      options: null,
+      object: ["CREATE", "UPDATE"].includes(operation) ? told.object : undefined,
+      oldObject: ["UPDATE", "DELETE"].includes(operation) ? told.oldObject : undefined
+    },
+    isGood: isGood(after),
+    isOldGood: isGood(before)
+  }
+})
+
+const isGood = ({ spec }: any): boolean => Number.isInteger(spec.size) && spec.size >= 1 && spec.size <= 5
+
+const run = (effect: Effect.Effect<Verdict>): Verdict => Effect.runSync(effect)
+
+const grey = (one: any) => Effect.succeed({ ...one, spec: { ...one.spec, colour: "grey" } })
+
+const refusing = () => Effect.fail(Denial.deny("no"))
+
+const isAsked = ({ isGood, isOldGood, request: { operation } }: Asked): boolean =>
+  operation === "DELETE" ? isOldGood : operation !== "CONNECT" && isGood
+
+/** What was wrong before this write, and is no more wrong by it. */
+const isOld = ({ isOldGood, request: { object, oldObject } }: Asked): boolean =>
+  oldObject !== undefined &&
+  !isOldGood &&
+  (object?.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(specOf(object), specOf(oldObject)))
+
+const specOf = (object: any): unknown => object?.spec
+
+prove<typeof Handlers>({
+  path: "layers/webhook/handlers.ts",
+  module: Handlers,
+  laws: [
+    law("a default is written, and all else is as it was", cases, ({ defaulting }, asked) => {
+      const { object, refusal } = run(defaulting(Gadget, grey)(asked.request))
+      if (!isAsked(asked) || asked.request.operation === "DELETE") return object === undefined
+      const raw = asked.request.object as any
+      return refusal === undefined && isDeepStrictEqual(object, { ...raw, spec: { ...raw.spec, colour: "grey" } })
+    }),
+    law("what a body leaves alone stays as it was", cases, ({ defaulting }, asked) => {
+      const { object } = run(defaulting(Gadget, (one) => Effect.succeed(one))(asked.request))
+      return object === undefined || isDeepStrictEqual(object, asked.request.object)
+    }),
+    law("the Schema refuses what it cannot read, unless it was stored before", cases, ({ validating }, asked) => {
+      const { operation } = asked.request
+      const { refusal, warnings } = run(validating(Gadget, () => Effect.void)(asked.request))
+      const isJudged = operation === "CREATE" || operation === "UPDATE"
+      const isBad = isJudged && !asked.isGood
+      return (
+        (refusal !== undefined) === (isBad && !isOld(asked)) &&
+        warnings.length > 0 === (isBad && isOld(asked)) &&
+        (refusal === undefined || (refusal.code === 422 && refusal.details?.causes?.[0]?.field === "spec.size"))
+      )
+    }),
+    law("a rule is asked about all that can be read, and its refusal is one", cases, ({ validating }, asked) => {
+      const { refusal } = run(validating(Gadget, refusing)(asked.request))
+      return (refusal?.message === "no") === isAsked(asked)
+    }),
+    law("a rule sees what is stored where it can be read", cases, ({ validating }, asked) => {
+      let seen: unknown = "nothing"
+      const check = ({ oldObject }: { readonly oldObject?: unknown }) => Effect.sync(() => void (seen = oldObject))
+      run(validating(Gadget, check)(asked.request))
+      const { oldObject, operation } = asked.request
+      if (!isAsked(asked)) return seen === "nothing"
+      if (operation === "CREATE" || !asked.isOldGood) return seen === undefined
+      return isDeepStrictEqual(seen, Result.getOrThrow(Gadget.decode(oldObject)))
+    })
+  ],
+  mutants: [
+    {
+      title: "a default goes over nothing",
+      find: "resource.encode(result, object)",
+      replace: "resource.encode(result)"
+    },
+    {
+      title: "a creation is not defaulted",
+      find: 'review.operation === "DELETE"',
+      replace: 'review.operation !== "UPDATE"'
+    },
+    { title: "old faults are refused", find: "return isOld ?", replace: "return isOld && false ?" },
+    {
+      title: "faults of deleted objects are refused",
+      find: "object?.metadata.deletionTimestamp !== undefined ||",
+      replace: ""
+    },
+    {
+      title: "every fault of a bad object passes",
+      find: "Equal.equals(specOf(object), specOf(oldObject))",
+      replace: "true"
+    },
+    {
+      title: "a good object can be made bad",
+      find: "    Result.isFailure(decoded(resource, oldObject)) &&\n",
+      replace: ""
+    },
+    {
+      title: "what is connected to is asked about",
+      find: 'if (request.operation === "CONNECT") return Effect.succeed(allowed())',
+      replace: ""
+    },
+    {
+      title: "what nobody can read cannot be deleted",
+      find: "      ? undefined\n      : Result.succeed({",
+      replace: "      ? (Result.fail({ message: '', path: '' }) as never)\n      : Result.succeed({"
+    }
+  ]
+})
