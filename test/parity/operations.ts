@@ -83,7 +83,13 @@ export const operations: Rows = {
       "have a series for each of 25 priorities, and one for the rest"
     ]
   }),
-  "2.10 webhooks": none("series of webhooks", "There are no webhooks yet."),
+  "2.10 webhooks": row("series of webhooks", {
+    "layers/manager/webhooks/handle.test.ts": [
+      "is there before the first review, by path",
+      "is each answer by its code, its time, and what is under way",
+      "that ${what} is a 500 in the review, and the next one is answered"
+    ]
+  }),
   "2.11 lease": row("what is written, by which steps", {
     "leader/Election.test.ts": [
       "creates the lease, renews it every retry period and hands it over when its scope closes",
@@ -167,6 +173,44 @@ export const operations: Rows = {
       "are V8's, one at a time, and do not outlive it",
       "nothing of it is served to everybody"
     ]
+  }),
+  "2.13 paths": row("paths of webhooks, one for each", {
+    "layers/manager/webhooks/check.test.ts": [
+      "because ${message}",
+      "are not these: other paths, the root, conversions at one path"
+    ]
+  }),
+  "2.13 reviews": row("reviews, answered in their version, and what is none", {
+    "layers/manager/webhooks/handle.test.ts": [
+      "in ${version} is answered in ${version}, with its uid",
+      "${what} is refused with ${code}, as a review",
+      "end with the first refusal, and tell the warnings until then",
+      "that does not end is given up when the API server is said to give up"
+    ],
+    "layers/manager/webhooks/overHttps.test.ts": "answer whatever is sent to them, in HTTP/1.1"
+  }),
+  "2.13 defaulting": row("a patch of the difference, and none where there is none", {
+    "layers/manager/webhooks/handle.test.ts": [
+      "answers with what is different, and leaves the rest alone",
+      "answers without a patch where nothing is different",
+      "is not asked about a deletion"
+    ],
+    "layers/webhook/handlers.test.ts": "a default is written, and all else is as it was"
+  }),
+  "2.13 validating": row("refusals of Schemas and rules, on creations, updates and deletions", {
+    "layers/Webhook.test.ts": [
+      "refuse what the Schema refuses, with the path",
+      "refuse what a rule in code refuses, on updates and deletions too"
+    ],
+    "layers/manager/webhooks/handle.test.ts": "of a CONNECT is allowed, whatever is connected to"
+  }),
+  "2.13 conversion": row("hub and spokes, all or none, identities kept", {
+    "layers/manager/webhooks/conversion.test.ts": [
+      "of many is answered in their order, in ${api}",
+      "between two spokes goes through the hub",
+      "${what} fails, and all others with it"
+    ],
+    "layers/Webhook.test.ts": "convert between versions, and are asked in their own about writes in another"
   }),
   "2.14 credentials": row("from everywhere, read again when they change", {
     "layers/KubeConfig.test.ts": [
