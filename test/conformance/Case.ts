@@ -46,8 +46,8 @@ export interface Reply {
   readonly body: any
 }
 
-/** What a way to the server may openly lack. */
-export type Part = "credentials" | "HTTP front"
+/** What a server, or a way to it, may openly lack. */
+export type Part = "credentials" | "custom objects" | "HTTP front"
 
 interface Promised {
   readonly title: string

@@ -1,6 +1,7 @@
 /** The servers that the conformance suite runs on. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -17,15 +18,20 @@ import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as envtest from "../support/envtest.ts"
+import { definition, definitions, groupOf, nameOf, widget } from "./definitions.ts"
+import { eventually } from "./roles.ts"
 import type { Ask, Part, Reply, Subject } from "./Case.ts"
 
 export interface Backend {
   readonly name: string
   /** Why it cannot run here. */
   readonly skip?: string | undefined
+  readonly start: Effect.Effect<Started, unknown, Scope.Scope>
+}
+
+interface Started extends Pick<Subject, "transport" | "ask" | "compact" | "as"> {
   /** What it does not do; cases that need it are skipped with this as the reason. */
   readonly lacks: ReadonlyArray<Part>
-  readonly start: Effect.Effect<Pick<Subject, "transport" | "ask" | "compact" | "as">, unknown, Scope.Scope>
 }
 
 const caller = (server: string, ca: string) => (token: string | undefined) =>
@@ -36,13 +42,34 @@ const assets = envtest.assets()
 export const real: Backend = {
   name: "a real API server",
   skip: "missing" in assets ? assets.missing : undefined,
-  lacks: [],
   start: Effect.gen(function* () {
     const server = yield* envtest.start("folder" in assets ? assets.folder : "")
     const transport = yield* HttpTransport.make(server.endpoint)
     const ask = yield* asker(server.url, server.ca, server.token)
-    return { transport, ask, compact: server.compact, as: caller(server.url, server.ca) }
+    const lacks = yield* customObjects(server, ask)
+    return { transport, ask, lacks, compact: server.compact, as: caller(server.url, server.ca) }
   })
+}
+
+/** Tries one. A server that dies of it is started anew, where nothing of it is left. */
+const customObjects = (server: envtest.RealServer, ask: Ask): Effect.Effect<ReadonlyArray<Part>> => {
+  const subject = { namespace: "trial" }
+  const path = `/apis/${groupOf(subject)}/v1/namespaces/default/widgets`
+  const tried = Effect.gen(function* () {
+    yield* ask("POST", definitions, definition(subject))
+    yield* eventually(ask("GET", path), ({ status }) => status === 200)
+    yield* ask("POST", path, { ...widget(subject, "trial"), metadata: { name: "trial", labels: { a: "1", b: "2" } } })
+    yield* ask("DELETE", path)
+  })
+  const end = ask("DELETE", `${definitions}/${nameOf(subject)}`)
+  return Effect.exit(tried).pipe(
+    Effect.flatMap((exit) =>
+      Exit.isSuccess(exit)
+        ? Effect.succeed<ReadonlyArray<Part>>([])
+        : Effect.as(Effect.andThen(server.kill, server.restart), ["custom objects"] as const)
+    ),
+    Effect.tap(() => end)
+  )
 }
 
 /** The embedded server, on its own, with what a real one has on. */
@@ -55,19 +82,23 @@ const embedded = Layer.build(
 
 export const inProcess: Backend = {
   name: "the embedded server, in process",
-  // Whoever is in the process is the administrator, and sends text; bytes, YAML and their bounds are the HTTP front's.
-  lacks: ["credentials", "HTTP front"],
   start: Effect.gen(function* () {
     const server = yield* embedded
     const context = yield* Layer.build(ApiServer.layerTransport.pipe(Layer.provide(Layer.succeed(ApiServer, server))))
     const transport = Context.get(context, Transport)
-    return { transport, ask: askInside(server), compact: server.compact(), as: () => Effect.succeed(transport) }
+    return {
+      transport,
+      ask: askInside(server),
+      // Whoever is in the process is the administrator, and sends text; bytes, YAML and their bounds are the HTTP front's.
+      lacks: ["credentials", "HTTP front"],
+      compact: server.compact(),
+      as: () => Effect.succeed(transport)
+    }
   })
 }
 
 export const overHttps: Backend = {
   name: "the embedded server, over HTTPS",
-  lacks: [],
   start: Effect.gen(function* () {
     const server = yield* embedded
     const { ca, certificate, key } = yield* Effect.promise(() => Certificate.make(Date.now()))
@@ -76,7 +107,7 @@ export const overHttps: Backend = {
     const url = `https://${Front.host}:${port}`
     const transport = yield* HttpTransport.make(Endpoint.fixed({ server: url, tls: { ca }, token }))
     const ask = yield* asker(url, ca, Redacted.value(token))
-    return { transport, ask, compact: server.compact(), as: caller(url, ca) }
+    return { transport, ask, lacks: [], compact: server.compact(), as: caller(url, ca) }
   })
 }
 

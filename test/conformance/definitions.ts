@@ -9,11 +9,8 @@ import { eventually } from "./roles.ts"
 
 export const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-/**
- * All cases of custom resources: a 1.20 that was built by a newer Go than its libraries know dies of custom objects, as it does of
- * the patches of webhooks.
- */
-export const rule = { since: 21, rule: "apiextensions.k8s.io/v1", alone: true } as const
+/** All cases of custom resources. */
+export const rule = { since: 20, needs: "custom objects", alone: true } as const
 
 export const schema = {
   type: "object",
@@ -87,7 +84,7 @@ export const definition = (subject: Pick<Subject, "namespace">, spec: object = {
 export const collectionOf = (subject: Subject, version = "v1"): string =>
   `/apis/${groupOf(subject)}/${version}/namespaces/${subject.namespace}/widgets`
 
-export const widget = (subject: Subject, name: string, spec: object = { size: 1 }) => ({
+export const widget = (subject: Pick<Subject, "namespace">, name: string, spec: object = { size: 1 }) => ({
   apiVersion: `${groupOf(subject)}/v1`,
   kind: "Widget",
   metadata: { name },

@@ -7,7 +7,7 @@ import { type Cause } from "../answers.ts"
 import { defined, groupOf, rule, version, widget } from "../definitions.ts"
 
 /** What a schema says of one wrong spec. */
-const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause]> = [
+const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause, since?: number]> = [
   [
     "a number that is too great",
     { size: 5 },
@@ -29,7 +29,7 @@ const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause
     { size: 1, name: "A" },
     ["spec.name", "FieldValueInvalid", "spec.name in body should match '^[a-z]*$'"]
   ],
-  ["a text that is too long", { size: 1, name: "abcdef" }, ["spec.name", "FieldValueTooLong", "Too long"]],
+  ["a text that is too long", { size: 1, name: "abcdef" }, ["spec.name", "FieldValueTooLong", "Too long"], 25],
   [
     "a value twice in a set",
     { size: 1, tags: ["a", "b", "a"] },
@@ -42,18 +42,19 @@ const refusals: ReadonlyArray<readonly [what: string, spec: object, cause: Cause
   ]
 ]
 
+const refusal = ([what, spec, cause, since]: (typeof refusals)[number]): Case => ({
+  ...rule,
+  ...(since === undefined ? { since: rule.since } : { since, rule: "apiextensions.k8s.io/v1: maxLength" }),
+  title: `a custom resource is refused for ${what}`,
+  run: Effect.fnUntraced(function* (subject) {
+    const collection = yield* defined(subject)
+    const reply = yield* subject.ask("POST", collection, widget(subject, "a", spec))
+    invalid(reply, `Widget.${groupOf(subject)} "a"`, cause)
+  })
+})
+
 export const customResources: ReadonlyArray<Case> = [
-  ...refusals.map(([what, spec, cause]): Case => ({
-    since: rule.since,
-    rule: rule.rule,
-    alone: rule.alone,
-    title: `a custom resource is refused for ${what}`,
-    run: Effect.fnUntraced(function* (subject) {
-      const collection = yield* defined(subject)
-      const reply = yield* subject.ask("POST", collection, widget(subject, "a", spec))
-      invalid(reply, `Widget.${groupOf(subject)} "a"`, cause)
-    })
-  })),
+  ...refusals.map(refusal),
   {
     ...rule,
     title: "a custom resource is refused for a value of a wrong type",
@@ -178,6 +179,8 @@ export const customResources: ReadonlyArray<Case> = [
   },
   {
     ...rule,
+    since: 22,
+    rule: "apiextensions.k8s.io/v1: x-kubernetes-list-type",
     title: "server-side apply merges lists by the types of the schema",
     run: Effect.fnUntraced(function* (subject) {
       const collection = yield* defined(subject)

@@ -47,8 +47,15 @@ export const stored = (
   document: Json,
   patch: string
 ): JsonObject | undefined => {
-  const made = patched(document, patch, (one) => body.accept(one, kind, fieldValidation.ofBody(lenient(turn), kind)))
-  return made === undefined ? undefined : custom.objectIn(turn, kind, target.kind, made)
+  const accepted = (one: JsonObject, as: Kind.Kind) => body.accept(one, as, fieldValidation.ofBody(lenient(turn), as))
+  if (kind === target.kind || kind.custom?.converter === undefined) {
+    return patched(document, patch, (one) => accepted(one, kind))
+  }
+  // What the rule's version does not know may be of the target's.
+  const made = patched(document, patch, (one) => one)
+  if (made === undefined) return undefined
+  const { apiVersion: _apiVersion, kind: _kind, ...object } = made
+  return accepted(custom.objectIn(turn, kind, target.kind, object), target.kind)
 }
 
 /** The same for an object that has one form. */

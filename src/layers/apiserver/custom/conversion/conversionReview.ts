@@ -4,8 +4,6 @@
  * and total. Source: apiextensions-apiserver, apiserver/conversion, whose words these are.
  */
 import * as Result from "effect/Result"
-import { applyDefaults } from "../../../../kube/structural/applyDefaults.ts"
-import { prune } from "../../../../kube/structural/prune.ts"
 import { statusWords } from "../../admission/webhooks/review.ts"
 import type { Reply } from "../../admission/webhooks/WebhookCaller.ts"
 import { parseJson } from "../../body.ts"
@@ -116,7 +114,10 @@ const oneOf = (
   }
   return Result.map(
     Result.mapError(metadataOf(before, at(converted, "metadata")), (why) => `invalid metadata: ${why}`),
-    (metadata) => finished(converter, to, { ...converted, metadata })
+    (metadata) => {
+      const { apiVersion: _apiVersion, kind: _kind, ...rest } = converted
+      return { ...rest, metadata }
+    }
   )
 }
 
@@ -163,13 +164,4 @@ const typeOf = (value: Json): string => {
     default:
       return "string"
   }
-}
-
-/** What is read of an object in this version: without what its schema does not know, and with its defaults. */
-const finished = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject => {
-  const schema = schemas.get(to) ?? {}
-  const { value } = prune(schema, object)
-  const out = applyDefaults(schema, isObject(value) ? value : object)
-  const { apiVersion: _apiVersion, kind: _kind, ...rest } = out
-  return rest
 }

@@ -3,6 +3,8 @@
  * once for each, whoever reads; what is only on its way into the store is found among the answers that the request has got. Where
  * an answer is missing, the synchronous section ends without a trace (`Unconverted`).
  */
+import { applyDefaults } from "../../../../kube/structural/applyDefaults.ts"
+import { prune } from "../../../../kube/structural/prune.ts"
 import { objectAt, put } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import * as Version from "../../mvcc/Version.ts"
@@ -63,10 +65,20 @@ export const fill = (
 }
 
 const remember = ({ custom, version: to }: Kind.Kind, version: Version.Version, object: JsonObject): void => {
-  const id = custom?.converter?.id ?? ""
+  const converter = custom?.converter
+  if (converter === undefined) return
+  const { id } = converter
   if (version.forms?.id !== id) version.forms = { id, byVersion: new Map() }
-  version.forms.byVersion.set(to, remade(version, object, to))
+  version.forms.byVersion.set(to, remade(version, pruned(converter, to, object), to))
 }
+
+/** Without what the schema of a version does not know. */
+const pruned = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
+  prune(schemas.get(to) ?? {}, object).value
+
+/** Defaults are those of the version in which an object is stored: reading it in another adds none. */
+const completed = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
+  applyDefaults(schemas.get(to) ?? {}, object)
 
 /** The same version with another content: the answer's metadata has neither a resource version nor owners. */
 const remade = (version: Version.Version, object: JsonObject, form: string): Version.Version => {
@@ -124,7 +136,10 @@ const convert = (
   })
 }
 
-/** An object that is in no store, in another version of its kind. Without apiVersion, kind and resource version. */
+/**
+ * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
+ * kind and resource version.
+ */
 export const objectIn = (turn: Turn, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
   const converter = from.custom?.converter
   if (converter === undefined || from.version === to.version) return object
@@ -144,7 +159,8 @@ export const kept = (turn: Turn, kind: Kind.Kind, version: Version.Version): Kep
   if (converter === undefined || kind.version === converter.storageVersion) return { stored: version, read: version }
   const to = converter.storageVersion
   const [object] = convert(turn, converter, to, [contentOf(version)])
-  const stored = object === undefined ? version : remade(version, object, to)
+  const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
+  const stored = content === undefined ? version : remade(version, content, to)
   return { stored, read: servedOne(turn, kind, stored) }
 }
 
