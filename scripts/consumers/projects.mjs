@@ -99,7 +99,11 @@ export const projects = (tarball) => {
     install(base, withEffect(manifest, effect))
     for (const path of all) check(path)
     said(`  effect ${effect}: ${all.length} projects type-check with nodenext and bundler, and build`)
-    run(join(base, "node_modules/.bin/vitest"), ["run", "--root", base, "--maxWorkers", "2"], { cwd: base })
+    run(
+      join(base, "node_modules/.bin/vitest"),
+      ["run", "--root", base, "--maxWorkers", "2", "--testTimeout", "60000"],
+      { cwd: base }
+    )
     said(`  effect ${effect}: their tests pass`)
     for (const path of all) start(path, json(join(path, "package.json")))
     said(`  effect ${effect}: their programs start`)
