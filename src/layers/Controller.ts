@@ -143,7 +143,7 @@ export interface OfKeys<A, E, Req> {
 /**
  * A controller that is handed objects, as the cache has them and their kind's Schemas read them. One that is gone ends the run quietly. One
  * that the Schemas cannot read is not handed out: a warning event `InvalidObject` says what is wrong and where, and so does the condition
- * `Valid` where the kind's status keeps conditions; it is looked at again when it changes, and the others are not held up.
+ * `Valid` where the kind's status keeps conditions; it is looked at again when it changes as `predicate` has it, and the others are not held up.
  * Source: controller-runtime reconcile.ObjectReconciler.
  */
 export interface OfObjects<R, A, E, Req> {

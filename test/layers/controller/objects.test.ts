@@ -238,6 +238,30 @@ describe("a controller of objects", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
   )
 
+  it.effect("an object is decoded once in a run, and once more where a write came between", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      let decoded = 0
+      let runs = 0
+      const Counted = { ...Gadget, decode: (object: unknown) => (decoded++, Gadget.decode(object)) }
+      yield* cluster.run(
+        Controller.make({
+          name: "counting",
+          for: Counted,
+          finalizers: { "example.com/door": () => Effect.void },
+          reconcileObject: () => Effect.sync(() => void runs++)
+        })
+      )
+      yield* cluster.apply([gadget("a", 1)])
+      yield* cluster.settle
+      // The finalizer was put on in the first run, and its own write asked for the second.
+      assert.deepStrictEqual([runs, decoded], [2, 3])
+      yield* put("a", { spec: { size: 2 } })
+      yield* cluster.settle
+      assert.deepStrictEqual([runs, decoded], [3, 4])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ crds: [definition] })))
+  )
+
   it.effect("built-in kinds are handed out as they are", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
