@@ -1,0 +1,48 @@
+/**
+ * A program of somebody else's: one controller that writes a word on every namespace, which a service of its own knows. For the scenarios
+ * of `ownProgram.test.ts`; it is not an example.
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Access, Controller, Namespace, Patch } from "../../../src/index.ts"
+import { run, Setting, SettingCodec } from "../../../src/node.ts"
+
+class Words extends Context.Service<Words, { readonly first: string }>()("team/Words") {
+  static readonly layer = Layer.effect(
+    Words,
+    Effect.map(Config.NonEmptyString("TEAM_WORD"), (first) => ({ first }))
+  )
+}
+
+const writer = (second: string) =>
+  Controller.make({
+    name: "writer",
+    for: Namespace,
+    access: [Access.patch(Namespace)],
+    reconcileObject: ({ metadata: { labels, name } }, { client }) =>
+      Effect.gen(function* () {
+        const words = `${(yield* Words).first}-${second}`
+        if (labels?.["words"] === words) return
+        yield* client.patch(Namespace, { name }, Patch.merge({ metadata: { labels: { words } } }))
+      })
+  })
+
+run({
+  name: "team-program",
+  version: "1.2.3",
+  description: "Writes words.",
+  settings: {
+    word: Setting.make(SettingCodec.text("word"), {
+      name: "word",
+      group: "tuning",
+      description: "The second word",
+      default: "world"
+    })
+  },
+  controllers: ({ values }) => [
+    { controller: writer(values.word), byDefault: "on", summary: `writes the word ${values.word}` }
+  ],
+  services: Words.layer
+})
