@@ -16,7 +16,10 @@ export interface Parts {
   readonly name: string
 }
 
-/** Joined rather than concatenated: V8 keeps a concatenation as a tree, which costs a large store 32 bytes a key. */
+/**
+ * The key of a name in a namespace; no namespace, or an empty one, is that of a cluster-scoped kind. Joined rather than concatenated: V8 keeps
+ * a concatenation as a tree, which costs a large store 32 bytes a key.
+ */
 export const make = (namespace: string | undefined, name: string): Key =>
   namespace === undefined || namespace === "" ? name : [namespace, name].join("/")
 

@@ -80,7 +80,7 @@ export interface KubeObject {
   readonly metadata: ObjectMeta
 }
 
-/** Source: meta/v1 ListMeta. */
+/** What a list says of itself. Source: meta/v1 ListMeta. */
 export interface ListMeta {
   /** The version of the collection that the list shows. */
   readonly resourceVersion?: string

@@ -48,7 +48,7 @@ export const Namespace = Resource.make<Namespace>()({
 export interface ConfigMap extends Stored<V1ConfigMap> {}
 export const ConfigMap = Resource.make<ConfigMap>()({ ...core, kind: "ConfigMap", plural: "configmaps" })
 
-/** The same for what must stay secret; its values are base64. */
+/** Configuration that must stay secret; its values are base64. */
 export interface Secret extends Stored<V1Secret> {}
 export const Secret = Resource.make<Secret>()({ ...core, kind: "Secret", plural: "secrets" })
 

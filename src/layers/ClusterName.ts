@@ -5,7 +5,7 @@
  */
 import * as Context from "effect/Context"
 
-/** `kubernetes` unless said otherwise. */
+/** What the cluster is called, for controllers that write it somewhere: `kubernetes` unless said otherwise. */
 export const ClusterName = Context.Reference<string>("effect-controller-manager/ClusterName", {
   defaultValue: () => "kubernetes"
 })

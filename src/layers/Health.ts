@@ -50,5 +50,5 @@ export const makeUnsafe = (): Health => {
   }
 }
 
-/** The process's; tests and programs that run two managers provide their own. */
+/** What the process's probes ask; tests and programs that run two managers provide their own. */
 export const Health = Context.Reference<Health>("effect-controller-manager/Health", { defaultValue: makeUnsafe })

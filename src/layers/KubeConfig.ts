@@ -47,11 +47,14 @@ export interface Loaded {
   readonly namespace: string | undefined
 }
 
-/** Like `find`, without where it came from. */
+/** The endpoint that the options lead to; fails as {@link find} does. */
 export const load = (options: Options): Effect.Effect<Endpoint["Service"], Document.KubeConfigError | NotConfigured> =>
   Effect.map(find(options), ({ endpoint }) => endpoint)
 
-/** Fails with `NotConfigured` only in mode auto. The credentials have been obtained once when it succeeds. */
+/**
+ * Looks for a cluster where the options say. Fails with `KubeConfigError` when what there is cannot be used, with `NotConfigured`, in mode auto
+ * only, when there is nothing. The credentials have been obtained once when it succeeds.
+ */
 export const find = Effect.fnUntraced(function* (options: Options) {
   const { env, mode } = options
   const listed = env["KUBECONFIG"]?.split(delimiter).filter((path) => path !== "") ?? []

@@ -89,7 +89,7 @@ const unlimited: Shutdown = {
   givenUpUnsafe: () => []
 }
 
-/** The process's; without one of its own nothing hurries. */
+/** The stop that this process is under, or will be; without one of its own nothing hurries. */
 export const Shutdown = Context.Reference<Shutdown>("effect-controller-manager/Shutdown", {
   defaultValue: () => unlimited
 })

@@ -36,12 +36,12 @@ export const generationChanged: Predicate<KubeObject> = changed(
   (object, previous) => object.metadata.generation !== previous.metadata.generation
 )
 
-/** Updates that changed a label; creations and deletions always count. */
+/** Keeps updates that changed a label, and all creations and deletions. */
 export const labelsChanged: Predicate<KubeObject> = changed(
   (object, previous) => !isSame(object.metadata.labels, previous.metadata.labels)
 )
 
-/** Updates that changed an annotation; creations and deletions always count. */
+/** Keeps updates that changed an annotation, and all creations and deletions. */
 export const annotationsChanged: Predicate<KubeObject> = changed(
   (object, previous) => !isSame(object.metadata.annotations, previous.metadata.annotations)
 )
@@ -62,7 +62,7 @@ export const or =
   (delta) =>
     predicates.some((predicate) => predicate(delta))
 
-/** Deltas that do not count by another predicate. */
+/** True if the other is not. */
 export const not =
   <A>(predicate: Predicate<A>): Predicate<A> =>
   (delta) =>

@@ -81,7 +81,7 @@ export interface Options<out R> {
   readonly identify?: Identify | undefined
 }
 
-/** Source: framework.md K3. */
+/** Gives a controller a client of its own identity, from the program's. Source: framework.md K3. */
 export type Identify = (controller: Descriptor<unknown>, client: Client) => Effect.Effect<Client>
 
 type Failure = ManagerError | Preflight.PreflightError | SupervisedFailure | FirstPass.NotReady
@@ -96,7 +96,10 @@ interface Setting {
   readonly identify: Identify
 }
 
-/** The effect it answers with can be run once. */
+/**
+ * Runs the controllers until it is interrupted, which is an orderly stop, and ends by itself with a failure only: leadership was lost, a
+ * supervised fiber died, the server did not answer at the start. The effect it answers with can be run once.
+ */
 export const run = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> => {
   let isStarted = false
   return Effect.suspend(() => {

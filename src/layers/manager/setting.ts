@@ -92,7 +92,7 @@ interface Described {
   readonly secret?: boolean | undefined
 }
 
-/** With a default, which is a text like any other and must be readable. */
+/** A setting that has a value whatever is said: its default is a text like any other and must be readable. */
 export const make = <A>(
   codec: Codec<A>,
   options: Described & {
@@ -104,14 +104,14 @@ export const make = <A>(
   read: (text) => codec.decode(text ?? options.default)
 })
 
-/** The same, with another default. */
+/** The same setting with another text as its default. */
 export const withDefault = <A>(setting: Setting<A>, text: string): Setting<A> => ({
   ...setting,
   default: text,
   read: (said) => setting.read(said ?? text)
 })
 
-/** Without one: nothing said, and nothing between the quotes, is `None`. */
+/** A setting without a default: nothing said, and nothing between the quotes, is `None`. */
 export const optional = <A>(codec: Codec<A>, options: Described): Setting<Option.Option<A>> => ({
   ...described(codec, options),
   default: undefined,
@@ -130,10 +130,10 @@ const described = (codec: Codec<unknown>, options: Described) => ({
   codec
 })
 
-/** `leader-elect` is `CM_LEADER_ELECT`. */
+/** The environment variable of a setting: that of `leader-elect` is `CM_LEADER_ELECT`. */
 export const environmentName = (name: string): string => `CM_${name.replaceAll("-", "_").toUpperCase()}`
 
-/** Kubernetes' own programs take underscores for dashes. Source: k8s.io/component-base WordSepNormalizeFunc. */
+/** The name as it is declared: Kubernetes' own programs take underscores for dashes. Source: k8s.io/component-base WordSepNormalizeFunc. */
 export const canonical = (name: string): string => name.replaceAll("_", "-")
 
 /** What stands when nothing is said, as documentation has it. */

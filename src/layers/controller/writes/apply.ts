@@ -55,7 +55,7 @@ export interface ApplierOptions {
   readonly force?: boolean | undefined
 }
 
-/** `const { apply, applyStatus } = applier(client)`. */
+/** Server-side apply with a controller's client: `const { apply, applyStatus } = applier(client)`. */
 export const applier = <A>(client: Client<A>, { fieldManager, force = true }: ApplierOptions = {}): Applier<A> => {
   const calls = Calls.of(client)
   const options = { fieldManager, force }

@@ -46,7 +46,10 @@ export interface Wanted<R> {
   readonly mutate: (current: Resource.Object<R> | undefined) => DraftOf<R>
 }
 
-/** Needs `read`, `create` and `update` of the kind. */
+/**
+ * Brings one object into the wanted state and says what it took; to want what there is writes nothing. Needs `read`, `create` and `update` of
+ * the kind. Fails with `Conflict` or `AlreadyExists` when somebody was faster, which the next run mends; terminally when another name is wanted.
+ */
 export const createOrUpdate = <A, R extends ReadAndWritten<A>>(
   { cache, client }: Pick<Tools<A>, "cache" | "client">,
   wanted: Wanted<R>

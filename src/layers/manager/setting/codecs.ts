@@ -48,7 +48,7 @@ export const duration: Codec<Duration.Duration> = {
   decode: Durations.parse
 }
 
-/** Work that repeats without a pause would take the whole processor, and the server's with it. */
+/** A duration above zero: work that repeats without a pause would take the whole processor, and the server's with it. */
 export const interval: Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration longer than zero, like 10s or 1m30s",
