@@ -24,8 +24,11 @@ import type { Fields, Flaw } from "./review.ts"
 /** Bytes of a review: two objects of the largest size that is stored, and room for the rest. Source: controller-runtime. */
 export const bodyLimit = 7 * 1024 * 1024
 
-/** Reviews that are read and answered at once; others wait for their turn, unread. */
-const concurrency = 64
+/**
+ * Reviews that are read and answered at once at one path; others wait for their turn, unread. Of one path, because a rule may list what must
+ * be converted first: webhooks that need each other must not wait for each other.
+ */
+const concurrency = 32
 
 /** No API server waits longer. Source: admissionregistration.k8s.io timeoutSeconds. */
 const longest = Duration.seconds(30)
@@ -48,11 +51,11 @@ export const handler = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): Effect.
   Effect.gen(function* () {
     yield* Effect.fromResult(check(webhooks))
     const context = yield* Effect.context<R>()
-    const turns = Semaphore.makeUnsafe(concurrency)
     const routes = new Map<string, Handler>()
     for (const path of new Set(webhooks.map((webhook) => webhook.path))) {
       const sort = sortOf(webhooks.filter((webhook) => webhook.path === path))
       const metrics = yield* Metrics.make(path, sort.isConversion)
+      const turns = Semaphore.makeUnsafe(concurrency)
       routes.set(path, (asked) =>
         measured(metrics, turns.withPermit(reply(sort, metrics, asked))).pipe(Effect.provideContext(context))
       )
@@ -129,25 +132,32 @@ const reply = <R>(sort: Sort<R>, metrics: Metrics.Metrics, asked: Asked): Effect
     if (text === undefined) return refuse(413, sort.unread(`a review is longer than ${bodyLimit} bytes`))
     const review = sort.read(text)
     if (Result.isFailure(review)) return refuse(400, review.failure)
-    const { answer, flaw } = review.success
-    const limit = timeout(asked)
-    // What a handler has made need not be JSON, so writing it down is part of what may break.
-    return yield* Effect.map(answer, (fields) => answerOf(200, JSON.stringify(fields))).pipe(
-      Effect.timeoutOption(limit),
-      Effect.map(
-        Option.getOrElse(() => {
-          const message = `the webhook has not answered within ${Duration.format(limit)}`
-          // Not the handler's word, so no refusal: the failure policy decides.
-          return refuse(504, flaw(message))
-        })
-      ),
-      Effect.catchCause((cause) => {
-        metrics.panicked()
-        const broken = answerOf(200, JSON.stringify(sort.mishap(flaw("the webhook is broken; its log says how"), 500)))
-        return Effect.as(report(asked, flaw("").uid, cause), broken)
-      })
-    )
+    return yield* settled({ sort, metrics, asked }, review.success)
   })
+
+/** An answer, whatever becomes of the handler. */
+const settled = <R>(
+  { asked, metrics, sort }: { readonly sort: Sort<R>; readonly metrics: Metrics.Metrics; readonly asked: Asked },
+  { answer, flaw }: Review<R>
+): Effect.Effect<Answer, never, R> => {
+  const limit = timeout(asked)
+  const mishap = (code: number, message: string) => JSON.stringify(sort.mishap(flaw(message), code))
+  // What a handler has made need not be JSON, so writing it down is part of what may break.
+  return Effect.map(answer, (fields) => answerOf(200, JSON.stringify(fields))).pipe(
+    Effect.timeoutOption(limit),
+    Effect.map(
+      Option.getOrElse(() =>
+        // Not the handler's word, so no refusal: the failure policy decides.
+        answerOf(504, mishap(504, `the webhook has not answered within ${Duration.format(limit)}`))
+      )
+    ),
+    Effect.catchCause((cause) => {
+      metrics.panicked()
+      const broken = answerOf(200, mishap(500, "the webhook is broken; its log says how"))
+      return Effect.as(report(asked, flaw("").uid, cause), broken)
+    })
+  )
+}
 
 const report = ({ path }: Asked, uid: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
   Effect.logError("A webhook broke on a review", cause).pipe(Effect.annotateLogs({ webhook: path, uid }))

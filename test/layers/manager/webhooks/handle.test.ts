@@ -4,16 +4,45 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
+import * as Schema from "effect/Schema"
 import { TestClock } from "effect/testing"
 import * as Text from "../../../../src/layers/manager/metrics/text.ts"
 import { handler } from "../../../../src/layers/manager/webhooks/handle.ts"
 import * as Webhook from "../../../../src/layers/Webhook.ts"
-import { colouring, Gadget, sizes } from "../../webhook/gadget.ts"
+import { colouring, conversion, Gadget, sizes } from "../../webhook/gadget.ts"
+import { runs } from "../../../support/runs.ts"
 import { gadget, patchOf, post, review } from "./asking.ts"
+import { json } from "./json.ts"
 
 const mutate = "/mutate-demo-example-com-v2-gadget"
 const validate = "/validate-demo-example-com-v2-gadget"
 const served = handler([colouring, sizes])
+
+/** Like a review, with anything in it. */
+const anyReview = Schema.Struct({
+  kind: Schema.Literals(["AdmissionReview", "ConversionReview"]),
+  apiVersion: Schema.Literals(["admission.k8s.io/v1", "apiextensions.k8s.io/v1"]),
+  request: Schema.Struct({
+    uid: Schema.Literals(["u", ""]),
+    operation: Schema.Literals(["CREATE", "UPDATE", "DELETE", "CONNECT"]),
+    kind: Schema.Struct({
+      group: Schema.Literal("demo.example.com"),
+      version: Schema.Literal("v2"),
+      kind: Schema.Literals(["Gadget"])
+    }),
+    object: Schema.Struct({ metadata: json(2), spec: json(2) }),
+    oldObject: Schema.Struct({ metadata: Schema.Struct({ name: json(1) }), spec: json(2) }),
+    desiredAPIVersion: Schema.Literals(["demo.example.com/v1", "demo.example.com/v2"]),
+    objects: Schema.Array(
+      Schema.Struct({
+        kind: Schema.Literals(["Gadget", "Pod"]),
+        apiVersion: Schema.Literals(["demo.example.com/v1", "demo.example.com/v2"]),
+        metadata: Schema.Struct({ name: Schema.String }),
+        spec: Schema.Struct({ size: json(1), count: json(1) })
+      })
+    ).check(Schema.isMaxLength(3))
+  })
+})
 
 const answering = (check: Parameters<typeof Webhook.validating<typeof Gadget>>[1]) =>
   handler([Webhook.validating(Gadget, check)])
@@ -104,6 +133,31 @@ describe("a review", () => {
         assert.deepInclude(told.review.response, { allowed: true })
       }
     })
+  )
+})
+
+describe("whatever is posted", () => {
+  const text = Schema.Union([Schema.String, Schema.fromJsonString(json(3)), Schema.fromJsonString(anyReview)])
+  const paths = Schema.Literals([mutate, validate, "/convert"])
+
+  it.effect.prop(
+    "is answered with a review, and nothing breaks",
+    { text, path: paths },
+    ({ path, text }) =>
+      Effect.gen(function* () {
+        const body = typeof text === "string" ? text : JSON.stringify(text)
+        const told = yield* post(yield* handler([colouring, sizes, conversion]), path, body)
+        assert.include([200, 400], told.status)
+        assert.strictEqual(told.review.kind, path === "/convert" ? "ConversionReview" : "AdmissionReview")
+        assert.strictEqual(typeof told.review.response.uid, "string")
+        assert.match(yield* Text.text, /^controller_runtime_webhook_panics_total 0$/m)
+      }).pipe(
+        Effect.provideServiceEffect(
+          Metric.MetricRegistry,
+          Effect.sync(() => new Map())
+        )
+      ),
+    { arbitrary: { runs: runs(150) } }
   )
 })
 
