@@ -1,9 +1,63 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { TestClock } from "effect/testing"
+import { X509Certificate } from "node:crypto"
+import type { KubeObject } from "../../../../../src/kube/Meta.ts"
+import { ConfigMap, Secret } from "../../../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../../../src/layers/KubeClient.ts"
 import * as Custody from "../../../../../src/layers/manager/webhooks/certificates/Custody.ts"
+import * as Keyring from "../../../../../src/layers/manager/webhooks/certificates/keyring.ts"
+import * as Publication from "../../../../../src/layers/manager/webhooks/certificates/publication.ts"
+import { configurations } from "../../../../../src/layers/manager/webhooks/configurations.ts"
+import * as Webhook from "../../../../../src/layers/Webhook.ts"
 
-const custody = { namespace: "kube-system", name: "webhook-cert", hosts: ["hooks.kube-system.svc", "127.0.0.1"] }
+const custody = { namespace: "kube-system", name: "webhook-cert", hosts: ["hooks.kube-system.svc", "127.0.0.1", "::1"] }
+
+const declared = [
+  Webhook.defaulting(ConfigMap, Effect.succeed, { failurePolicy: "Ignore" }),
+  Webhook.validating(ConfigMap, () => Effect.void, { failurePolicy: "Ignore" })
+]
+
+const targets = (installs: boolean) =>
+  Publication.targets(configurations(declared, { name: "manager", at: { url: "https://127.0.0.1:9" } }), installs)
+
+type Configuration = KubeObject & {
+  readonly webhooks?: ReadonlyArray<{ readonly clientConfig: { readonly caBundle?: string } }>
+}
+
+/** What the API server has been told, of each webhook; nothing where nobody has told it anything. */
+const bundles = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const all = yield* Effect.forEach(targets(false), ({ name, resource }) =>
+    Effect.orElseSucceed(client.get<Configuration>(resource, { name }), () => undefined)
+  )
+  return all.flatMap((one) =>
+    (one?.webhooks ?? []).map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? "", "base64").toString())
+  )
+})
+
+const shared = Effect.gen(function* () {
+  const client = yield* KubeClient
+  return Result.getOrThrow(Keyring.read((yield* client.get(Secret, custody)).data))
+})
+
+const isTrusted = (cert: string, bundle: string): boolean =>
+  Keyring.certificatesIn(bundle).some((one) => new X509Certificate(cert).verify(one.publicKey))
+
+/** Certificates are made outside of virtual time: it passes until they are there. */
+const until = <E, R>(condition: Effect.Effect<boolean, E, R>, what: string) =>
+  Effect.gen(function* () {
+    for (let times = 0; times < 2000; times++) {
+      if (yield* condition) return
+      yield* TestClock.adjust("1 seconds")
+      yield* TestClock.withLive(Effect.yieldNow)
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    }
+    assert.fail(`waited in vain: ${what}`)
+  })
 
 describe("certificates that the manager makes itself", () => {
   it.effect("are made by whoever comes first, and read by the others", () =>
@@ -15,5 +69,49 @@ describe("certificates that the manager makes itself", () => {
       assert.strictEqual(b.certificate.cert, c.certificate.cert)
       assert.deepStrictEqual(a.state.serving.names, custody.hosts)
     }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect(
+    "are renewed through the years, and whoever serves is trusted at every moment",
+    () =>
+      Effect.gen(function* () {
+        const seen = { servings: new Set<string>(), authorities: new Set<string>() }
+        /** Two processes, one of which leads, for some minutes. */
+        const minutes = Effect.gen(function* () {
+          const first = yield* Custody.open(custody)
+          let serving = first.certificate.cert
+          yield* Custody.follow(custody, first.certificate, (keyring) => (serving = keyring.certificate.cert))
+          yield* Effect.forkScoped(Custody.keep(custody, targets(true)))
+          const isPublished = Effect.gen(function* () {
+            const { bundle, state } = yield* shared
+            const all = yield* bundles
+            // Before there is anything to be published.
+            if (seen.authorities.size > 0) for (const one of all) assert.isTrue(isTrusted(serving, one))
+            assert.isAbove(Date.parse(new X509Certificate(serving).validTo), yield* Clock.currentTimeMillis)
+            const isDone = all.length === 2 && all.every((one) => one === bundle)
+            return isDone && state.serving.issuer === state.authorities[0].id && isTrusted(serving, bundle)
+          })
+          // A step may follow upon what looks like the end.
+          for (let times = 0; times < 3; times++) {
+            yield* until(isPublished, "everybody has what is shared")
+            yield* TestClock.adjust("10 seconds")
+          }
+          const { bundle } = yield* shared
+          seen.servings.add(serving)
+          seen.authorities.add(bundle)
+          assert.isAtMost(Keyring.certificatesIn(bundle).length, 2)
+          return { serving, bundle }
+        }).pipe(Effect.scoped)
+        const first = yield* minutes
+        let last = first
+        for (let period = 0; period < 14; period++) {
+          yield* TestClock.adjust("28 days")
+          last = yield* minutes
+        }
+        assert.isAbove(seen.servings.size, 4)
+        assert.isAbove(seen.authorities.size, 2)
+        assert.isFalse(isTrusted(last.serving, first.bundle))
+      }).pipe(Effect.provide(ClusterTest.layer())),
+    180_000
   )
 })
