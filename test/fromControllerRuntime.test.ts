@@ -43,7 +43,7 @@ export const cells = Controller.make({
   for: Team,
   owns: [Pod, Secret],
   access: [
-    Access.get(Team), Access.patch(Team), Access.patch(Team, "status"), Access.create(Secret), Access.update(Secret),
+    Access.get(Team), Access.update(Team), Access.patch(Team), Access.patch(Team, "status"), Access.create(Secret), Access.update(Secret),
     Access.patch(Secret), Access.remove(Secret), Access.removeCollection(Secret), Access.record
   ],
   reconcileObject: (team, { cache, client, events }) => {
