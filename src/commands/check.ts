@@ -9,10 +9,11 @@ import * as CheckTable from "../layers/manager/check/table.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import type * as Roster from "../layers/manager/roster.ts"
 import { options } from "../layers/manager/settings/cache.ts"
+import { holders } from "../layers/manager/webhooks/holders.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
-import { certificatesOf } from "./webhooks.ts"
+import { certificatesOf, served } from "./webhooks.ts"
 
 /** The controllers could not work as things are; the table has said why. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
@@ -30,11 +31,14 @@ export const check = (host: Host, resolved: Resolved) =>
       lease.isElected && ledBy(selection, group).some((controller) => controller.needsLeader) ? [lease] : []
     const findings = yield* Check.run({
       server: cluster.server,
-      controllers: selection.chosen.map((entry) => ({
-        who: entry.controller.name,
-        access: entry.controller.access,
-        account: accountOf(resolved.values, entry)
-      })),
+      controllers: [
+        ...selection.chosen.map((entry) => ({
+          who: entry.controller.name,
+          access: entry.controller.access,
+          account: accountOf(resolved.values, entry)
+        })),
+        ...holders(served(resolved.values, selection.chosen))
+      ],
       leases: [...contended(core, "core"), ...contended(own, undefined)],
       namespaces: options(resolved.values).namespaces,
       secureMetrics: isSecure(resolved),

@@ -5,6 +5,7 @@
  * addresses, certificates and the form of a review. Source: framework.md 2.13.
  */
 import * as Effect from "effect/Effect"
+import type * as Access from "../kube/Access.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import type * as Resource from "../kube/Resource.ts"
 import type { LabelSelectorSpec } from "../kube/Selector.ts"
@@ -29,6 +30,8 @@ export interface Options {
   readonly name?: string | undefined
   /** Where it is served. Default: `/mutate-<group with dashes>-<version>-<kind in lower case>`, `/validate-…`. */
   readonly path?: string | undefined
+  /** What its handler asks of the API server with `KubeClient`, so that roles allow it: `[Access.list(Pod)]`. Default: nothing. */
+  readonly access?: ReadonlyArray<Access.Any> | undefined
   /** When the server asks. Default: CREATE and UPDATE. Of a CONNECT nothing is decoded and no handler asked; it is allowed. */
   readonly operations?: ReadonlyArray<Operation> | undefined
   /** What it is asked about beside the objects themselves. Default: nothing. */
@@ -62,6 +65,8 @@ export interface Admission<out R = never> {
   readonly name: string
   /** Where it is served. */
   readonly path: string
+  /** What its handler does with the API server. */
+  readonly access: ReadonlyArray<Access.Any>
   /** When the server asks. */
   readonly operations: ReadonlyArray<Operation>
   /** What was said of it when it was declared. */
@@ -75,6 +80,8 @@ export interface Conversion<out R = never> {
   readonly _tag: "Converting"
   /** The version that the others are converted from and to: the one that is stored. */
   readonly resource: Resource.AnyCustom
+  /** What its functions do with the API server. */
+  readonly access: ReadonlyArray<Access.Any>
   /** The other versions that it converts between. */
   readonly spokes: ReadonlyArray<Resource.AnyCustom>
   /** Where it is served; several kinds may share a path. Default: `/convert`. */
@@ -129,7 +136,9 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
 export const inOrder = <R>(first: Admission<R>, ...others: ReadonlyArray<Admission<R>>): Admission<R> => {
   const stranger = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
   if (stranger !== undefined) throw new InvalidWebhook({ message: Names.notAlike(first, stranger) })
-  return { ...first, handle: Handlers.inOrder([first, ...others].map(({ handle }) => handle)) }
+  const all = [first, ...others]
+  const access = all.flatMap((one) => one.access)
+  return { ...first, access, handle: Handlers.inOrder(all.map(({ handle }) => handle)) }
 }
 
 /**
@@ -139,10 +148,11 @@ export const inOrder = <R>(first: Admission<R>, ...others: ReadonlyArray<Admissi
 export const converting = <Hub extends Resource.AnyCustom, Req = never>(
   hub: Hub,
   spokes: ReadonlyArray<Convert.Spoke<Resource.Object<Hub>, Req>>,
-  options: { readonly path?: string | undefined } = {}
+  options: Pick<Options, "access" | "path"> = {}
 ): Conversion<Req> => ({
   _tag: "Converting",
   resource: hub,
+  access: options.access ?? [],
   spokes: spokes.map(({ resource }) => resource),
   path: options.path ?? "/convert",
   convert: Convert.through(hub, spokes)

@@ -1,5 +1,5 @@
 /** Queues, loops, metrics, election, probes, logs and events of controller-runtime. Source: framework.md 2.6, 2.7, 2.10 to 2.12, 2.14, 2.16. */
-import { none, row, type Rows } from "./row.ts"
+import { row, type Rows } from "./row.ts"
 
 export const operations: Rows = {
   "2.6 entries": row("one of each key, at the highest priority and the earliest time; again after it is done", {

@@ -14,6 +14,7 @@ export const admission = (word: string, pathWord: string, resource: Resource.Any
   options,
   name: options.name ?? `${word}.${resource.plural}.${resource.group === "" ? "core" : resource.group}`,
   path: options.path ?? pathOf(pathWord, resource),
+  access: options.access ?? [],
   operations: options.operations ?? byDefault
 })
 

@@ -9,6 +9,7 @@ import { delegated, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
 import * as Served from "./webhooks.ts"
+import { holders } from "../webhooks/holders.ts"
 import { own, settings } from "./settings.ts"
 
 /** They say which cluster is meant from here, or are said anew. */
@@ -92,7 +93,7 @@ export const manifests = (
         : [{ name: one.account, permissions: delegated(one, CacheSettings.options(values).namespaces) }]
     ),
     permissions: needed({
-      controllers,
+      controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],
       namespaces: CacheSettings.options(values).namespaces,
       secureMetrics: isSecure,

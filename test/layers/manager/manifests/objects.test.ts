@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Access from "../../../../src/kube/Access.ts"
-import { Node, Pod } from "../../../../src/kube/resources.ts"
+import { ConfigMap, Node, Pod } from "../../../../src/kube/resources.ts"
 import * as Result from "effect/Result"
 import { manifests } from "../../../../src/layers/manager/manifests/command.ts"
 import { files } from "../../../../src/layers/manager/manifests/files.ts"
 import { settings } from "../../../../src/layers/manager/manifests/settings.ts"
 import * as Sources from "../../../../src/layers/manager/setting/sources.ts"
+import { holders } from "../../../../src/layers/manager/webhooks/holders.ts"
+import * as Webhook from "../../../../src/layers/Webhook.ts"
 import { askAs, layer, master } from "../../apiserver/as.ts"
 
 const resolved = (flags: Readonly<Record<string, string>> = {}) =>
@@ -140,6 +142,30 @@ describe("manifests", () => {
       written.slice(0, -1).flatMap(({ documents }) => documents),
       [...all]
     )
+  })
+
+  it("what webhooks ask the API server for is the program's right, and nobody's who has none of them", () => {
+    const picky = Webhook.validating(Pod, undefined, { access: [Access.list(ConfigMap)] })
+    const both = Webhook.inOrder(picky, Webhook.validating(Pod, undefined, { access: [Access.get(Node)] }))
+    const rules = (webhooks: ReadonlyArray<Webhook.Any>) =>
+      (
+        manifests(resolved(), [podCount], {
+          name: "effect-controller-manager",
+          settings,
+          webhooks
+        }) as ReadonlyArray<any>
+      ).find(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "effect-controller-manager").rules
+    const asked = [
+      { apiGroups: [""], resources: ["configmaps"], verbs: ["list"] },
+      { apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] }
+    ]
+    for (const one of asked) {
+      assert.deepInclude(rules([both]), one)
+      assert.notDeepInclude(rules([]), one)
+    }
+    const [who] = holders([both])
+    assert.strictEqual(who?.who, "webhook validate.pods.core")
+    assert.isEmpty(holders([Webhook.validating(Pod)]))
   })
 
   it("controllers with accounts of their own have the rights of their writes there, and the program their tokens", () => {
