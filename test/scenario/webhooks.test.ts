@@ -1,0 +1,255 @@
+/**
+ * Webhooks as an operator runs them: a program with its own, called by the embedded server and by a real one, with a certificate that it
+ * keeps by itself or that is mounted and renewed; and what it says when it cannot serve. A real server needs `KUBEBUILDER_ASSETS`.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { X509Certificate } from "node:crypto"
+import { mkdir, rename, symlink, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { connect } from "node:tls"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import { ConfigMap, Secret } from "../../src/kube/resources.ts"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Signing from "../../src/layers/manager/http/signing.ts"
+import * as Keyring from "../../src/layers/manager/webhooks/certificates/keyring.ts"
+import * as Publication from "../../src/layers/manager/webhooks/certificates/publication.ts"
+import { configurations } from "../../src/layers/manager/webhooks/configurations.ts"
+import * as Webhook from "../../src/layers/Webhook.ts"
+import * as Bundle from "../support/bundle.ts"
+import * as envtest from "../support/envtest.ts"
+import * as Process from "../support/process.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+const assets = envtest.assets()
+if ("missing" in assets) process.stderr.write(`webhooks called by a real API server skipped: ${assets.missing}\n`)
+
+const hooked = Bundle.make("test/scenario/webhooks/program.ts")
+
+const serving = ["--skip-webhook-config=false", "--webhook-host=127.0.0.1"]
+
+/** Again and again, until it is so; for half a minute. */
+const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.retry(effect, Schedule.upTo(Schedule.spaced("100 millis"), { duration: "30 seconds" }))
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})
+
+/** The certificate that a client is shown; fails unless the authorities have signed it for the name. */
+const shown = (port: number, ca: string, servername = "localhost") =>
+  Effect.callback<X509Certificate, Error>((resume) => {
+    const socket = connect({ host: "127.0.0.1", port, ca, servername }, () => {
+      const certificate = socket.getPeerX509Certificate()
+      socket.destroy()
+      resume(certificate === undefined ? Effect.fail(new Error("no certificate")) : Effect.succeed(certificate))
+    })
+    socket.once("error", (error) => resume(Effect.fail(error)))
+  })
+
+interface Stage {
+  readonly endpoint: Endpoint["Service"]
+  readonly kubeconfig: string
+  /** False: it is a build that ends when it is to tell of a patch. */
+  readonly patches: boolean
+}
+
+const embedded = Effect.map(
+  Layer.build(Layer.provideMerge(EmbeddedCluster.layerEndpoint, EmbeddedCluster.layer({}))),
+  (context): Stage => ({
+    endpoint: Context.get(context, Endpoint),
+    kubeconfig: Context.get(context, EmbeddedCluster).kubeconfig,
+    patches: true
+  })
+)
+
+const real = Effect.gen(function* () {
+  const { ca, endpoint, token, url } = yield* envtest.start("folder" in assets ? assets.folder : "")
+  const kubeconfig = yield* Kubeconfigs.write({ server: url, ca, user: { token } })
+  // Kubernetes 1.20 as it is built there, with a later Go, does not survive the iteration over a map with which it notes patches.
+  return { endpoint, kubeconfig, patches: false } satisfies Stage
+})
+
+/** As the program declares them: somebody has applied what it prints, for an address of this machine. */
+const applied = (port: number, patches: boolean) =>
+  Effect.gen(function* () {
+    const client = yield* KubeClient
+    const declared = [Webhook.defaulting(ConfigMap, Effect.succeed), Webhook.validating(ConfigMap)]
+    const at = { url: `https://127.0.0.1:${port}` }
+    const { mutating, validating } = configurations(declared, { name: "hooked", at })
+    if (patches) yield* client.create<KubeObject>(Publication.MutatingWebhookConfiguration, mutating ?? assert.fail())
+    yield* client.create<KubeObject>(Publication.ValidatingWebhookConfiguration, validating ?? assert.fail())
+  })
+
+const secretName = { namespace: "kube-system", name: "hooked-webhook-cert" }
+
+const kept = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const secret = yield* client.get(Secret, secretName)
+  return { secret, keyring: Result.getOrThrow(Keyring.read(secret.data)) }
+})
+
+/** Called, and renewed, with nothing but what the program does by itself. */
+const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
+  Effect.gen(function* () {
+    const { endpoint, kubeconfig, patches } = yield* start
+    const port = yield* freePort
+    yield* Effect.gen(function* () {
+      const client = yield* KubeClient
+      yield* applied(port, patches)
+      const args = [...serving, "--webhook-self-signed", `--webhook-port=${port}`, "--cluster=kubeconfig", "-v=9"]
+      const running = yield* Process.start([...args, `--kubeconfig=${kubeconfig}`], {}, { program: yield* hooked })
+      const draft = (name: string, data: Record<string, string>) => ({ metadata: { name, namespace: "default" }, data })
+      let tries = 0
+      // A server learns of configurations when it likes.
+      yield* eventually(
+        Effect.suspend(() =>
+          Effect.flip(client.create(ConfigMap, draft(`refused-${tries++}`, { forbidden: "yes" })))
+        ).pipe(Effect.filterOrFail(({ message }) => message.includes("it has what is forbidden")))
+      )
+      if (patches) {
+        const { data } = yield* client.create(ConfigMap, draft("filled", { some: "data" }))
+        assert.deepStrictEqual(data, { filled: "in", some: "data" })
+      }
+
+      const before = yield* kept
+      const name = "hooked-webhook.kube-system.svc"
+      const first = yield* shown(port, before.keyring.bundle, name)
+      const moment = { now: Date.now(), names: before.keyring.state.serving.names }
+      const renewed = yield* Keyring.after("Sign", before.keyring, moment)
+      yield* client.update(Secret, { ...before.secret, data: Keyring.data(renewed) })
+      const second = yield* eventually(
+        Effect.filterOrFail(
+          shown(port, before.keyring.bundle, name),
+          (one) => one.fingerprint256 !== first.fingerprint256
+        )
+      )
+      assert.strictEqual(second.toString(), renewed.certificate.cert)
+      yield* client.create(ConfigMap, draft("again", {}))
+      for (const { key } of [before.keyring.certificate, before.keyring.signer, renewed.certificate]) {
+        const lines = Redacted.value(key)
+          .split("\n")
+          .filter((line) => line.length > 20 && !line.startsWith("-----"))
+        for (const line of lines) assert.notInclude(running.said(), line)
+      }
+      yield* running.kill("SIGTERM")
+      assert.strictEqual((yield* running.exit).code, 0, running.said())
+    }).pipe(
+      Effect.provide(
+        Layer.provide(KubeClient.layer, Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint)))
+      )
+    )
+  }).pipe(Effect.scoped)
+
+describe("webhooks with a certificate that the program keeps", () => {
+  it.live("are called by the embedded server", () => story(embedded), 120_000)
+  it.live.skipIf("missing" in assets)("are called by a real API server", () => story(real), 120_000)
+})
+
+const day = 86_400_000
+const authority = await Signing.authority({ name: "somebody's", notBefore: 0, notAfter: Date.now() + 900 * day })
+const other = await Signing.authority({ name: "another's", notBefore: 0, notAfter: Date.now() + 900 * day })
+
+const pair = (name: string, notAfter: number) =>
+  Signing.signed(authority, { name, hosts: ["localhost"], notBefore: 0, notAfter })
+
+/** As kubelets mount a Secret: a new directory, to which a link is moved. */
+const mount = async (root: string, { cert, key }: { readonly cert: string; readonly key: string }) => {
+  const directory = join(root, `..${cert.length}-${Math.round(performance.now() * 1000)}`)
+  await mkdir(directory)
+  await writeFile(join(directory, "tls.crt"), cert)
+  await writeFile(join(directory, "tls.key"), key)
+  await symlink(directory, join(root, "..new"))
+  await rename(join(root, "..new"), join(root, "..data"))
+}
+
+const mounted = Effect.fnUntraced(function* (certificate: { readonly cert: string; readonly key: string }) {
+  const root = yield* Process.folder
+  yield* Effect.promise(async () => {
+    await mount(root, certificate)
+    for (const name of ["tls.crt", "tls.key"]) await symlink(join("..data", name), join(root, name))
+  })
+  return root
+})
+
+const [valid, expired] = await Promise.all([pair("valid", Date.now() + day), pair("expired", Date.now() - day)])
+
+const clear = ({ cert, key }: Awaited<ReturnType<typeof pair>>) => ({ cert, key: Redacted.value(key) })
+
+describe("webhooks with a certificate that is mounted", () => {
+  it.live("show its successor to clients once it has been renewed", () =>
+    Effect.gen(function* () {
+      const [first, second] = yield* Effect.promise(() =>
+        Promise.all([pair("first", Date.now() + day), pair("second", Date.now() + day)])
+      )
+      const root = yield* mounted(clear(first))
+      const args = [...serving, "--cluster=embedded", "--webhook-port=0", `--webhook-cert-path=${root}`]
+      const running = yield* Process.start(args, {}, { program: yield* hooked })
+      const [, port = ""] = yield* running.says(/Serving webhooks" port=(\d+)/)
+      assert.strictEqual((yield* shown(Number(port), authority.cert)).subject, "CN=first")
+      yield* Effect.promise(() => mount(root, clear(second)))
+      yield* eventually(
+        Effect.filterOrFail(shown(Number(port), authority.cert), ({ subject }) => subject === "CN=second")
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  const remedy =
+    /; mount a valid pair there, name another directory with --webhook-cert-path, or turn webhooks off with --skip-webhook-config\n$/
+  for (const [title, certificate, said] of [
+    ["has expired", clear(expired), /cannot use tls\.crt and tls\.key in \S+ as .*: it has expired, on /],
+    [
+      "is not of its key",
+      { cert: valid.cert, key: Redacted.value(other.key) },
+      /cannot use tls\.crt and tls\.key in \S+ as .*: tls\.key is not the key of tls\.crt/
+    ],
+    ["is empty", { cert: "", key: Redacted.value(valid.key) }, /cannot use tls\.crt and tls\.key in \S+ as /]
+  ] as const) {
+    it.live(`are not served when it ${title}`, () =>
+      Effect.gen(function* () {
+        const root = yield* mounted(certificate)
+        const args = [...serving, "--cluster=embedded", `--webhook-cert-path=${root}`, "--webhook-port=0"]
+        const { exit } = yield* Process.start(args, {}, { program: yield* hooked })
+        const { code, stderr } = yield* exit
+        assert.strictEqual(code, 1, stderr)
+        const last = `${stderr.trim().split("\n").at(-1)}\n`
+        assert.match(last, said)
+        assert.match(last, remedy)
+        for (const line of certificate.key.split("\n").slice(1, -2)) assert.notInclude(stderr, line)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("are not served when there is none", () =>
+    Effect.gen(function* () {
+      const args = [...serving, "--cluster=embedded", "--webhook-cert-path=/nowhere", "--webhook-port=0"]
+      const { code, stderr } = yield* (yield* Process.start(args, {}, { program: yield* hooked })).exit
+      assert.strictEqual(code, 1, stderr)
+      assert.match(stderr, /hooked: cannot use tls\.crt and tls\.key in \/nowhere .*: ENOENT: .*\/nowhere\/tls\.crt/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are nobody's business when they are turned off: nothing listens, and no file is read", () =>
+    Effect.gen(function* () {
+      const args = ["--cluster=embedded", "--webhook-cert-path=/nowhere"]
+      const running = yield* Process.start(args, {}, { program: yield* hooked })
+      yield* running.says(/Starting Controller.*idle/)
+      yield* running.kill("SIGTERM")
+      assert.strictEqual((yield* running.exit).code, 0)
+      assert.notMatch(running.said(), /webhook/i)
+    }).pipe(Effect.scoped)
+  )
+})
