@@ -216,14 +216,7 @@ export const make = <
   const access = [...kinds.map((resource) => Access.read(resource)), ...implied, ...granted]
   const reads = Access.reads(access)
   Declaration.check({ ...options, owns: owns.map(({ resource }) => resource), reads, sources, watches: watched })
-  const feeds =
-    kind === undefined
-      ? watched
-      : [
-          Loop.feed(kind, Trigger.self, { predicate: predicate as Predicate<KubeObject> | undefined }),
-          ...owns.map(({ feedFor }) => feedFor(kind)),
-          ...watched
-        ]
+  const own = kind === undefined ? [] : ownFeeds(kind, owns, predicate as Predicate<KubeObject> | undefined)
   return {
     name,
     access,
@@ -235,7 +228,7 @@ export const make = <
       reads,
       body: (tools) =>
         Effect.succeed({
-          feeds,
+          feeds: [...own, ...watched],
           // What they need is in `Req`, where the types of a list cannot say it.
           sources: sources as ReadonlyArray<Stream.Stream<Key, unknown, Req | Stream.Services<Src[number]>>>,
           reconcile:
@@ -246,6 +239,16 @@ export const make = <
     })
   }
 }
+
+/** Of the kind itself and of what its objects own. */
+const ownFeeds = (
+  kind: Resource.Any,
+  owns: ReadonlyArray<Sources.Owned>,
+  predicate: Predicate<KubeObject> | undefined
+): ReadonlyArray<Loop.Feed> => [
+  Loop.feed(kind, Trigger.self, { predicate }),
+  ...owns.map(({ feedFor }) => feedFor(kind))
+]
 
 /** What a controller with state does, made anew for each run of its layer. */
 export interface Body<E, Req> {

@@ -3,10 +3,11 @@
  * wrong and where, and so does the condition `Valid` of kinds that keep conditions; once for each state of the object, not for each time it
  * is looked at. When it can be read again the condition is taken away. Nothing here is retried but what the server could not take.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as ApiError from "../../kube/ApiError.ts"
 import * as Access from "../../kube/Access.ts"
+import type * as ApiError from "../../kube/ApiError.ts"
 import * as Conditions from "../../kube/conditions.ts"
 import { structural } from "../../kube/crd/structural.ts"
 import * as Finalizers from "../../kube/finalizers.ts"
@@ -14,7 +15,6 @@ import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Resource from "../../kube/Resource.ts"
-import * as Clock from "effect/Clock"
 import type { EventSink } from "../Recorder.ts"
 import type { Tools } from "./tools.ts"
 import * as Calls from "./writes/calls.ts"
@@ -55,7 +55,7 @@ export const make = (
 ): Undecodable => {
   const told = new Map<Key.Key, Told>()
   const hasConditions = keepsConditions(kind)
-  const put = (object: KubeObject, conditions: Conditions.Conditions) =>
+  const put: Put = (object, conditions) =>
     Calls.of(tools.client)
       .subresource("status")
       .patch(
@@ -63,17 +63,6 @@ export const make = (
         Calls.targetOf(object),
         Patch.merge({ metadata: { resourceVersion: object.metadata.resourceVersion }, status: { conditions } })
       )
-  const claim = (object: KubeObject, message: string, said: Told) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const before = conditionsOf(object)
-      const { generation: observedGeneration } = object.metadata
-      const after = Conditions.set(before, { type: condition, status: false, reason, message, observedGeneration }, now)
-      return after === before ? Effect.void : Effect.asVoid(put(object, after))
-    }).pipe(
-      // A server may refuse every write to an object that its validation does not let pass. Then the event is all there can be.
-      Effect.catchReason("ApiError", "Invalid", () => Effect.sync(() => void (said.refused = true))),
-      Effect.catchReason("ApiError", "NotFound", () => Effect.void)
-    )
   return {
     tell: (object, flaw) =>
       Effect.suspend(() => {
@@ -84,7 +73,7 @@ export const make = (
         const now = before?.of === of ? before : { of, refused: false }
         told.set(key, now)
         const event = now === before ? Effect.void : tools.events.warning(object, reason, message)
-        return hasConditions && !now.refused ? Effect.andThen(event, claim(object, message, now)) : event
+        return hasConditions && !now.refused ? Effect.andThen(event, claim(put, { object, message, said: now })) : event
       }),
     clear: (object) =>
       Effect.suspend(() => {
@@ -98,6 +87,25 @@ export const make = (
     forget: (key) => void told.delete(key)
   }
 }
+
+/** Writes the list of conditions, if the object is still the one given. */
+type Put = (object: KubeObject, conditions: Conditions.Conditions) => Effect.Effect<KubeObject, ApiError.ApiError>
+
+/** Writes the condition unless it is there. */
+const claim = (
+  put: Put,
+  { message, object, said }: { readonly object: KubeObject; readonly message: string; readonly said: Told }
+): Effect.Effect<void, ApiError.ApiError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const before = conditionsOf(object)
+    const { generation: observedGeneration } = object.metadata
+    const after = Conditions.set(before, { type: condition, status: false, reason, message, observedGeneration }, now)
+    return after === before ? Effect.void : Effect.asVoid(put(object, after))
+  }).pipe(
+    // A server may refuse every write to an object that its validation does not let pass. Then the event is all there can be.
+    Effect.catchReason("ApiError", "Invalid", () => Effect.sync(() => void (said.refused = true))),
+    Effect.catchReason("ApiError", "NotFound", () => Effect.void)
+  )
 
 /** Work that needs the object's fields cannot be done without them, so its finalizers stay; the event says so. */
 const sentence = (object: KubeObject, flaw: Resource.Undecodable, finalizers: ReadonlyArray<string>): string => {
