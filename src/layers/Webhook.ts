@@ -133,10 +133,10 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
  * Several webhooks of one sort for one kind, as one, with path and options of the first: they are asked in order, each about what the one before has made of the
  * object; the first refusal is the answer, and all warnings until then are told.
  */
-export const inOrder = <R>(first: Admission<R>, ...others: ReadonlyArray<Admission<R>>): Admission<R> => {
+export const inOrder = <R1, R2>(first: Admission<R1>, ...others: ReadonlyArray<Admission<R2>>): Admission<R1 | R2> => {
   const stranger = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
   if (stranger !== undefined) throw new InvalidWebhook({ message: Names.notAlike(first, stranger) })
-  const all = [first, ...others]
+  const all: ReadonlyArray<Admission<R1 | R2>> = [first, ...others]
   const access = all.flatMap((one) => one.access)
   return { ...first, access, handle: Handlers.inOrder(all.map(({ handle }) => handle)) }
 }

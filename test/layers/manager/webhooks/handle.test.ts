@@ -161,6 +161,35 @@ describe("whatever is posted", () => {
   )
 })
 
+describe("many at once", () => {
+  it.effect(
+    "are read and answered as far as there is room; the others wait unread, and one path's not for another's",
+    () =>
+      Effect.gen(function* () {
+        const gate = yield* Deferred.make<void>()
+        const waiting = Webhook.validating(Gadget, () => Deferred.await(gate))
+        const routes = yield* handler([waiting, colouring])
+        const text = JSON.stringify(review({ object: gadget({ size: 1 }) }))
+        let read = 0
+        const body = Effect.sync(() => (read++, text))
+        const asked = {
+          method: "POST",
+          query: new URLSearchParams(),
+          bearer: undefined,
+          contentType: "application/json"
+        }
+        const ask = (path: string) => routes({ ...asked, path, body })
+        const fibers = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.forkChild(ask(validate)))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(read, 32)
+        assert.strictEqual((yield* ask(mutate)).status, 200)
+        yield* Deferred.succeed(gate, undefined)
+        const answers = yield* Effect.forEach(fibers, Fiber.join)
+        assert.deepStrictEqual([answers.every(({ status }) => status === 200), read], [true, 41])
+      })
+  )
+})
+
 describe("a defaulting webhook", () => {
   it.effect("answers with what is different, and leaves the rest alone", () =>
     Effect.gen(function* () {
@@ -241,7 +270,7 @@ describe("webhooks in order", () => {
   it.effect("are of one sort and about one kind", () =>
     Effect.sync(() =>
       assert.throws(
-        () => Webhook.inOrder<never>(colouring, sizes),
+        () => Webhook.inOrder(colouring, sizes),
         'the webhooks "default.gadgets.demo.example.com" and "validate.gadgets.demo.example.com" cannot be put in order'
       )
     )
