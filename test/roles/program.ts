@@ -1,14 +1,16 @@
 /** Stories of the program itself: it leads, it shows metrics to those who may see them. */
 import { assert } from "@effect/vitest"
 import * as Context from "effect/Context"
+import * as Base64 from "effect/encoding/Base64"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-import { Event, Lease } from "../../src/kube/resources.ts"
+import { ConfigMap, Event, Lease, Secret } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
@@ -19,7 +21,12 @@ import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
 import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
 import * as Guard from "../../src/layers/manager/metrics/guard.ts"
 import * as Permissions from "../../src/layers/manager/permissions.ts"
+import * as Custody from "../../src/layers/manager/webhooks/certificates/Custody.ts"
+import * as Keyring from "../../src/layers/manager/webhooks/certificates/keyring.ts"
+import * as Publication from "../../src/layers/manager/webhooks/certificates/publication.ts"
+import { configurations } from "../../src/layers/manager/webhooks/configurations.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Webhook from "../../src/layers/Webhook.ts"
 import * as Election from "../../src/leader/Election.ts"
 import { askAs, master, rbac } from "../layers/apiserver/as.ts"
 import type { Story } from "./story.ts"
@@ -139,4 +146,39 @@ const becomes = make(
   })
 )
 
-export const stories: ReadonlyArray<Story> = [leads, shows, becomes]
+const custody = { namespace: "kube-system", name: "program-webhook-cert", hosts: ["localhost"] }
+
+const hooks = Publication.targets(
+  configurations([Webhook.defaulting(ConfigMap, Effect.succeed), Webhook.validating(ConfigMap)], {
+    name: "program",
+    at: { url: "https://localhost:9443" }
+  }),
+  true
+)
+
+const keeps = make(
+  "the webhooks' certificate is made, renewed, and its authority told of",
+  { certificates: { secret: custody, configurations: hooks } },
+  Effect.gen(function* () {
+    const server = yield* ApiServer
+    for (const { resource, wanted } of hooks) {
+      yield* askAs(master, "POST", `/apis/admissionregistration.k8s.io/v1/${resource.plural}`, wanted ?? {})
+    }
+    const first = yield* Custody.open(custody)
+    // As if the service had got another name: that is a reason to renew it too.
+    yield* Effect.forkScoped(Custody.keep({ ...custody, hosts: ["localhost", "other.svc"] }, hooks))
+    /** Certificates are made outside of virtual time. */
+    for (let times = 0; times < 1000; times++) {
+      yield* TestClock.adjust("1 second")
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      const [secret] = yield* server.snapshot(Secret)
+      const all = yield* Effect.forEach(hooks, ({ resource }) => server.snapshot(resource))
+      const isPublished = all.flat().every((one) => JSON.stringify(one).includes(Base64.encode(first.bundle)))
+      const found = Result.getOrUndefined(Keyring.read((secret as Secret | undefined)?.data))
+      if (isPublished && found?.state.serving.names.includes("other.svc") === true) return
+    }
+    assert.fail("waited in vain")
+  })
+)
+
+export const stories: ReadonlyArray<Story> = [leads, shows, becomes, keeps]
