@@ -16,7 +16,13 @@ export const operator: Rows = {
       "one of three writes; another does when it stops, when it is killed, and none when the lease is stolen",
     "layers/manager/process/commandLine.test.ts": "knows flags by their other names"
   }),
-  M4: none("--skip-webhook-config", "There are no webhooks yet, so no start needs a certificate for them."),
+  M4: row("--skip-webhook-config: no listener and no certificate, or one that is mounted or made", {
+    "scenario/webhooks.test.ts": [
+      "are nobody's business when they are turned off: nothing listens, and no file is read",
+      "are not served when it ${title}",
+      "show its successor to clients once it has been renewed"
+    ]
+  }),
   M5: row("flags of the log", {
     "scenario/flags.test.ts": [
       "json and debug: the lines that operators know, in their order, with their keys; pods are named at debug only",
@@ -71,7 +77,13 @@ export const operator: Rows = {
     "scenario/startStop.test.ts":
       "says so once, runs on the embedded cluster, labels and records within 15 s, stops on Ctrl-C"
   }),
-  M14: none("the webhook listener", "There are no webhooks yet."),
+  M14: row("the webhook listener: reviews over TLS", {
+    "scenario/webhooks.test.ts": ["are called by the embedded server", "are called by a real API server"],
+    "layers/manager/webhooks/overHttps.test.ts": [
+      "answer whatever is sent to them, in HTTP/1.1",
+      "are asked by the embedded server"
+    ]
+  }),
   M15: row("reads from the cache, writes to the server, one's own writes seen", {
     "layers/Controller.test.ts": [
       "case 14: a reconcile sees its own write: the key waits until the cache has it, without a worker",
