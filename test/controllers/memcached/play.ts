@@ -1,0 +1,278 @@
+/**
+ * Histories of Memcacheds: users, drift, restarts and bad luck, in virtual time on a whole cluster. In the end the weather clears, and what
+ * is left is held against the rules: everything as asked for, nothing orphaned, nothing more to write, each finalizer's work done once.
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
+import * as Deployments from "../../../src/controllers/Deployment.ts"
+import type * as Memcacheds from "../../../src/controllers/Memcached.ts"
+import * as ReplicaSets from "../../../src/controllers/ReplicaSet.ts"
+import { Memcached } from "../../../src/controllers/memcached/kind.ts"
+import * as Finalizers from "../../../src/kube/finalizers.ts"
+import * as Owner from "../../../src/kube/Owner.ts"
+import type * as Resource from "../../../src/kube/Resource.ts"
+import { Deployment, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type { Entry } from "../../../src/layers/apiserver/audit/AuditLog.ts"
+import type * as Faults from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest, type Running } from "../../../src/layers/ClusterTest.ts"
+import type { Services } from "../../../src/layers/Controller.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import * as World from "./world.ts"
+
+export type Module = Pick<typeof Memcacheds, "make" | "finalizer">
+
+const name = Schema.Literals(["a", "b"])
+
+const Do = Schema.Union([
+  Schema.TaggedStruct("Put", {
+    name,
+    size: Schema.Literals([1, 2, 3]),
+    containerPort: Schema.Literals([11_211, 4000])
+  }),
+  Schema.TaggedStruct("Remove", { name }),
+  Schema.TaggedStruct("Drift", {
+    name,
+    what: Schema.Literals(["replicas", "image", "port", "labels", "owner", "gone"])
+  }),
+  /** Somebody else's Deployment takes the name, if it is free. */
+  Schema.TaggedStruct("Squat", { name }),
+  Schema.TaggedStruct("KillPods", {}),
+  /** The operator stops in order and starts again, with that image. */
+  Schema.TaggedStruct("Restart", { image: Schema.Literals(["one", "two"]) }),
+  Schema.TaggedStruct("Weather", {
+    resource: Schema.Literals(["memcacheds.cache.example.com", "deployments.apps", "pods"]),
+    how: Schema.Literals(["conflict", "error", "drop", "lost", "slow", "stale", "relist"]),
+    // Fewer than there are attempts to take a finalizer off.
+    times: Schema.Literals([1, 2, 3])
+  })
+])
+
+export const History = Schema.Array(Schema.Struct({ do: Do, wait: Schema.Literals([0, 0, 50, 1000, 40_000]) }))
+
+export type History = typeof History.Type
+
+type Weather = Extract<typeof Do.Type, { readonly _tag: "Weather" }>
+
+const writes = new Set(["create", "update", "patch", "delete"])
+
+const ruleOf = ({ how, resource, times }: Weather): Faults.Rule => {
+  const onWrites = (fault: Faults.Fault): Faults.Rule => ({
+    match: ({ context }) => context.resource === resource && writes.has(context.verb),
+    fault,
+    times
+  })
+  const onWatch = (fault: Faults.Fault): Faults.Rule => ({ match: { verb: "watch", resource }, fault, times })
+  switch (how) {
+    case "conflict":
+      return onWrites({ _tag: "Conflict" })
+    case "error":
+      return onWrites({ _tag: "Status", code: 500 })
+    case "drop":
+      return onWrites({ _tag: "Drop" })
+    case "lost":
+      return onWrites({ _tag: "DropAnswer" })
+    case "slow":
+      return onWrites({ _tag: "Delay", millis: 2000 })
+    case "stale":
+      return onWatch({ _tag: "CutWatch", after: 2, how: "silence" })
+    case "relist":
+      return onWatch({ _tag: "Gone", after: 1 })
+  }
+}
+
+const foreign = { app: "theirs" }
+
+const isForeign = ({ spec }: Deployment): boolean => spec?.selector.matchLabels?.["app"] === "theirs"
+
+const driftOf = (what: Exclude<Extract<typeof Do.Type, { readonly _tag: "Drift" }>["what"], "gone">): object => {
+  const running = (container: object) => ({
+    spec: { template: { spec: { containers: [{ name: "memcached", image: World.image, ...container }] } } }
+  })
+  switch (what) {
+    case "replicas":
+      return { spec: { replicas: 7 } }
+    case "image":
+      return running({ image: "example.test/other:1" })
+    case "port":
+      return running({ ports: [{ containerPort: 1 }] })
+    case "labels":
+      return { metadata: { labels: { "app.kubernetes.io/name": "other" } } }
+    case "owner":
+      return { metadata: { ownerReferences: null } }
+  }
+}
+
+const imageOf = (image: "one" | "two"): string => `example.test/memcached:${image}`
+
+/** Counts what the finalizers' work tells, by uid. */
+const counting = (told: Map<string, number>) =>
+  Layer.effect(
+    Recorder,
+    Effect.map(Recorder, (recorder) => ({
+      ...recorder,
+      named: (component: string) => {
+        const sink = recorder.named(component)
+        const warning: typeof sink.warning = (object, reason, ...rest) =>
+          Effect.suspend(() => {
+            const { uid = "" } = object.metadata
+            if (reason === "Deleting") told.set(uid, (told.get(uid) ?? 0) + 1)
+            return sink.warning(object, reason, ...rest)
+          })
+        return { ...sink, warning }
+      }
+    }))
+  )
+
+/** What of a history can be found out only while it happens. */
+interface Diary {
+  /** By uid: how often the work of the finalizer was done. */
+  readonly told: Map<string, number>
+  /** Those that had the finalizer when their deletion was asked for. */
+  readonly held: Set<string>
+  /** The weather so far. */
+  rules: Array<Faults.Rule>
+  image: "one" | "two"
+  /** Writes since somebody began to listen. */
+  heard: Array<string>
+}
+
+const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Weather>, diary: Diary) {
+  const cluster = yield* ClusterTest
+  const client = yield* KubeClient
+  const { namespace } = World
+  switch (step._tag) {
+    case "Put": {
+      const { containerPort, name, size } = step
+      return void (yield* cluster.apply([World.object(name, { size, containerPort })]))
+    }
+    case "Remove": {
+      const found = (yield* cluster.snapshot(Memcached)).find(({ metadata }) => metadata.name === step.name)
+      if (found === undefined) return
+      if (Finalizers.has(found, "cache.example.com/finalizer")) diary.held.add(found.metadata.uid ?? "")
+      return void (yield* client.delete(Memcached, { namespace, name: step.name }))
+    }
+    case "Drift":
+      return void (yield* step.what === "gone"
+        ? client.delete(Deployment, { namespace, name: step.name })
+        : World.editDeployment(step.name, driftOf(step.what)))
+    case "Squat":
+      return void (yield* client.create(Deployment, {
+        metadata: { namespace, name: step.name },
+        spec: {
+          replicas: 1,
+          selector: { matchLabels: foreign },
+          template: {
+            metadata: { labels: foreign },
+            spec: { containers: [{ name: "main", image: "example.test/x:1" }] }
+          }
+        }
+      }))
+    case "KillPods":
+      for (const pod of yield* cluster.snapshot(Pod)) yield* client.delete(Pod, pod.metadata)
+      return
+    case "Restart":
+      return
+  }
+})
+
+/** Everything that is wrong in the end; nothing if all is as it should be. */
+export const play = (module: Module, history: History) =>
+  Effect.suspend(() => {
+    const diary: Diary = { told: new Map(), held: new Set(), rules: [], image: "one", heard: [] }
+    const onEntry = ({ resource, user, verb }: Entry) => {
+      if (writes.has(verb) && ours.has(resource)) diary.heard.push(`${verb} ${resource} as ${user}`)
+    }
+    return Effect.provide(tell(module, history, diary), World.layer({ nodes: 2, audit: { onEntry } })).pipe(
+      Effect.scoped
+    )
+  })
+
+/** Of these nothing is written once all is as it should be. */
+const ours = new Set(["memcacheds", "deployments", "replicasets", "events"])
+
+const tell = Effect.fnUntraced(function* (module: Module, history: History, diary: Diary) {
+  const cluster = yield* ClusterTest
+  const server = yield* ApiServer
+  const launch = () => {
+    const { layer, ...rest } = module.make({ image: imageOf(diary.image) })
+    return cluster.run<never>({
+      ...rest,
+      layer: Layer.provide(layer, counting(diary.told)) as Layer.Layer<never, never, Services>
+    })
+  }
+  for (const loop of [GarbageCollector.make(), ReplicaSets.make(), Deployments.make()]) yield* cluster.run(loop)
+  let operator: Running = yield* launch()
+  for (const { do: step, wait } of history) {
+    if (step._tag === "Weather") {
+      diary.rules = [...diary.rules, ruleOf(step)].slice(-2)
+      yield* server.setFaults(diary.rules)
+    } else {
+      // Users have better weather; what they want and cannot have, they leave.
+      yield* server.setFaults([])
+      yield* Effect.ignore(act(step, diary))
+      yield* server.setFaults(diary.rules)
+    }
+    if (step._tag === "Restart") {
+      diary.image = step.image
+      yield* operator.stop()
+      operator = yield* launch()
+    }
+    yield* cluster.advance(wait)
+  }
+  yield* server.setFaults([])
+  for (const one of (yield* World.deployments).filter(isForeign)) {
+    yield* Effect.ignore((yield* KubeClient).delete(Deployment, one.metadata))
+  }
+  // A watch that has fallen silent is found out by its end alone.
+  yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
+  diary.heard = []
+  yield* cluster.advance("2 minutes")
+  return [...(yield* wrongs(module, diary)), ...diary.heard.map((write) => `in the quiet: ${write}`)]
+})
+
+const isStale = (step: History[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
+
+const wrongs = Effect.fnUntraced(function* (module: Module, { held, image, told }: Diary) {
+  const cluster = yield* ClusterTest
+  const all = <A extends Parameters<typeof Owner.controllerOf>[0]>(resource: Resource.Resource<A>) =>
+    cluster.snapshot(resource)
+  const memcacheds = yield* all(Memcached)
+  const deployments = yield* all(Deployment)
+  const pods = yield* all(Pod)
+  const said: Array<string> = []
+  for (const one of memcacheds) {
+    const { name, uid } = one.metadata
+    const decoded = one.spec
+    const deployment = deployments.find(({ metadata }) => metadata.name === name)
+    const [container] = deployment?.spec?.template.spec?.containers ?? []
+    const condition = one.status?.conditions?.find(({ type }) => type === "Available")
+    const nodes = pods
+      .filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/instance"] === name)
+      .map(({ metadata }) => metadata.name)
+    const checks = {
+      "is not held by its finalizer": Finalizers.has(one, module.finalizer),
+      "is still being deleted": !Finalizers.isDeleting(one),
+      "has no Deployment of its own": deployment !== undefined && Owner.controlledBy(deployment, uid),
+      "has another size": deployment?.spec?.replicas === decoded.size && nodes.length === decoded.size,
+      "has another image": container?.image === imageOf(image),
+      "has another port":
+        container?.ports?.some(({ containerPort }) => containerPort === decoded.containerPort) === true,
+      "is not said to be available":
+        condition?.status === "True" && condition.observedGeneration === one.metadata.generation,
+      "names other pods": JSON.stringify(one.status?.nodes ?? []) === JSON.stringify(nodes.toSorted())
+    }
+    for (const [what, holds] of Object.entries(checks)) if (!holds) said.push(`${name} ${what}`)
+  }
+  const names = new Set(memcacheds.map(({ metadata }) => metadata.name))
+  for (const { metadata } of [...deployments, ...(yield* all(ReplicaSet)), ...pods]) {
+    if (!names.has(metadata.labels?.["app.kubernetes.io/instance"] ?? "")) said.push(`${metadata.name} is an orphan`)
+  }
+  for (const uid of held)
+    if (told.get(uid) !== 1) said.push(`the finalizer of ${uid} worked ${told.get(uid) ?? 0} times`)
+  for (const [uid, times] of told) if (times > 1 && !held.has(uid)) said.push(`${uid} was told of ${times} times`)
+  return said
+})
