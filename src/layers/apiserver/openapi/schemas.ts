@@ -7,6 +7,7 @@ import type { JsonObject } from "../json.ts"
 import * as types from "../schema/types.ts"
 import * as customTypes from "./customTypes.ts"
 import * as descriptions from "./descriptions.ts"
+import * as jsonSchema from "./jsonSchema.ts"
 
 export type Dialect = "v2" | "v3"
 
@@ -26,6 +27,7 @@ export const nameOf = (id: string): string => {
   const own = Object.hasOwn(scalarNames, id) ? scalarNames[id] : undefined
   if (own !== undefined) return own
   const [table = "", name = ""] = id.split(".")
+  if (table === "apiextensions") return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.${name}`
   if (table === "meta") return `io.k8s.apimachinery.pkg.apis.meta.v1.${name}`
   return table === "autoscaling2" ? `io.k8s.api.autoscaling.v2.${name}` : `io.k8s.api.${table}.v1.${name}`
 }
@@ -80,6 +82,11 @@ export const definitions = (
       found.set(id, { ...own.define(dialect, refer), ...stands })
       return
     }
+    if (jsonSchema.isPart(id)) {
+      found.set(id, {}) // it contains itself
+      found.set(id, jsonSchema.define(id, refer))
+      return
+    }
     if (Object.hasOwn(scalarNames, id)) {
       const scalar = id as types.Scalar
       found.set(id, (dialect === "v3" ? scalarsV3[scalar] : undefined) ?? scalars[scalar])
@@ -132,7 +139,7 @@ const property = (
     ...(field.default === undefined ? {} : { default: field.default }),
     ...merging(field)
   }
-  const schema = schemaOf(dialect, field.form, need)
+  const schema = isSchema(type, name) ? formOf(dialect, jsonSchema.id, need) : schemaOf(dialect, field.form, need)
   if (Object.keys(more).length === 0) return schema
   // Beside a reference v3 allows nothing.
   return dialect === "v3" && "$ref" in schema ? { allOf: [schema], ...more } : { ...schema, ...more }
@@ -154,15 +161,22 @@ const merging = ({ atomic, form, patch }: types.Field): JsonObject => {
   return out
 }
 
+/** The one field that is more than the type table says. */
+const isSchema = ({ id }: types.Type, name: string): boolean =>
+  id === "apiextensions.CustomResourceValidation" && name === "openAPIV3Schema"
+
+const formOf = (dialect: Dialect, id: string, need: (id: string) => void): JsonObject => {
+  need(id)
+  return ref(dialect, id)
+}
+
 const schemaOf = (dialect: Dialect, form: types.Form, need: (id: string) => void): JsonObject => {
   switch (form._tag) {
     case "Scalar":
       if (!Object.hasOwn(scalarNames, form.scalar)) return { ...scalars[form.scalar] }
-      need(form.scalar)
-      return ref(dialect, form.scalar)
+      return formOf(dialect, form.scalar, need)
     case "Ref":
-      need(form.type)
-      return ref(dialect, form.type)
+      return formOf(dialect, form.type, need)
     case "Map":
       return { type: "object", additionalProperties: schemaOf(dialect, form.element, need) }
     case "List":

@@ -22,6 +22,13 @@ describe.skipIf(missing !== undefined)("kubectl, with custom resources", () => {
         const explained = yield* done("explain memcached.spec")
         assert.match(explained, /GROUP: +cache\.example\.com\nKIND: +Memcached\nVERSION: +v1alpha1\n/)
         assert.match(explained, /size\t<integer> -required-/)
+        const properties = yield* done("explain crd.spec.versions.schema.openAPIV3Schema.properties")
+        assert.match(properties, /FIELD: properties <map\[string\]JSONSchemaProps>/)
+        assert.match(properties, /\n {2}x-kubernetes-list-type\t<string>/)
+        assert.match(
+          yield* done("explain crd.spec.versions.schema.openAPIV3Schema.properties.properties.minLength"),
+          /FIELD: minLength <integer>/
+        )
         const object = "memcached.cache.example.com/a"
         assert.strictEqual(yield* done("apply -f -", memcached("a")), `${object} created\n`)
         assert.strictEqual(yield* done("apply -f -", memcached("a", { size: 2 })), `${object} configured\n`)

@@ -1,0 +1,71 @@
+/**
+ * The schema of a definition as the OpenAPI documents describe it, for `kubectl explain`: a type that contains itself. The server itself reads
+ * such a schema with `kube/structural`, so to the type table it is any object. Source: apiextensions.k8s.io/v1 JSONSchemaProps.
+ */
+import type { JsonObject } from "../json.ts"
+
+/** Its id, beside those of the type table. */
+export const id = "apiextensions.JSONSchemaProps"
+
+const docs = "apiextensions.ExternalDocumentation"
+
+/** Values of more than one type, of which a schema says nothing. */
+const [json, orArray, orBool, orTexts] = [
+  "apiextensions.JSON",
+  "apiextensions.JSONSchemaPropsOrArray",
+  "apiextensions.JSONSchemaPropsOrBool",
+  "apiextensions.JSONSchemaPropsOrStringArray"
+] as const
+
+const anything: ReadonlySet<string> = new Set([json, orArray, orBool, orTexts])
+
+export const isPart = (type: string): boolean => type === id || type === docs || anything.has(type)
+
+type Refer = (id: string) => JsonObject
+
+export const define = (type: string, refer: Refer): JsonObject => {
+  if (anything.has(type)) return { description: "A value of one of several types." }
+  if (type === docs) return { type: "object", properties: fields(["description", "url"], { type: "string" }) }
+  return {
+    description: "The form of a value, as a JSON schema with the extensions of Kubernetes.",
+    type: "object",
+    properties: members(refer)
+  }
+}
+
+const fields = (names: ReadonlyArray<string>, schema: JsonObject): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, schema]))
+
+const members = (refer: Refer): JsonObject => {
+  const schema = refer(id)
+  const texts: JsonObject = { type: "array", items: { type: "string" } }
+  return {
+    ...fields(["$ref", "$schema", "description", "format", "id", "pattern", "title", "type"], { type: "string" }),
+    ...fields(["maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"], {
+      type: "integer",
+      format: "int64"
+    }),
+    ...fields(["maximum", "minimum", "multipleOf"], { type: "number", format: "double" }),
+    ...fields(["exclusiveMaximum", "exclusiveMinimum", "nullable", "uniqueItems"], { type: "boolean" }),
+    ...fields(
+      ["x-kubernetes-embedded-resource", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"],
+      {
+        type: "boolean"
+      }
+    ),
+    ...fields(["x-kubernetes-list-type", "x-kubernetes-map-type"], { type: "string" }),
+    ...fields(["required", "x-kubernetes-list-map-keys"], texts),
+    "x-kubernetes-validations": { type: "array", items: { type: "object" } },
+    additionalItems: refer(orBool),
+    additionalProperties: refer(orBool),
+    items: refer(orArray),
+    default: refer(json),
+    example: refer(json),
+    enum: { type: "array", items: refer(json) },
+    externalDocs: refer(docs),
+    not: schema,
+    ...fields(["allOf", "anyOf", "oneOf"], { type: "array", items: schema }),
+    ...fields(["definitions", "patternProperties", "properties"], { type: "object", additionalProperties: schema }),
+    dependencies: { type: "object", additionalProperties: refer(orTexts) }
+  }
+}
