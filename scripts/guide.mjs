@@ -85,7 +85,14 @@ await main(async () => {
   const { KUBECONFIG: _, ...env } = process.env
   // Where other programs have these ports, this one must not mind.
   const quiet = { CM_METRICS_BIND_ADDRESS: "0", CM_HEALTH_PROBE_BIND_ADDRESS: "0" }
-  const terminal = Terminal.open(work, { ...env, ...quiet, HOME: folder("home"), npm_config_update_notifier: "false" })
+  // A home without a kubeconfig; npm keeps its own settings, and what it has downloaded before.
+  const kept = (name) => run("npm", ["config", "get", name]).trim()
+  const npm = {
+    npm_config_cache: kept("cache"),
+    npm_config_userconfig: kept("userconfig"),
+    npm_config_update_notifier: "false"
+  }
+  const terminal = Terminal.open(work, { ...env, ...quiet, ...npm, HOME: folder("home") })
   try {
     for (const { body, language } of blocksOf(text)) {
       const path = pathOf(body)
