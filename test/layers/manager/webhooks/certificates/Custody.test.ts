@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { TestClock } from "effect/testing"
 import { X509Certificate } from "node:crypto"
 import type { KubeObject } from "../../../../../src/kube/Meta.ts"
+import * as Patch from "../../../../../src/kube/Patch.ts"
 import { ConfigMap, Secret } from "../../../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../../../src/layers/KubeClient.ts"
@@ -68,6 +70,88 @@ describe("certificates that the manager makes itself", () => {
       assert.strictEqual(a.certificate.cert, b.certificate.cert)
       assert.strictEqual(b.certificate.cert, c.certificate.cert)
       assert.deepStrictEqual(a.state.serving.names, custody.hosts)
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("go on after somebody has spoilt what the API server knows, or has taken the Secret away", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const first = yield* Custody.open(custody)
+      let serving = first.certificate.cert
+      yield* Custody.follow(custody, first.certificate, (keyring) => (serving = keyring.certificate.cert))
+      yield* Effect.forkScoped(Custody.keep(custody, targets(true)))
+      const isTold = (bundle: string) =>
+        Effect.map(bundles, (all) => all.length === 2 && all.every((one) => one === bundle))
+      yield* until(isTold(first.bundle), "the authority is published")
+      const [mutating = assert.fail()] = targets(false)
+      const path = "/webhooks/0/clientConfig/caBundle"
+      yield* client.patch<KubeObject>(mutating.resource, mutating, Patch.json([{ op: "remove", path }]))
+      assert.isFalse(yield* isTold(first.bundle))
+      yield* until(isTold(first.bundle), "it is published again")
+
+      yield* client.delete(Secret, custody)
+      yield* until(
+        Effect.map(
+          Effect.orElseSucceed(shared, () => first),
+          ({ bundle }) => bundle !== first.bundle
+        ),
+        "there is another Secret"
+      )
+      const second = yield* shared
+      yield* until(isTold(second.bundle), "its authority is published")
+      yield* until(
+        Effect.sync(() => serving === second.certificate.cert),
+        "its certificate is served"
+      )
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("are published over nothing that was read before somebody else has written", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const { bundle } = yield* Custody.open(custody)
+      const [target = assert.fail()] = targets(true)
+      if (target._tag !== "Admission" || target.wanted === undefined) return assert.fail()
+      const read = yield* client.create<KubeObject>(target.resource, target.wanted)
+      const patch = Publication.patchOf(target, read, bundle) ?? assert.fail()
+      const written = yield* client.patch<KubeObject>(target.resource, target, patch)
+      assert.isUndefined(Publication.patchOf(target, written, bundle))
+      const late = Publication.patchOf(target, read, "another") ?? assert.fail()
+      const error = yield* Effect.flip(client.patch<KubeObject>(target.resource, target, late))
+      assert.strictEqual(error.reason._tag, "Conflict")
+    }).pipe(Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("of a Secret that does not hold together are refused in one sentence, without a word of a key", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const { certificate } = yield* Custody.open(custody)
+      const secret = yield* client.get(Secret, custody)
+      const stranger = yield* Keyring.after("Start", undefined, { now: 0, names: [] })
+      const theirs = Keyring.data(stranger)
+      const broken: ReadonlyArray<readonly [Partial<Record<string, string>>, RegExp]> = [
+        [{ "tls.crt": "" }, /it has no tls\.crt/],
+        [{ "tls.crt": "AAAA" }, /its tls\.crt is no certificate/],
+        [{ "ca.crt": "AAAA" }, /its ca\.crt has no certificate/],
+        [{ "tls.key": theirs["tls.key"] }, /its tls\.key is not the key of tls\.crt/],
+        [{ "ca.key": theirs["ca.key"] }, /its ca\.key is not the key of the first certificate in ca\.crt/],
+        [
+          { "ca.crt": theirs["ca.crt"], "ca.key": theirs["ca.key"] },
+          /its tls\.crt is signed by none of the certificates/
+        ]
+      ]
+      let { metadata } = secret
+      for (const [change, said] of broken) {
+        const data = { ...secret.data, ...change } as Record<string, string>
+        metadata = (yield* client.update(Secret, { ...secret, metadata, data })).metadata
+        const { message } = yield* Effect.flip(Custody.open(custody))
+        assert.match(
+          message,
+          /^Secret kube-system\/webhook-cert cannot be used for .*; delete it, and a new one is made$/
+        )
+        assert.match(message, said)
+        assert.notInclude(message, Redacted.value(certificate.key).split("\n")[1] ?? "")
+      }
     }).pipe(Effect.provide(ClusterTest.layer()))
   )
 
