@@ -76,7 +76,7 @@ const indexOf = (pages, specifiers) => {
       })
     return `## ${specifier}\n\n| page | import | what it is |\n|---|---|---|\n${rows.join("\n")}\n`
   })
-  return `# API reference\n\nEverything that is public, with its doc comments. \`npm run api\` renews these pages from the sources.\n\n${sections.join("\n")}`
+  return `# API reference\n\nEverything that is public, with its doc comments. \`npm run api\` renews these pages from the sources.\n\nIn \`Effect<A, E, R>\`, \`E\` is how it can fail and \`R\` what it needs; \`Duration.Input\` is a text like \`"5 seconds"\`, or a number of milliseconds. The message of an error is one sentence.\n\n${sections.join("\n")}`
 }
 
 /** The files of the reference: their names and texts. */
