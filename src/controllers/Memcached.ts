@@ -12,6 +12,8 @@ import * as Resource from "../kube/Resource.ts"
 import { Deployment, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import { applier } from "../layers/controller/writes/apply.ts"
+import type { Delta } from "../streams/Delta.ts"
+import { generationChanged } from "../streams/predicate.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as Trigger from "../streams/trigger.ts"
 import { Memcached } from "./memcached/kind.ts"
@@ -35,11 +37,17 @@ const keysOf = (pod: KubeObject) => {
   return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
 }
 
+/** Whether the Deployment's controller has seen what it says. */
+const isSeen = ({ _tag, object: { metadata, status } }: Delta<Deployment>): boolean =>
+  _tag === "Deleted" || (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+
 export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
   Controller.make({
     name: "memcached",
     for: Memcached,
-    owns: [Deployment],
+    // What it writes itself asks for nothing; what comes of that does.
+    predicate: generationChanged,
+    owns: [Controller.owned(Deployment, { predicate: isSeen })],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
     access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
     finalizers: {

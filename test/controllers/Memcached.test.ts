@@ -168,21 +168,6 @@ describe("memcached", () => {
     }).pipe(Effect.scoped, Effect.provide(World.layer()))
   )
 
-  it.effect("follows its pods: one that is deleted is soon no longer named", () =>
-    Effect.gen(function* () {
-      const cluster = yield* ClusterTest
-      yield* World.start()
-      yield* cluster.apply([World.object("cache")])
-      yield* cluster.advance("1 minute")
-      const [gone = ""] = (yield* World.get("cache")).status?.nodes ?? []
-      yield* (yield* KubeClient).delete(Pod, { namespace, name: gone })
-      yield* cluster.advance("2 minutes")
-      const { status } = yield* World.get("cache")
-      assert.lengthOf(status?.nodes ?? [], 2)
-      assert.notInclude(status?.nodes ?? [], gone)
-    }).pipe(Effect.scoped, Effect.provide(World.layer()))
-  )
-
   it.effect("refuses what the Schema refuses, with the path", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest

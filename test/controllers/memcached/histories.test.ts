@@ -23,8 +23,8 @@ const mutants: ReadonlyArray<Mutation & { readonly path: string }> = [
   {
     path: "controllers/Memcached.ts",
     title: "changes of its Deployment are not seen",
-    find: "owns: [Deployment]",
-    replace: "owns: [Controller.owned(Deployment, { predicate: () => false })]"
+    find: "{ predicate: isSeen }",
+    replace: "{ predicate: () => false }"
   },
   {
     path: "controllers/Memcached.ts",
