@@ -124,6 +124,7 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Supervisor.ts",
       "layers/Shutdown.ts",
       "layers/Inspection.ts",
+      "layers/Webhook.ts",
       "layers/controller/"
     ],
     packages: pureEffect,
