@@ -57,6 +57,18 @@ describe("the settings", () => {
     )
   })
 
+  it("the webhooks' certificate comes from one place, and so do the authorities of their clients", () => {
+    assert.strictEqual(
+      contradiction(from({ "webhook-cert-path": "/certs" }, { CM_WEBHOOK_SELF_SIGNED: "true" })),
+      "--webhook-cert-path and CM_WEBHOOK_SELF_SIGNED cannot both say where the webhooks' certificate comes from: leave one of them out"
+    )
+    assert.strictEqual(
+      contradiction(from({ "webhook-client-ca-name": "ca.crt" })),
+      "--webhook-client-ca-name is a file in the directory of --webhook-cert-path, which was not said"
+    )
+    assert.isUndefined(contradiction(from({ "webhook-client-ca-name": "ca.crt", "webhook-cert-path": "/certs" })))
+  })
+
   it("a delay after failures does not begin beyond its end", () => {
     assert.strictEqual(
       contradiction(from({ "reconcile-backoff-base": "2m" }, { CM_RECONCILE_BACKOFF_MAX: "1m" })),

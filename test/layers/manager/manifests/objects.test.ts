@@ -113,6 +113,49 @@ describe("manifests", () => {
     ])
   })
 
+  it("have for webhooks a service, the configurations, and the certificate or the rights to keep one", () => {
+    const name = "effect-controller-manager"
+    const workload = { name, settings, webhooks: [Webhook.defaulting(Pod, Effect.succeed), Webhook.validating(Pod)] }
+    const printed = (flags: Readonly<Record<string, string>>) => manifests(resolved(flags), [podCount], workload)
+    assert.deepStrictEqual(printed({}), manifests(resolved(), [podCount]))
+    const on = { "skip-webhook-config": "false" }
+    assert.deepStrictEqual(printed({ ...on, "webhook-port": "-1" }).length, printed({}).length)
+
+    const kept = printed({ ...on, "webhook-self-signed": "true" })
+    assert.deepStrictEqual(kept.slice(-3).map(where), [
+      `Service ${name} ${name}-webhook`,
+      `MutatingWebhookConfiguration  ${name}`,
+      `ValidatingWebhookConfiguration  ${name}`
+    ])
+    const rules = (kept as ReadonlyArray<any>).flatMap((one) => one.rules ?? [])
+    assert.deepInclude(rules, { apiGroups: [""], resources: ["secrets"], verbs: ["create"] })
+    assert.deepInclude(rules, {
+      apiGroups: [""],
+      resources: ["secrets"],
+      resourceNames: [`${name}-webhook-cert`],
+      verbs: ["get", "update"]
+    })
+    assert.deepInclude(rules, {
+      apiGroups: ["admissionregistration.k8s.io"],
+      resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+      resourceNames: [name],
+      verbs: ["get", "patch"]
+    })
+    const podOf = (all: ReturnType<typeof manifests>) =>
+      (all.find(({ kind }) => kind === "Deployment") as any).spec.template.spec
+    assert.deepInclude(podOf(kept).containers[0].ports, { name: "webhooks", containerPort: 9443 })
+    assert.isUndefined(podOf(kept).volumes)
+
+    const mounted = printed({ ...on, "webhook-cert-path": "/certs" })
+    assert.deepStrictEqual(podOf(mounted).volumes, [
+      { name: "webhook-certificate", secret: { secretName: `${name}-webhook-cert` } }
+    ])
+    assert.deepStrictEqual(podOf(mounted).containers[0].volumeMounts, [
+      { name: "webhook-certificate", mountPath: "/certs", readOnly: true }
+    ])
+    assert.notInclude(JSON.stringify((mounted as ReadonlyArray<any>).flatMap((one) => one.rules ?? [])), "secrets")
+  })
+
   it("are for the version of the server, and for what it has", () => {
     const versionOf = (flags: Readonly<Record<string, string>>) =>
       manifests(resolved(flags), [podCount]).find(({ kind }) => kind === "PodDisruptionBudget")?.apiVersion
