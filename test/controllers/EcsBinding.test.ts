@@ -49,11 +49,11 @@ describe("the kind EcsBinding", () => {
     })
     assert.strictEqual(scope, "Cluster")
     assert.deepStrictEqual(
-      versions.map(({ additionalPrinterColumns, name }) => [
+      versions.map(({ additionalPrinterColumns = [], name }) => [
         name,
-        ...(additionalPrinterColumns ?? []).map((one) => one.name)
+        additionalPrinterColumns.map((one) => one.name)
       ]),
-      [["v1", "Age", "NodeName", "InnerIp"]]
+      [["v1", ["Age", "NodeName", "InnerIp"]]]
     )
   })
 

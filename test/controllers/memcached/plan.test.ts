@@ -1,7 +1,7 @@
 /** Every situation a Memcached can be in: what is planned is what the rules say, once it is done nothing more is planned. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { Memcached } from "../../../src/controllers/memcached/kind.ts"
+import type { Memcached } from "../../../src/controllers/memcached/kind.ts"
 import * as Plan from "../../../src/controllers/memcached/plan.ts"
 import type { OwnerReference } from "../../../src/kube/Meta.ts"
 import type { Deployment } from "../../../src/kube/resources.ts"
@@ -84,7 +84,7 @@ const stored = (intent: NonNullable<Plan.Plan["deployment"]>): Deployment => {
               terminationMessagePath: "/dev/termination-log",
               ...container,
               name: container?.name ?? "",
-              ports: (container?.ports ?? []).map((port) => ({ protocol: "TCP", ...port }))
+              ports: (container?.ports ?? []).map(({ containerPort }) => ({ protocol: "TCP", containerPort }))
             }
           ]
         }

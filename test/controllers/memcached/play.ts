@@ -18,7 +18,6 @@ import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import type { Entry } from "../../../src/layers/apiserver/audit/AuditLog.ts"
 import type * as Faults from "../../../src/layers/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../../src/layers/ClusterTest.ts"
-import type { Services } from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as World from "./world.ts"
@@ -199,9 +198,9 @@ const tell = Effect.fnUntraced(function* (module: Module, history: History, diar
   const server = yield* ApiServer
   const launch = () => {
     const { layer, ...rest } = module.make({ image: imageOf(diary.image) })
-    return cluster.run<never>({
+    return cluster.run({
       ...rest,
-      layer: Layer.provide(layer, counting(diary.told)) as Layer.Layer<never, never, Services>
+      layer: Layer.provide(layer, counting(diary.told))
     })
   }
   for (const loop of [GarbageCollector.make(), ReplicaSets.make(), Deployments.make()]) yield* cluster.run(loop)
