@@ -39,7 +39,7 @@ export const told = Webhook.validating(ConfigMap, (review) => {
 })
 
 // @ts-expect-error: a failure has words for whoever wants the write
-export const wordless = Webhook.validating(ConfigMap, () => Effect.fail(404))
+export const wordless: Webhook.Failure = 404
 
 const priced = Webhook.validating(Gadget, () => Effect.flatMap(Prices, (prices) => prices.of("red")))
 const asking = Webhook.validating(Gadget, () => Effect.flatMap(KubeClient, (client) => client.list(Gadget)))
