@@ -6,11 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Job, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Books from "./job/books.ts"
-import * as Orphans from "./job/orphans.ts"
-import type { Ports } from "./job/ports.ts"
-import * as Sync from "./job/sync.ts"
-import * as Triggers from "./job/triggers.ts"
+import * as Loop from "./job/loop.ts"
 import * as Indexes from "./workload/indexes.ts"
 
 export interface Options {
@@ -41,7 +37,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
-        const ports: Ports = {
+        const { onJob, onPod, reconcile } = Loop.make({
           jobs: store(Job),
           pods: store(Pod),
           live: ({ metadata }) => client.get(Job, metadata),
@@ -51,19 +47,10 @@ export const make = (options: Options = {}) =>
           remove: (pod) => client.delete(Pod, pod.metadata),
           events,
           queue
-        }
-        const books = Books.make()
-        const sync = Sync.sync(ports, books)
-        const letGo = Orphans.sync(ports, books)
+        })
         return {
-          sources: [
-            Controller.watch(Job, Triggers.job(ports, books), { indexes: [Indexes.byController] }),
-            Controller.watch(Pod, Triggers.pod(ports, books), { indexes: Indexes.both })
-          ],
-          reconcile: ({ key }) => {
-            const pod = Orphans.podOf(key)
-            return pod === undefined ? sync(key) : letGo(pod)
-          }
+          sources: [Controller.watch(Job, onJob), Controller.watch(Pod, onPod, { indexes: Indexes.both })],
+          reconcile
         }
       })
   })

@@ -1,0 +1,83 @@
+/** Jobs are deleted some time after their end: spec D.12. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
+import { Job } from "../../src/kube/resources.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import * as Stand from "./job/stand.ts"
+
+const ended = (type: string, at: string | null) => ({
+  status: {
+    startTime: "1970-01-01T00:00:00Z",
+    conditions: [{ type, status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }]
+  }
+})
+
+const exists = Effect.flatMap(ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(Job), (jobs) => jobs.map(({ metadata }) => metadata.name))
+)
+
+const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(TtlAfterFinished.make()))
+
+describe("ttl-after-finished", () => {
+  it.effect("deletes a Job so many seconds after its end, its pods first", () =>
+    Effect.gen(function* () {
+      yield* run
+      yield* Stand.start
+      yield* Stand.apply(Stand.job({ ttlSecondsAfterFinished: 30 }))
+      yield* Stand.endSome(1, 0)
+      yield* Stand.advance("1 second")
+      assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
+      yield* Stand.advance("29 seconds")
+      assert.deepStrictEqual((yield* Stand.get()).metadata.deletionTimestamp, undefined)
+      const calls = yield* Stand.recording()
+      yield* Stand.advance("1 second")
+      const { metadata } = yield* Stand.get()
+      assert.isDefined(metadata.deletionTimestamp)
+      // Nobody collects garbage here.
+      assert.deepStrictEqual(metadata.finalizers, ["foregroundDeletion"])
+      const [, removal] = calls.filter(({ context }) => context.resource?.startsWith("jobs"))
+      assert.deepInclude(removal?.body as object, {
+        propagationPolicy: "Foreground",
+        preconditions: { uid: metadata.uid }
+      })
+      yield* Stand.advance("1 hour")
+      assert.lengthOf(
+        calls.filter(({ context }) => context.verb === "delete"),
+        1
+      )
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("one of zero seconds goes at once; one without a time stays", () =>
+    Effect.gen(function* () {
+      yield* run
+      yield* Stand.apply(
+        Stand.job({ ttlSecondsAfterFinished: 0 }, { name: "now" }),
+        Stand.job({}, { name: "never" }),
+        Stand.job({ ttlSecondsAfterFinished: 0 }, { name: "running" })
+      )
+      for (const name of ["now", "never"])
+        yield* Stand.patch(Job, name, ended("Failed", "1970-01-01T00:00:00Z"), "status")
+      yield* Stand.advance("1 hour")
+      const now = yield* Stand.get("now")
+      assert.isDefined(now.metadata.deletionTimestamp)
+      for (const name of ["never", "running"]) assert.isUndefined((yield* Stand.get(name)).metadata.deletionTimestamp)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("hears when the time is made longer or shorter", () =>
+    Effect.gen(function* () {
+      yield* run
+      yield* Stand.apply(Stand.job({ ttlSecondsAfterFinished: 60 }))
+      yield* Stand.patch(Job, "work", ended("Complete", "1970-01-01T00:00:00Z"), "status")
+      yield* Stand.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 3600 } })
+      yield* Stand.advance("30 minutes")
+      assert.deepStrictEqual(yield* exists, ["work"])
+      assert.isUndefined((yield* Stand.get()).metadata.deletionTimestamp)
+      yield* Stand.patch(Job, "work", { spec: { ttlSecondsAfterFinished: 1 } })
+      yield* Stand.settle
+      assert.isDefined((yield* Stand.get()).metadata.deletionTimestamp)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+})
