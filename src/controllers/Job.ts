@@ -5,8 +5,10 @@
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Job, Pod } from "../kube/resources.ts"
+import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./job/loop.ts"
+import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./workload/indexes.ts"
 
 export interface Options {
@@ -24,6 +26,7 @@ export const make = (options: Options = {}) =>
       Access.get(Job),
       Access.update(Job, "status"),
       Access.read(Pod),
+      Access.list(Pod),
       Access.create(Pod),
       Access.patch(Pod),
       Access.remove(Pod),
@@ -41,6 +44,12 @@ export const make = (options: Options = {}) =>
           jobs: store(Job),
           pods: store(Pod),
           live: ({ metadata }) => client.get(Job, metadata),
+          livePods: (job) => {
+            const selector = Triggers.selectorOf(job)
+            if (selector === undefined) return Effect.succeed([])
+            const options = { namespace: job.metadata.namespace, labelSelector: Selector.formatLabels(selector) }
+            return Effect.map(client.list(Pod, options), ({ items }) => items)
+          },
           updateStatus: (job) => client.subresource("status").update(Job, job),
           create: (pod, namespace) => client.create(Pod, pod, { namespace }),
           patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),

@@ -24,6 +24,10 @@ export interface Books {
   readonly endObserved: (job: Key, uid: string) => void
   /** The Job is gone: a namesake starts clean. */
   readonly forget: (job: Key, uid: string) => void
+  /** This term has worked on the Job before, or has seen it made: the cache and these books are all there is to know. */
+  readonly isOurs: (uid: string) => boolean
+  readonly takeOver: (uid: string) => void
+  readonly disown: (uid: string) => void
   /** The Job with that uid is known to be gone; of the last thousand. No uid comes back. */
   readonly isGone: (uid: string) => boolean
   readonly bury: (uid: string) => void
@@ -41,6 +45,8 @@ export const make = (): Books => {
   /** Never a record without failures. */
   const records = new Map<Key, Backoff.Record>()
   const ended = new Set<string>()
+  /** Of Jobs that have not ended. */
+  const ours = new Set<string>()
   /** Oldest first. */
   const graves = new Set<string>()
 
@@ -68,14 +74,19 @@ export const make = (): Books => {
     endObserved: (job, uid) => {
       records.delete(job)
       ended.delete(uid)
+      ours.delete(uid)
     },
     forget: (job, uid) => {
       expectations.forget(job)
       released.delete(job)
       records.delete(job)
       ended.delete(uid)
+      ours.delete(uid)
       bury(uid)
     },
+    isOurs: (uid) => ours.has(uid),
+    takeOver: (uid) => void ours.add(uid),
+    disown: (uid) => void ours.delete(uid),
     isGone: (uid) => graves.has(uid),
     bury
   }

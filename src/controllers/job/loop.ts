@@ -8,6 +8,7 @@ import type { Job, Pod } from "../../kube/resources.ts"
 import type * as Reconcile from "../../streams/Reconcile.ts"
 import type * as Trigger from "../../streams/trigger.ts"
 import * as Books from "./books.ts"
+import * as Handover from "./handover.ts"
 import * as Orphans from "./orphans.ts"
 import type { Ports } from "./ports.ts"
 import * as Sync from "./sync.ts"
@@ -20,8 +21,9 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
 }
 
-export const make = (ports: Ports): Loop => {
+export const make = (given: Ports): Loop => {
   const books = Books.make()
+  const ports = Handover.doubting(given, books)
   const sync = Sync.sync(ports, books)
   const letGo = Orphans.sync(ports, books)
   return {

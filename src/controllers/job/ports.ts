@@ -15,6 +15,8 @@ export interface Ports extends PodControl.Calls {
   readonly pods: Store.Readable<Pod>
   /** The Job of that name, read from the server. */
   readonly live: (job: Pick<Job, "metadata">) => Call<Job>
+  /** Its pods, and maybe others, read from the server. */
+  readonly livePods: (job: Job) => Call<ReadonlyArray<Pod>>
   readonly updateStatus: (job: Job) => Call<Job>
   readonly patch: (pod: Pod, patch: Patch.Patch) => Call<Pod>
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">

@@ -15,8 +15,10 @@ import * as Adopt from "../workload/adopt.ts"
 import * as Indexes from "../workload/indexes.ts"
 import type * as PodControl from "../workload/podControl.ts"
 import type { Books } from "./books.ts"
+import * as Handover from "./handover.ts"
 import * as Metrics from "./metrics.ts"
 import * as Look from "./plan/look.ts"
+import * as Manage from "./plan/manage.ts"
 import * as Tracking from "./plan/tracking.ts"
 import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
@@ -52,7 +54,9 @@ export const sync = (ports: Ports, books: Books) => {
       isSettled: wait === 0,
       now: clock.currentTimeMillisUnsafe()
     })
-    const done = yield* work.manage(look, monotonic())
+    const decision = Manage.decide(look)
+    if (!(yield* Handover.mayAct(ports, books, look, decision))) return Reconcile.after(Triggers.batch)
+    const done = yield* work.manage(look, decision, monotonic())
     const counted = yield* Effect.result(count(work, look, done.outcome))
     const failure = counted._tag === "Failure" ? counted.failure : done.failure
     yield* Metrics.synced(job, done.action, failure === undefined ? "success" : "error")

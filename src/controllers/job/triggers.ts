@@ -47,7 +47,10 @@ export const job =
       books.forget(key, uid)
       return held(pods, uid)
     }
-    if (delta._tag === "Created") return [key]
+    if (delta._tag === "Created") {
+      if (!delta.initial) books.takeOver(uid)
+      return [key]
+    }
     const { metadata } = delta.previous
     if (metadata.uid !== uid) {
       books.forget(key, metadata.uid ?? "")

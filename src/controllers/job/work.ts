@@ -15,18 +15,17 @@ import type { Books } from "./books.ts"
 import * as Drafts from "./drafts.ts"
 import type { SyncAction } from "./metrics.ts"
 import type { Look } from "./plan/look.ts"
-import * as Manage from "./plan/manage.ts"
-import type { Outcome } from "./plan/tracking.ts"
+import type * as Manage from "./plan/manage.ts"
+import * as Tracking from "./plan/tracking.ts"
 import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
 import { letGo, type Ports } from "./ports.ts"
-import * as Spec from "./spec.ts"
 
 /** So many pods are made, deleted or let go at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
 const atOnce = 64
 
 export interface Done {
-  readonly outcome: Outcome
+  readonly outcome: Tracking.Outcome
   readonly action: SyncAction
   /** Milliseconds until pods may be made that may not be made yet. */
   readonly wait?: number | undefined
@@ -37,7 +36,7 @@ export interface Work {
   readonly ports: Ports
   readonly books: Books
   /** Brings the pods nearer to what the Job wants. `now`: monotonic milliseconds, for the books. */
-  readonly manage: (look: Look, now: number) => Effect.Effect<Done>
+  readonly manage: (look: Look, decision: Manage.Decision, now: number) => Effect.Effect<Done>
   /** Takes the finalizer off these pods; one that is gone is let go as well. */
   readonly letGo: (job: Job, pods: ReadonlyArray<Pod>) => Effect.Effect<LetGo>
 }
@@ -59,32 +58,27 @@ export const make = (ports: Ports, books: Books): Work => {
   return {
     ports,
     books,
-    manage: (look, now) => manage(state, look, now),
+    manage: (look, decision, now) => manage(state, look, decision, now),
     letGo: (job, pods) => letGoAll(state, job, pods)
   }
 }
 
-const manage = Effect.fnUntraced(function* (state: State, look: Look, now: number): Effect.fn.Return<Done> {
-  const verdict = Verdict.of(look)
+const manage = Effect.fnUntraced(function* (
+  state: State,
+  look: Look,
+  decision: Manage.Decision,
+  now: number
+): Effect.fn.Return<Done> {
+  const { step, verdict, wasManaged } = decision
   if (verdict !== undefined) return yield* end(state, look, verdict)
-  const wasManaged = look.isSettled && !Spec.isLeaving(look.job)
-  const step = wasManaged ? Manage.step(look) : Manage.nothing
   const done = yield* carryOut(state, look, step, now)
   const { outcome } = done
   return { ...done, outcome: { ...outcome, wasManaged, verdict: Verdict.completion(look, outcome.active) } }
 })
 
-const untouched = ({ active, ready, terminating }: Look): Outcome => ({
-  verdict: undefined,
-  wasManaged: false,
-  active: active.length,
-  ready,
-  terminating: terminating.length
-})
-
 /** What is said of the Job once these pods are being deleted. */
-const without = (look: Look, pods: ReadonlyArray<Pod>): Outcome => {
-  const before = untouched(look)
+const without = (look: Look, pods: ReadonlyArray<Pod>): Tracking.Outcome => {
+  const before = Tracking.untouched(look)
   return {
     ...before,
     active: before.active - pods.length,
@@ -104,10 +98,14 @@ const end = Effect.fnUntraced(function* (state: State, look: Look, verdict: Verd
 const carryOut = (state: State, look: Look, step: Manage.Step, now: number): Effect.Effect<Done> => {
   switch (step._tag) {
     case "Nothing":
-      return Effect.succeed({ outcome: untouched(look), action: "tracking" })
+      return Effect.succeed({ outcome: Tracking.untouched(look), action: "tracking" })
     // Says that nobody is active, as the reference does, although others may be.
     case "Wait":
-      return Effect.succeed({ outcome: { ...untouched(look), active: 0 }, action: "pods_created", wait: step.millis })
+      return Effect.succeed({
+        outcome: { ...Tracking.untouched(look), active: 0 },
+        action: "pods_created",
+        wait: step.millis
+      })
     case "Create":
       return create(state, look, step, now)
     case "Delete":
@@ -133,7 +131,7 @@ const create = Effect.fnUntraced(function* (
   })
   const { failure, succeeded } = yield* SlowStart.run(count, call)
   for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
-  const outcome = { ...untouched(look), active: look.active.length + succeeded }
+  const outcome = { ...Tracking.untouched(look), active: look.active.length + succeeded }
   return { outcome, action: "pods_created", failure: failure?.error }
 })
 
@@ -144,7 +142,7 @@ const recall = Effect.fnUntraced(function* (state: State, look: Look, pods: Read
   books.expectations.expectDeletions(key, pods.map(Key.of), now)
   const call = (pod: Pod): Effect.Effect<"Deleted" | "NotFound", DeleteFailure> => {
     const removal = PodControl.remove(ports, look.job, pod)
-    return Pods.isTracked(pod) ? Effect.andThen(ports.patch(pod, letGo(pod)), removal) : removal
+    return Pods.isTracked(pod) ? Effect.andThen(free(state, key, pod), removal) : removal
   }
   const { failure, gone, missing } = yield* remove(pods, call, state)
   for (const pod of pods)
@@ -168,32 +166,41 @@ const remove = Effect.fnUntraced(function* (
     if (Result.isSuccess(done)) {
       gone.push(pod)
       if (done.success === "NotFound") missing.add(pod)
-    } else if (ApiError.isApiError(done.failure) && ApiError.hasReason(done.failure, "NotFound")) {
-      gone.push(pod)
-      missing.add(pod)
     } else failure ??= done.failure
   })
   yield* Effect.forEach(pods, one, { concurrency: "unbounded", discard: true })
   return { gone, missing, failure }
 })
 
+/** Takes the finalizer off; until the cache knows, the books do. One that is gone is let go as well. */
+const free = ({ books, ports }: State, key: Key.Key, pod: Pod): Effect.Effect<void, ApiError.ApiError> => {
+  const uid = Pods.uidOf(pod)
+  books.release(key, uid)
+  return Effect.matchEffect(ports.patch(pod, letGo(pod)), {
+    onSuccess: () => Effect.void,
+    onFailure: (error) => {
+      if (ApiError.hasReason(error, "NotFound")) return Effect.void
+      books.releaseObserved(key, uid)
+      return Effect.fail(error)
+    }
+  })
+}
+
 const letGoAll = Effect.fnUntraced(function* (
-  { books, permits, ports }: State,
+  state: State,
   job: Job,
   pods: ReadonlyArray<Pod>
 ): Effect.fn.Return<LetGo> {
   const key = Key.of(job)
   const kept = new Set<Pod>()
   let failure: ApiError.ApiError | undefined
-  const one = Effect.fnUntraced(function* (pod: Pod) {
-    books.release(key, Pods.uidOf(pod))
-    const done = yield* Effect.result(permits.withPermit(ports.patch(pod, letGo(pod))))
-    // One that is gone is let go as well; until the cache knows, the books do.
-    if (Result.isSuccess(done) || ApiError.hasReason(done.failure, "NotFound")) return
-    books.releaseObserved(key, Pods.uidOf(pod))
-    kept.add(pod)
-    failure ??= done.failure
-  })
+  const one = (pod: Pod): Effect.Effect<void> =>
+    Effect.catch(state.permits.withPermit(free(state, key, pod)), (error) =>
+      Effect.sync(() => {
+        kept.add(pod)
+        failure ??= error
+      })
+    )
   yield* Effect.forEach(pods, one, { concurrency: "unbounded", discard: true })
   return { kept, failure }
 })

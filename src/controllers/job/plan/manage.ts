@@ -9,6 +9,7 @@ import * as Spec from "../spec.ts"
 import * as Backoff from "./backoff.ts"
 import * as Indexes from "./indexes.ts"
 import type { Look } from "./look.ts"
+import * as Verdict from "./verdict.ts"
 
 export type Step =
   | { readonly _tag: "Nothing" }
@@ -20,6 +21,20 @@ export type Step =
   | { readonly _tag: "Wait"; readonly millis: number }
 
 export const nothing: Step = { _tag: "Nothing" }
+
+export interface Decision {
+  /** The Job is to end: nobody works on for it. */
+  readonly verdict: Verdict.Verdict | undefined
+  readonly step: Step
+  /** The step is what the Job wants, and not only what can be done at the time. */
+  readonly wasManaged: boolean
+}
+
+export const decide = (look: Look): Decision => {
+  const verdict = Verdict.of(look)
+  const wasManaged = verdict === undefined && look.isSettled && !Spec.isLeaving(look.job)
+  return { verdict, wasManaged, step: wasManaged ? step(look) : nothing }
+}
 
 export const step = (look: Look): Step => {
   if (Spec.isSuspended(look.job)) return deletion(look.active)

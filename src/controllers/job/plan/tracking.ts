@@ -26,6 +26,15 @@ export interface Outcome {
   readonly terminating: number
 }
 
+/** The outcome of a sync that did nothing to pods. */
+export const untouched = ({ active, ready, terminating }: Look): Outcome => ({
+  verdict: undefined,
+  wasManaged: false,
+  active: active.length,
+  ready,
+  terminating: terminating.length
+})
+
 export interface Round {
   readonly status: Spec.Status
   /** The status says something new. */

@@ -1,0 +1,65 @@
+/**
+ * Whether the cache can be trusted with what is to be done for a Job. It cannot when another term began the Job: expectations ended with that
+ * term, and a standby may be behind what its leader wrote last. It cannot when the answer to a write was lost: nobody knows whether it was
+ * done. A pod would be counted again, or made again. Then the server is asked, once and only if something is to be done, whether the cache
+ * shows the Job and its pods as they are.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Owner from "../../kube/Owner.ts"
+import type { Pod } from "../../kube/resources.ts"
+import type { Books } from "./books.ts"
+import type * as Manage from "./plan/manage.ts"
+import type { Look } from "./plan/look.ts"
+import * as Tracking from "./plan/tracking.ts"
+import type { Ports } from "./ports.ts"
+
+/** Whether the sync may go on; if not, it is to be asked for again a little later. */
+export const mayAct = (
+  ports: Ports,
+  books: Books,
+  look: Look,
+  decision: Manage.Decision
+): Effect.Effect<boolean, ApiError.ApiError> => {
+  const { uid = "" } = look.job.metadata
+  return books.isOurs(uid) || !acts(look, decision)
+    ? Effect.succeed(true)
+    : Effect.tap(isCurrent(ports, look), (current) => Effect.sync(() => (current ? books.takeOver(uid) : undefined)))
+}
+
+/** What would only be said again in other words may wait; everything else is a deed. */
+const acts = (look: Look, { step, verdict, wasManaged }: Manage.Decision): boolean => {
+  if (verdict !== undefined || step._tag === "Create" || step._tag === "Delete") return true
+  const { isNews, removable } = Tracking.count(look, { ...Tracking.untouched(look), wasManaged })
+  return isNews || removable.length > 0
+}
+
+/** The ports, with which a Job whose write may or may not have been done is not ours any more until the cache shows what became of it. */
+export const doubting = (ports: Ports, books: Books): Ports => {
+  const watched = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
+    Effect.tapError(call, (error) =>
+      Effect.sync(() => {
+        if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) books.disown(uid)
+      })
+    )
+  return {
+    ...ports,
+    updateStatus: (job) => watched(job.metadata.uid, ports.updateStatus(job)),
+    create: (pod, namespace) => watched(pod.metadata.ownerReferences?.[0]?.uid, ports.create(pod, namespace)),
+    patch: (pod, patch) => watched(Owner.controllerOf(pod)?.uid, ports.patch(pod, patch)),
+    remove: (pod) => watched(Owner.controllerOf(pod)?.uid, ports.remove(pod))
+  }
+}
+
+const unanswered = ["Network", "Timeout", "ServerError", "Decode"] as const
+
+const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Ports, { job, pods }: Look) {
+  const { resourceVersion, uid } = job.metadata
+  const found = yield* live(job)
+  if (found.metadata.uid !== uid || found.metadata.resourceVersion !== resourceVersion) return false
+  const there = (yield* livePods(job)).filter((pod) => Owner.controlledBy(pod, uid))
+  const versions = new Map(pods.map(versionOf))
+  return there.length === versions.size && there.map(versionOf).every(([one, version]) => versions.get(one) === version)
+})
+
+const versionOf = ({ metadata }: Pod) => [metadata.uid, metadata.resourceVersion] as const
