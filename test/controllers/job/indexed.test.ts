@@ -1,7 +1,7 @@
 /** Jobs whose pods each have an index, the limit of failures per index, and enough successes: spec D.4, D.6, D.7, D.11. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { Pod } from "../../../src/kube/resources.ts"
+import type { Pod } from "../../../src/kube/resources.ts"
 import * as Stand from "./stand.ts"
 
 const indexed = (spec: object = {}, metadata: object = {}) =>
@@ -146,7 +146,7 @@ describe("with a limit per index", () => {
         yield* Stand.endIndex(0, 1)
         yield* Stand.rounds
         // The failed pod is kept for what is written on it, until another takes that over.
-        const [failed] = (yield* Stand.pods).filter(({ status }) => status?.phase === "Failed")
+        const failed = (yield* Stand.pods).find(({ status }) => status?.phase === "Failed")
         assert.isTrue(failed !== undefined && Stand.isHeld(failed))
         assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "" })
         yield* Stand.advance("8 seconds")

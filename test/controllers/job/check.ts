@@ -1,0 +1,81 @@
+/** Plays a script on the model, and then lets everything end: what was wrong first, in words. */
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import type * as JobLoop from "../../../src/controllers/job/loop.ts"
+import * as PodFacts from "../../../src/kube/pod.ts"
+import type { Action, Setup } from "./model.ts"
+import { World } from "./model.ts"
+
+export interface Script {
+  readonly setup: Setup
+  readonly actions: ReadonlyArray<Action>
+}
+
+const beginning: ReadonlyArray<Action> = [
+  { _tag: "Sync", meanwhile: 2 },
+  { _tag: "ShowPods", events: 3 },
+  { _tag: "ShowJob" }
+]
+
+export const check = Effect.fnUntraced(function* (module: typeof JobLoop, { actions, setup }: Script) {
+  const world = new World(module, setup)
+  yield* TestClock.setTime(world.now)
+  const act = (action: Action) =>
+    action._tag === "Wait"
+      ? Effect.andThen(
+          world.act(action),
+          Effect.suspend(() => TestClock.setTime(world.now))
+        )
+      : world.act(action)
+  for (const action of [...beginning, ...actions]) {
+    yield* act(action)
+    if (world.ledger.wrong() !== undefined) return world.ledger.wrong()
+  }
+  return yield* end(world)
+})
+
+/** Everybody is well again, and pods succeed as soon as they are made. */
+const end = Effect.fnUntraced(function* (world: World) {
+  for (const verb of ["create", "delete", "patch", "update"] as const) world.refusing[verb] = 0
+  yield* world.act({ _tag: "Suspend", suspend: false, shown: true })
+  yield* world.act({ _tag: "Parallelism", parallelism: 3, shown: true })
+  for (let round = 0; round < 40; round++) {
+    world.stop()
+    for (const pod of world.pods.values()) if (PodFacts.isActive(pod)) world.finish(pod, "Succeeded")
+    world.now += 700_000
+    yield* TestClock.setTime(world.now)
+    world.showAll()
+    world.wrote = false
+    yield* world.sync
+    if (world.ledger.wrong() !== undefined) return world.ledger.wrong()
+    if (!world.wrote && isOver(world)) return rest(world)
+  }
+  return `no end after forty syncs: ${JSON.stringify(world.job.status)}`
+})
+
+const isOver = ({ job }: World): boolean =>
+  job.status?.conditions?.some(({ type }) => type === "Complete" || type === "Failed") === true
+
+const rest = ({ job, ledger, pods }: World): string | undefined => {
+  const { completions = 0 } = job.spec ?? {}
+  const { conditions = [], succeeded = 0 } = job.status ?? {}
+  const held = [...pods.values()].filter(({ metadata }) => metadata.finalizers !== undefined)
+  if (held.length > 0) return `rests with ${held.map(({ metadata }) => metadata.name).join(", ")} held`
+  const isComplete = conditions.some(({ type }) => type === "Complete")
+  if (isComplete && succeeded < completions) return `complete with ${succeeded} of ${completions}`
+  const forgotten = [...pods.values()].filter(
+    (pod) => !isCounted(ledger.counted(), job, pod) && !ledger.recalled().has(pod.metadata.uid ?? "")
+  )
+  return forgotten.length === 0 || isComplete
+    ? undefined
+    : `${forgotten.map(({ metadata }) => metadata.name).join(", ")} ended and nobody counted`
+}
+
+/** By its uid, or its index is complete. */
+const isCounted = (
+  counted: ReadonlySet<string>,
+  { spec, status }: World["job"],
+  { metadata, status: ended }: Parameters<typeof PodFacts.isActive>[0]
+): boolean =>
+  counted.has(metadata.uid ?? "") ||
+  (spec?.completionMode === "Indexed" && ended?.phase === "Succeeded" && status?.completedIndexes !== undefined)
