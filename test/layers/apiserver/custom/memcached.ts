@@ -1,4 +1,5 @@
 /** A definition that tests of custom resources share. */
+import * as conformance from "../../../conformance/definitions.ts"
 
 export const schema = {
   type: "object",
@@ -35,25 +36,24 @@ export const schema = {
   }
 }
 
-export const version = (name: string, more: object = {}) => ({
-  name,
-  served: true,
-  storage: true,
-  schema: { openAPIV3Schema: schema },
-  subresources: {
-    status: {},
-    scale: {
-      specReplicasPath: ".spec.size",
-      statusReplicasPath: ".status.replicas",
-      labelSelectorPath: ".status.selector"
-    }
-  },
-  additionalPrinterColumns: [
-    { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How many" },
-    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }
-  ],
-  ...more
-})
+/** Shaped as those of conformance cases, with another schema. */
+export const version = (name: string, more: object = {}) =>
+  conformance.version(name, {
+    schema: { openAPIV3Schema: schema },
+    subresources: {
+      status: {},
+      scale: {
+        specReplicasPath: ".spec.size",
+        statusReplicasPath: ".status.replicas",
+        labelSelectorPath: ".status.selector"
+      }
+    },
+    additionalPrinterColumns: [
+      { name: "Size", type: "integer", jsonPath: ".spec.size", description: "How many" },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" }
+    ],
+    ...more
+  })
 
 export const definition = (spec: object = {}, plural = "memcacheds") => ({
   apiVersion: "apiextensions.k8s.io/v1",
@@ -75,6 +75,6 @@ export const memcached = (name: string, spec: object = { size: 3 }) => ({
   spec
 })
 
-export const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+export const { definitions } = conformance
 export const group = "/apis/cache.example.com/v1alpha1"
 export const memcacheds = `${group}/namespaces/default/memcacheds`
