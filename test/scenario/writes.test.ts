@@ -72,8 +72,7 @@ const keeper = (book: Book) =>
           resource: ConfigMap,
           object: read,
           finalizers: {
-            [farewell]: () =>
-              Effect.suspend(() => (++book.farewells === 1 ? Effect.fail(new Error("not yet")) : Effect.void))
+            [farewell]: () => Effect.suspend(() => (++book.farewells === 1 ? Effect.fail("not yet") : Effect.void))
           }
         })
         if (object === undefined) return
