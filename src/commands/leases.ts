@@ -42,16 +42,16 @@ export const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connecte
 
 /** A lease is held by being written in time: its client passes neither door. It is made here, and shared with nobody. */
 export const leadership = Effect.fnUntraced(function* (settings: Settings.Settings, cluster: Clusters.Connected) {
-  const { name, version } = yield* Program
+  const program = yield* Program
   const identity = yield* Clusters.identity(hostname())
   const keeper = isOn(settings, "RenewalThread")
-    ? yield* Renewer.find(cluster.endpoint, `${name}/${version} leader-election`)
+    ? yield* Renewer.find(cluster.endpoint, `${program.name}/${program.version} leader-election`)
     : undefined
   const layerOf = ({ isElected, name, namespace }: Lease) =>
     isElected
       ? Layer.provide(
           Election.layer({ ...election(settings, identity), name, namespace, keeper }),
-          KubeClient.layerWith({})
+          KubeClient.layerWith({ fieldManager: program.name })
         )
       : Leadership.layerAlways
   const { core, own } = leasesOf(settings, cluster)

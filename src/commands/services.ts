@@ -22,10 +22,13 @@ import { Transport } from "../layers/Transport.ts"
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
   Recorder.layerWith({ instance: hostname() }).pipe(
     Layer.provideMerge(Layer.merge(Cache.layer(cached(settings)), Discovery.layer)),
-    Layer.provideMerge(Layer.provide(KubeClient.layer, door(settings, cluster.server))),
+    Layer.provideMerge(Layer.provide(client, door(settings, cluster.server))),
     Layer.provideMerge(cluster.transport),
     Layer.provideMerge(Supervisor.layer)
   )
+
+/** Fields that no controller writes under a name of its own are the program's. */
+const client = Layer.unwrap(Effect.map(Program, ({ name }) => KubeClient.layerWith({ fieldManager: name })))
 
 const cached = (settings: Settings.Settings) => ({
   ...options(settings),

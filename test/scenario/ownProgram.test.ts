@@ -19,14 +19,20 @@ const limit = 120_000
 
 describe("a program of one's own", () => {
   it.live(
-    "works under an elected leader of its own name, with its flags and its services, and stops in order",
+    "works under an elected leader in its own name, with its flags and its services, and stops in order",
     () =>
       Effect.gen(function* () {
         const upstream = yield* Cluster.embedded
         const kubeconfig = yield* Kubeconfigs.write({ ...upstream, user: { token: upstream.token } })
         const client = yield* Cluster.client(upstream)
         const { start } = yield* stage
-        const one = yield* start(["--kubeconfig", kubeconfig, "--leader-elect", "--word=team"])
+        const one = yield* start([
+          "--kubeconfig",
+          kubeconfig,
+          "--leader-elect",
+          "--leader-elect-resource-name=words",
+          "--word=team"
+        ])
         yield* Cluster.until(
           client,
           Namespace,
@@ -37,8 +43,10 @@ describe("a program of one's own", () => {
         const leases = items.filter(({ spec }) => (spec?.holderIdentity ?? "") !== "")
         assert.deepStrictEqual(
           leases.map(({ metadata }) => metadata.name),
-          ["team-program"]
+          ["words"]
         )
+        const writers = leases.flatMap(({ metadata }) => metadata.managedFields ?? []).map(({ manager }) => manager)
+        assert.deepStrictEqual([...new Set(writers)], ["team-program"])
         yield* one.kill("SIGTERM")
         assert.strictEqual((yield* one.exit).code, 0, one.said())
       }).pipe(Effect.scoped),
