@@ -3,7 +3,7 @@
  * dependency. They are type-checked with both module resolutions, built, tested and started. What they depend on is the same for all of them
  * (which is checked), so it is installed once, in the folder around them, by npm and from the created project's own package.json.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { folder, root, run } from "../run.mjs"
@@ -81,6 +81,21 @@ const start = (path, { name, version }) => {
   if (!manifests.includes(`name: ${name}\n`)) throw new Error(`${name} prints manifests that do not name it`)
 }
 
+/** Where manifests are kept beside the sources, they are what the program prints now. */
+const compare = (path) => {
+  const kept = join(path, "deploy")
+  if (!existsSync(kept)) return
+  const before = textsIn(kept)
+  run("npm", ["run", "--silent", "manifests"], { cwd: path })
+  const after = textsIn(kept)
+  const stale = Object.keys({ ...before, ...after }).filter((name) => before[name] !== after[name])
+  if (stale.length > 0)
+    throw new Error(`${kept} is not what the program prints: ${stale.join(", ")}; npm run manifests renews it`)
+}
+
+const textsIn = (folder) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]))
+
 export const projects = (tarball) => {
   const { range, versions } = effects()
   said(`projects: examples and a created one, effect ${range}: npm has ${versions.join(" and ")}`)
@@ -105,7 +120,10 @@ export const projects = (tarball) => {
       { cwd: base }
     )
     said(`  effect ${effect}: their tests pass`)
-    for (const path of all) start(path, json(join(path, "package.json")))
+    for (const path of all) {
+      start(path, json(join(path, "package.json")))
+      compare(path)
+    }
     said(`  effect ${effect}: their programs start`)
   }
 }
