@@ -17,6 +17,9 @@ import * as forms from "./forms.ts"
 /** Objects of one review, and reviews at a time. */
 const [perReview, atOnce] = [100, 4] as const
 
+/** Characters of a review's objects, unless one alone has more: the answer, which may be longer, has to stay below `answerLimit`. */
+const reviewSize = 1024 * 1024
+
 export interface Converted {
   readonly wanted: Wanted
   /** In the order of the objects; or why there are none. */
@@ -25,11 +28,24 @@ export interface Converted {
 
 /** Every review is answered as a whole; one may fail where another does not. */
 export const convert = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<ReadonlyArray<Converted>> => {
-  const reviews: Array<Wanted> = []
-  for (let start = 0; start < wanted.objects.length; start += perReview) {
-    reviews.push({ ...wanted, objects: wanted.objects.slice(start, start + perReview) })
+  const reviews = portions(wanted.objects)
+  return Effect.forEach(reviews, (objects) => ask(caller, { ...wanted, objects }), { concurrency: atOnce })
+}
+
+const portions = (objects: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+  const out: Array<ReadonlyArray<string>> = []
+  let start = 0
+  let size = 0
+  for (const [index, { length }] of objects.entries()) {
+    if (index > start && (index - start === perReview || size + length > reviewSize)) {
+      out.push(objects.slice(start, index))
+      start = index
+      size = 0
+    }
+    size += length
   }
-  return Effect.forEach(reviews, (review) => ask(caller, review), { concurrency: atOnce })
+  if (start < objects.length) out.push(objects.slice(start))
+  return out
 }
 
 const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
