@@ -4,6 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -15,10 +16,12 @@ import { mkdir, rename, symlink, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { connect } from "node:tls"
+import { Memcached } from "../../src/controllers/memcached/kind.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import { ConfigMap, Secret } from "../../src/kube/resources.ts"
 import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as KubeConfig from "../../src/layers/KubeConfig.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Signing from "../../src/layers/manager/http/signing.ts"
@@ -49,16 +52,21 @@ const freePort = Effect.callback<number>((resume) => {
   })
 })
 
+class NotShown extends Data.TaggedError("NotShown")<{ readonly cause: unknown }> {}
+
 /** The certificate that a client is shown; fails unless the authorities have signed it for the name. */
 const shown = (port: number, ca: string, servername = "localhost") =>
-  Effect.callback<X509Certificate, Error>((resume) => {
+  Effect.callback<X509Certificate, NotShown>((resume) => {
     const socket = connect({ host: "127.0.0.1", port, ca, servername }, () => {
       const certificate = socket.getPeerX509Certificate()
       socket.destroy()
-      resume(certificate === undefined ? Effect.fail(new Error("no certificate")) : Effect.succeed(certificate))
+      resume(certificate === undefined ? Effect.fail(new NotShown({ cause: "none" })) : Effect.succeed(certificate))
     })
-    socket.once("error", (error) => resume(Effect.fail(error)))
+    socket.once("error", (cause) => resume(Effect.fail(new NotShown({ cause }))))
   })
+
+const over = (endpoint: Endpoint["Service"]) =>
+  Layer.provide(KubeClient.layer, Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint)))
 
 interface Stage {
   readonly endpoint: Endpoint["Service"]
@@ -147,16 +155,38 @@ const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
       }
       yield* running.kill("SIGTERM")
       assert.strictEqual((yield* running.exit).code, 0, running.said())
-    }).pipe(
-      Effect.provide(
-        Layer.provide(KubeClient.layer, Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint)))
-      )
-    )
+    }).pipe(Effect.provide(over(endpoint)))
   }).pipe(Effect.scoped)
 
 describe("webhooks with a certificate that the program keeps", () => {
   it.live("are called by the embedded server", () => story(embedded), 120_000)
   it.live.skipIf("missing" in assets)("are called by a real API server", () => story(real), 120_000)
+})
+
+describe("the program as it is shipped", () => {
+  it.live(
+    "serves its operators' webhooks when it is told to, and its readiness says so",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const args = ["--cluster=embedded", "--skip-webhook-config=false", "--webhook-port=0"]
+        const running = yield* Process.start([...args, `--health-probe-bind-address=127.0.0.1:${port}`])
+        const [, kubeconfig = ""] = yield* running.says(/--kubeconfig (\S+)/)
+        yield* running.says(/ValidatingWebhookConfiguration effect-controller-manager has the webhooks' authorities/)
+        const ready = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/readyz/webhook`))
+        assert.strictEqual(ready.status, 200)
+        const { endpoint } = yield* KubeConfig.find({ mode: "kubeconfig", path: kubeconfig, env: {} })
+        const error = yield* Effect.flip(
+          Effect.flatMap(KubeClient, (client) =>
+            client.create(Memcached, { metadata: { name: "a".repeat(64), namespace: "default" }, spec: { size: 1 } })
+          ).pipe(Effect.provide(over(endpoint)))
+        )
+        assert.include(error.message, "must be no more than 63 characters")
+        yield* running.kill("SIGTERM")
+        assert.strictEqual((yield* running.exit).code, 0)
+      }).pipe(Effect.scoped),
+    60_000
+  )
 })
 
 const day = 86_400_000
