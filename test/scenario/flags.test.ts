@@ -38,6 +38,9 @@ describe("--controllers", () => {
         const [first = ""] = core
         assert.isAtLeast(core.length, 7)
         assert.deepStrictEqual(ours, ["pod-count"])
+        // Those with kinds of their own wait for them.
+        const install = ["crds", "install", "--kubeconfig", kubeconfig, `--controllers=${core.join(",")}`]
+        assert.strictEqual((yield* Process.run(install)).code, 0)
 
         const without = yield* Process.start([...base, `--controllers=*,${first},-pod-count`])
         yield* without.says(/message="\\?"?\\?"pod-count\\?" is disabled/)
