@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
@@ -88,6 +90,29 @@ describe("the server of webhooks", () => {
         const check = (yield* (yield* Health.Health).checks("readiness"))[0]
         yield* Scope.close(scope, Exit.void)
         assert.match((yield* check?.run ?? Effect.undefined) ?? "", /^the webhooks are not served: /)
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.effect("lets a review finish that is under way when it is closed, within a minute", () =>
+    alone(
+      Effect.gen(function* () {
+        yield* TestClock.setTime(now)
+        const scope = yield* Scope.make()
+        const [begun, may] = [yield* Latch.make(), yield* Latch.make()]
+        const handle = () =>
+          Effect.andThen(
+            begun.open,
+            Effect.andThen(may.await, () => Effect.succeed(text(200, "late")))
+          )
+        const { port } = yield* Scope.provide(Server.start({ ...options(yield* mounted), handle }), scope)
+        const asking = yield* Effect.forkChild(ask(port))
+        yield* begun.await
+        const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+        yield* TestClock.adjust("50 seconds")
+        assert.isUndefined(closing.pollUnsafe())
+        yield* may.open
+        assert.strictEqual(yield* Fiber.join(asking), "late")
       }).pipe(Effect.scoped)
     )
   )
