@@ -282,7 +282,7 @@ const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
     /^--cluster does not take "moon": it must be "auto" \| "kubeconfig" \| "in-cluster" \| "embedded"/
   ],
   ["--leader-elect=maybe", /^--leader-elect does not take "maybe"/],
-  ["--controllers=pod-count,nope", /^"nope" is not a controller; there are: .*, pod-count$/],
+  ["--controllers=pod-count,nope", /^"nope" is not a controller; there are: .*, pod-count, .*$/],
   [
     "--leader-elect --leader-elect-renew-deadline=20s",
     "leader election: the lease duration (15s) must be longer than the renew deadline (20s)"
