@@ -22,7 +22,7 @@ import { instanceOf, plan } from "./memcached/plan.ts"
 export { Memcached }
 export { webhooks } from "./memcached/webhooks.ts"
 
-export const finalizer = "cache.example.com/finalizer"
+const finalizer = "cache.example.com/finalizer"
 
 export interface Options {
   /** What the servers run; `memcached:1.6-alpine` unless said otherwise. */

@@ -22,7 +22,9 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as World from "./world.ts"
 
-export type Module = Pick<typeof Memcacheds, "make" | "finalizer">
+export type Module = Pick<typeof Memcacheds, "make">
+
+const finalizer = "cache.example.com/finalizer"
 
 const name = Schema.Literals(["a", "b"])
 
@@ -151,7 +153,7 @@ const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Weather>,
     case "Remove": {
       const found = (yield* cluster.snapshot(Memcached)).find(({ metadata }) => metadata.name === step.name)
       if (found === undefined) return
-      if (Finalizers.has(found, "cache.example.com/finalizer")) diary.held.add(found.metadata.uid ?? "")
+      if (Finalizers.has(found, finalizer)) diary.held.add(found.metadata.uid ?? "")
       return void (yield* client.delete(Memcached, { namespace, name: step.name }))
     }
     case "Drift":
@@ -230,12 +232,12 @@ const tell = Effect.fnUntraced(function* (module: Module, history: History, diar
   yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
   diary.heard = []
   yield* cluster.advance("2 minutes")
-  return [...(yield* wrongs(module, diary)), ...diary.heard.map((write) => `in the quiet: ${write}`)]
+  return [...(yield* wrongs(diary)), ...diary.heard.map((write) => `in the quiet: ${write}`)]
 })
 
 const isStale = (step: History[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
 
-const wrongs = Effect.fnUntraced(function* (module: Module, { held, image, told }: Diary) {
+const wrongs = Effect.fnUntraced(function* ({ held, image, told }: Diary) {
   const cluster = yield* ClusterTest
   const all = <A extends Parameters<typeof Owner.controllerOf>[0]>(resource: Resource.Resource<A>) =>
     cluster.snapshot(resource)
@@ -253,7 +255,7 @@ const wrongs = Effect.fnUntraced(function* (module: Module, { held, image, told 
       .filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/instance"] === name)
       .map(({ metadata }) => metadata.name)
     const checks = {
-      "is not held by its finalizer": Finalizers.has(one, module.finalizer),
+      "is not held by its finalizer": Finalizers.has(one, finalizer),
       "is still being deleted": !Finalizers.isDeleting(one),
       "has no Deployment of its own": deployment !== undefined && Owner.controlledBy(deployment, uid),
       "has another size": deployment?.spec?.replicas === decoded.size && nodes.length === decoded.size,
