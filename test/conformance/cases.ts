@@ -15,6 +15,7 @@ import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
 import { errors } from "./cases/errors.ts"
 import { identity } from "./cases/identity.ts"
+import { jobStatus } from "./cases/jobStatus.ts"
 import { lists } from "./cases/lists.ts"
 import { patches } from "./cases/patches.ts"
 import { patchDetails } from "./cases/patchDetails.ts"
@@ -31,7 +32,17 @@ import { writes } from "./cases/writes.ts"
 export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Resources: [...beginning, ...served, ...resources],
   "Versions and watches": [...lists, ...watches],
-  Writes: [...writes, ...created, ...patches, ...patchDetails, ...defaults, ...absent, ...absentOwned, ...validation],
+  Writes: [
+    ...writes,
+    ...created,
+    ...patches,
+    ...patchDetails,
+    ...defaults,
+    ...absent,
+    ...absentOwned,
+    ...validation,
+    ...jobStatus
+  ],
   Deletion: deletion,
   Admission: [...admission, ...quotas, ...webhooks],
   Views: views,

@@ -6,12 +6,20 @@ import { Job } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import * as Stand from "./job/stand.ts"
 
-const ended = (type: string, at: string | null) => ({
-  status: {
-    startTime: "1970-01-01T00:00:00Z",
-    conditions: [{ type, status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }]
+/** A status that has ended, in both words. */
+const ended = (type: "Complete" | "Failed", at: string) => {
+  const condition = { status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }
+  return {
+    status: {
+      startTime: at,
+      ...(type === "Complete" ? { completionTime: at } : {}),
+      conditions: [
+        { type: type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget", ...condition },
+        { type, ...condition }
+      ]
+    }
   }
-})
+}
 
 const exists = Effect.flatMap(ClusterTest, (cluster) =>
   Effect.map(cluster.snapshot(Job), (jobs) => jobs.map(({ metadata }) => metadata.name))

@@ -28,11 +28,12 @@ export const object = (kind: Kind, object: JsonObject, before?: JsonObject): voi
   if (errors.length > 0) throw Refusal.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
 }
 
-/** The same for writes through a subresource: the metadata, and the ephemeral containers where they are what is written. */
+/** The same for writes through a subresource: the metadata, and what is written: ephemeral containers or a status. */
 export const part = (kind: Kind, subresource: string, object: JsonObject, before: JsonObject): void => {
   const errors = ofMetadata(kind, object)
   custom.check(errors, kind, object, before)
   if (subresource === "ephemeralcontainers") rulesOf(kind).ephemeral?.(errors, object, before)
+  if (subresource === "status") rulesOf(kind).status?.(errors, object, before)
   if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
 }
 

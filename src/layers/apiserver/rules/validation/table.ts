@@ -12,6 +12,7 @@ import * as data from "./data.ts"
 import * as definitions from "./definitions.ts"
 import * as ingresses from "./ingresses.ts"
 import * as jobs from "./jobs.ts"
+import { jobStatus } from "./jobStatus.ts"
 import * as networking from "./networking.ts"
 import * as pods from "./pods.ts"
 import * as services from "./services.ts"
@@ -26,6 +27,8 @@ export interface Rules {
   /** New objects only, after `check`. */
   readonly create?: (errors: Errors, object: JsonObject) => void
   readonly change?: (errors: Errors, object: JsonObject, before: JsonObject) => void
+  /** Writes of the status alone. */
+  readonly status?: (errors: Errors, object: JsonObject, before: JsonObject) => void
   /** Everything about a write of the ephemeral containers, which go past the other rules. */
   readonly ephemeral?: (errors: Errors, object: JsonObject, before: JsonObject) => void
 }
@@ -38,7 +41,7 @@ const table: ReadonlyMap<string, Rules> = new Map(
     "apps/StatefulSet": { check: workloads.statefulSet, change: workloads.statefulSetUpdate },
     "apps/DaemonSet": { check: workloads.daemonSet, change: workloads.sameSelector },
     ReplicationController: { check: workloads.replicationController },
-    "batch/Job": { check: jobs.job, change: jobs.jobUpdate },
+    "batch/Job": { check: jobs.job, change: jobs.jobUpdate, status: jobStatus },
     "batch/CronJob": { check: jobs.cronJob, create: jobs.newCronJob, change: jobs.cronJobUpdate },
     "policy/PodDisruptionBudget": { check: jobs.disruptionBudget },
     Service: { check: services.service, change: services.serviceUpdate },
