@@ -99,13 +99,8 @@ const carryOut = (state: State, look: Look, step: Manage.Step, now: number): Eff
   switch (step._tag) {
     case "Nothing":
       return Effect.succeed({ outcome: Tracking.untouched(look), action: "tracking" })
-    // Says that nobody is active, as the reference does, although others may be.
     case "Wait":
-      return Effect.succeed({
-        outcome: { ...Tracking.untouched(look), active: 0 },
-        action: "pods_created",
-        wait: step.millis
-      })
+      return Effect.succeed({ outcome: Tracking.untouched(look), action: "tracking", wait: step.millis })
     case "Create":
       return create(state, look, step, now)
     case "Delete":

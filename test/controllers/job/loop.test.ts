@@ -57,7 +57,7 @@ const mutants: ReadonlyArray<Mutant> = [
   {
     title: "an index that has succeeded is forgotten",
     file: "plan/tracking.ts",
-    find: "if (!Indexes.has(progress.counted, index)) indexes.push(index)",
+    find: "if (isNewIn(progress, index)) indexes.push(index)",
     replace: ""
   },
   {

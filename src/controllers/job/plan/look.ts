@@ -27,7 +27,7 @@ export interface Gathered {
 
 /** What an indexed Job has done, by index. */
 export interface Progress {
-  /** As the status says it. */
+  /** As the status says it. No index is among those that have succeeded and those that have failed. */
   readonly counted: Indexes.Indexes
   /** Those, and the indexes of pods that have succeeded. */
   readonly succeeded: Indexes.Indexes
@@ -103,26 +103,23 @@ const isFresh = (job: Job, pod: Pod, { failed, succeeded }: Uncounted): boolean 
   (!Spec.isIndexed(job) || Pods.validIndexOf(pod, job) !== undefined)
 
 const progressOf = (job: Job, tracked: ReadonlyArray<Pod>, uncounted: Uncounted): Progress => {
-  const indexesOf = (holds: (pod: Pod) => boolean): Indexes.Indexes =>
-    Indexes.of(tracked.flatMap((pod) => (holds(pod) ? (Pods.validIndexOf(pod, job) ?? []) : [])))
+  const indexesOf = (done: Indexes.Indexes, holds: (pod: Pod) => boolean): Indexes.Indexes =>
+    Indexes.of(
+      tracked.flatMap((pod) => {
+        const index = Pods.validIndexOf(pod, job)
+        return index === undefined || Indexes.has(done, index) || !holds(pod) ? [] : index
+      })
+    )
   const count = Spec.indexCount(job)
-  const counted = Indexes.parse(job.status?.completedIndexes, count)
   const limit = Spec.backoffLimitPerIndex(job)
-  return {
-    counted,
-    // A pod that is counted as failed has not succeeded, however it ended after that.
-    succeeded: Indexes.union(
-      counted,
-      indexesOf((pod) => Pods.hasSucceeded(pod) && !uncounted.failed.has(Pods.uidOf(pod)))
-    ),
-    failed:
-      limit === undefined
-        ? undefined
-        : Indexes.union(
-            Indexes.parse(job.status?.failedIndexes, count),
-            indexesOf((pod) => failsIndex(job, pod, limit))
-          )
-  }
+  const counted = Indexes.parse(job.status?.completedIndexes, count)
+  const given = limit === undefined ? Indexes.empty : Indexes.parse(job.status?.failedIndexes, count)
+  // A pod that is counted as failed has not succeeded, however it ended after that; nor has an index that was given up.
+  const isSuccess = (pod: Pod): boolean => Pods.hasSucceeded(pod) && !uncounted.failed.has(Pods.uidOf(pod))
+  const succeeded = Indexes.union(counted, indexesOf(given, isSuccess))
+  if (limit === undefined) return { counted, succeeded, failed: undefined }
+  const failed = indexesOf(succeeded, (pod) => failsIndex(job, pod, limit))
+  return { counted, succeeded, failed: Indexes.union(given, failed) }
 }
 
 /** Its failure is the last that its index may have, or the policy says so. */

@@ -125,7 +125,7 @@ const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.
     if (counts && Pods.hasSucceeded(pod)) {
       // The index is enough to know it by.
       if (progress !== undefined && index !== undefined) {
-        if (!Indexes.has(progress.counted, index)) indexes.push(index)
+        if (isNewIn(progress, index)) indexes.push(index)
       } else if (!uncounted.succeeded.has(uid)) succeeded.push(uid)
     } else if (counts && (Pods.hasFailed(pod, job) || verdict?.ends === "Failed")) {
       const { action, counts: isCounted } = FailurePolicy.match(job, pod)
@@ -138,6 +138,9 @@ const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.
   const uncountedTerminatedPods = uncountedFrom(succeeded, failed)
   return { status: { ...withIndexes(known, look, indexes), uncountedTerminatedPods }, removable, isFull, actions }
 }
+
+const isNewIn = ({ counted, succeeded }: NonNullable<Look["progress"]>, index: number): boolean =>
+  Indexes.has(succeeded, index) && !Indexes.has(counted, index)
 
 /** A pod that nothing more is expected of: the Job ends or goes, or the pod has ended and its failures are on its successor. */
 const isRemovable = ({ job, retained }: Look, verdict: Verdict.Verdict | undefined, pod: Pod): boolean => {
