@@ -12,6 +12,8 @@ import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
 import * as Deployment from "./Deployment.ts"
 import * as EcsBinding from "./EcsBinding.ts"
+import * as Endpoints from "./Endpoints.ts"
+import * as EndpointSlice from "./EndpointSlice.ts"
 import * as GarbageCollector from "./GarbageCollector.ts"
 import * as Job from "./Job.ts"
 import * as Memcached from "./Memcached.ts"
@@ -34,6 +36,9 @@ export interface Settings {
   readonly replicationControllerSyncs?: number | undefined
   readonly jobSyncs?: number | undefined
   readonly ttlAfterFinishedSyncs?: number | undefined
+  readonly endpointSyncs?: number | undefined
+  readonly serviceEndpointSyncs?: number | undefined
+  readonly maxEndpointsPerSlice?: number | undefined
   readonly gcSyncs?: number | undefined
   readonly namespaceSyncs?: number | undefined
   readonly namespaceSyncPeriod?: Duration.Duration | undefined
@@ -112,6 +117,23 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     account: "ttl-after-finished-controller",
     aliases: ["ttl-after-finished-controller"],
     summary: "deletes Jobs some time after they have ended"
+  },
+  {
+    ...core,
+    controller: Endpoints.make({ concurrency: settings.endpointSyncs }),
+    account: "endpoint-controller",
+    aliases: ["endpoints-controller"],
+    summary: "keeps the addresses of the pods behind each Service in one object of its name"
+  },
+  {
+    ...core,
+    controller: EndpointSlice.make({
+      concurrency: settings.serviceEndpointSyncs,
+      maxEndpointsPerSlice: settings.maxEndpointsPerSlice
+    }),
+    account: "endpointslice-controller",
+    aliases: ["endpointslice-controller"],
+    summary: "keeps the same addresses in slices, from where every node reads them"
   },
   {
     controller: PodCount.make(settings.podCount),

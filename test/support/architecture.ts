@@ -226,10 +226,10 @@ const within = (path: string, file: string): boolean => (path.endsWith("/") ? fi
 const controllerOf = (room: Room, file: string): string =>
   (file.slice(room.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
 
-/** What the pod-owning loops share; it knows none of them. */
-const sharedByControllers = "workload"
+/** What several loops share - about nodes, about Services, about owners of pods; it knows none of them. */
+const sharedByControllers = new Set(["nodes", "services", "workload"])
 
-const isSibling = (from: string, to: string): boolean => from !== to && to !== sharedByControllers
+const isSibling = (from: string, to: string): boolean => from !== to && !sharedByControllers.has(to)
 
 const resolve = (file: string, specifier: string): string => {
   const parts = file.split("/").slice(0, -1)

@@ -40,6 +40,14 @@ export const settings = {
   replicationControllerSyncs: syncs("concurrent-rc-syncs", 5, "ReplicationControllers"),
   jobSyncs: syncs("concurrent-job-syncs", 5, "Jobs"),
   ttlAfterFinishedSyncs: syncs("concurrent-ttl-after-finished-syncs", 5, "Jobs that have ended"),
+  endpointSyncs: syncs("concurrent-endpoint-syncs", 5, "Services whose Endpoints are"),
+  serviceEndpointSyncs: syncs("concurrent-service-endpoint-syncs", 5, "Services whose EndpointSlices are"),
+  maxEndpointsPerSlice: Setting.make(Codecs.integer({ min: 1, max: 1000, expected: "a number from 1 to 1000" }), {
+    name: "max-endpoints-per-slice",
+    group: "tuning",
+    description: "Endpoints in one EndpointSlice, at most",
+    default: "100"
+  }),
   gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
   namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
   namespaceSyncPeriod: Setting.make(Codecs.interval, {
@@ -70,6 +78,8 @@ const own = {
   replicationControllerSyncs: "ReplicationController",
   jobSyncs: "Job.batch",
   ttlAfterFinishedSyncs: "Job.batch",
+  endpointSyncs: "Service",
+  serviceEndpointSyncs: "Service",
   gcSyncs: undefined,
   namespaceSyncs: "Namespace"
 } as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
@@ -98,6 +108,8 @@ export const syncsOf = ({
     replicationControllerSyncs: of("replicationControllerSyncs"),
     jobSyncs: of("jobSyncs"),
     ttlAfterFinishedSyncs: of("ttlAfterFinishedSyncs"),
+    endpointSyncs: of("endpointSyncs"),
+    serviceEndpointSyncs: of("serviceEndpointSyncs"),
     gcSyncs: of("gcSyncs"),
     namespaceSyncs: of("namespaceSyncs")
   }

@@ -84,6 +84,8 @@ describe("how many at once, from the settings", () => {
       replicationControllerSyncs: 5,
       jobSyncs: 5,
       ttlAfterFinishedSyncs: 5,
+      endpointSyncs: 5,
+      serviceEndpointSyncs: 5,
       gcSyncs: 20,
       namespaceSyncs: 10
     }))
@@ -101,6 +103,8 @@ describe("how many at once, from the settings", () => {
         replicationControllerSyncs: 6,
         jobSyncs: 6,
         ttlAfterFinishedSyncs: 6,
+        endpointSyncs: 6,
+        serviceEndpointSyncs: 6,
         gcSyncs: 6,
         namespaceSyncs: 6
       }

@@ -1,0 +1,74 @@
+/**
+ * endpointslice: keeps the addresses behind each Service in slices of a hundred, from where every node reads them. What a sync does is decided
+ * in `endpointslice/`, what it shares with `endpoint` is in `services/`; here is what it reads and may do. Source: spec F.3.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Books from "./endpointslice/books.ts"
+import type { Memory, Ports } from "./endpointslice/ports.ts"
+import * as Slices from "./endpointslice/slices.ts"
+import * as Sync from "./endpointslice/sync.ts"
+import * as Triggers from "./endpointslice/triggers.ts"
+import * as Selection from "./services/selection.ts"
+import * as Watching from "./services/watching.ts"
+
+export interface Options {
+  /** How many Services are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+  /** Endpoints in a slice, at most; 100 unless said otherwise. The API takes no more than 1,000. */
+  readonly maxEndpointsPerSlice?: number | undefined
+}
+
+/** Of the slice that is meant, and of no namesake. */
+const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "endpointslice",
+    component: "endpoint-slice-controller",
+    for: Service,
+    access: [
+      Access.read(Service),
+      Access.read(Pod),
+      Access.read(Node),
+      Access.read(EndpointSlice),
+      Access.create(EndpointSlice),
+      Access.update(EndpointSlice),
+      Access.remove(EndpointSlice),
+      Access.record
+    ],
+    concurrency: options.concurrency ?? 5,
+    backoff: { base: "1 second", max: "1000 seconds" },
+    retries: 15,
+    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
+    body: ({ client, events, queue, store }) =>
+      Effect.sync(() => {
+        const ports: Ports = {
+          services: store(Service),
+          pods: store(Pod),
+          nodes: store(Node),
+          slices: store(EndpointSlice),
+          create: (draft) => client.create(EndpointSlice, draft),
+          update: (slice) => client.update(EndpointSlice, slice),
+          remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
+          events,
+          queue
+        }
+        const table = Selection.makeTable()
+        const memory: Memory = { table, books: Books.make(), limit: options.maxEndpointsPerSlice ?? 100 }
+        const sync = Sync.sync(ports, memory)
+        return {
+          sources: [
+            Controller.watch(Service, Watching.services(table)),
+            Controller.watch(Pod, Watching.pods(table), { indexes: [Selection.byLabel, Triggers.byNode] }),
+            Controller.watch(Node, Triggers.nodes(ports, memory)),
+            Controller.watch(EndpointSlice, Triggers.slices(ports, memory), { indexes: [Slices.byService] })
+          ],
+          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)
+        }
+      })
+  })

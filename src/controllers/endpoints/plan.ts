@@ -1,0 +1,71 @@
+/**
+ * Whether the Endpoints of a Service have to be written, and how. Pure and total; carried out, it asks for nothing the next time. That
+ * something has been waiting to be shown is no reason to write by itself. Source: spec F.2.
+ */
+import type { Draft } from "../../kube/Meta.ts"
+import type { Endpoints, Pod, Service } from "../../kube/resources.ts"
+import * as TriggerTime from "../services/triggerTime.ts"
+import * as Subsets from "./subsets.ts"
+
+const managedBy = "endpoints.kubernetes.io/managed-by"
+const headless = "service.kubernetes.io/headless"
+export const overCapacity = "endpoints.kubernetes.io/over-capacity"
+/** Its Endpoints are the lock of an election of old and nobody's list of addresses. */
+export const leader = "control-plane.alpha.kubernetes.io/leader"
+
+export type Plan =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Create"; readonly draft: Draft<Endpoints> }
+  | { readonly _tag: "Update"; readonly endpoints: Endpoints }
+
+const none: Plan = { _tag: "None" }
+
+export interface Gathered {
+  readonly service: Service
+  /** Those that the Service selects. */
+  readonly pods: ReadonlyArray<Pod>
+  readonly current: Endpoints | undefined
+  /** The trigger time as text. */
+  readonly time: string | undefined
+}
+
+export const plan = ({ current, pods, service, time }: Gathered): Plan => {
+  const { isTruncated, subsets } = Subsets.truncate(Subsets.of(service, pods))
+  const labels = labelsOf(service)
+  const metadata = {
+    labels,
+    annotations: annotate(TriggerTime.annotate(current?.metadata.annotations, time), isTruncated)
+  }
+  if (current === undefined) {
+    const { name, namespace } = service.metadata
+    const draft = { metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...metadata }, subsets }
+    return { _tag: "Create", draft }
+  }
+  const isSame =
+    isSameMap(current.metadata.labels, labels) &&
+    current.metadata.annotations?.[overCapacity] === metadata.annotations[overCapacity] &&
+    Subsets.canonical(current.subsets ?? []) === Subsets.canonical(subsets)
+  if (isSame) return none
+  return { _tag: "Update", endpoints: { ...current, metadata: { ...current.metadata, ...metadata }, subsets } }
+}
+
+/** The Service's own, and what says whose they are. */
+const labelsOf = ({ metadata, spec }: Service): Record<string, string> => {
+  const { [headless]: _, ...own } = metadata.labels ?? {}
+  const ip = spec?.clusterIP ?? ""
+  return {
+    ...own,
+    ...(ip === "" || ip === "None" ? { [headless]: "" } : {}),
+    [managedBy]: "endpoint-controller"
+  }
+}
+
+const annotate = (annotations: Record<string, string>, isTruncated: boolean): Record<string, string> => {
+  const { [overCapacity]: _, ...others } = annotations
+  return isTruncated ? { ...others, [overCapacity]: "truncated" } : others
+}
+
+const isSameMap = (a: Readonly<Record<string, string>> = {}, b: Readonly<Record<string, string>> = {}): boolean => {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}

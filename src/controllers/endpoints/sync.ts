@@ -1,0 +1,107 @@
+/**
+ * One sync of a Service's Endpoints: gathers from the cache, plans, writes at most once. What belonged to a Service that is gone is deleted. Source:
+ * spec F.2.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as ApiError from "../../kube/ApiError.ts"
+import type * as Key from "../../kube/Key.ts"
+import type { Draft, KubeObject } from "../../kube/Meta.ts"
+import type { Endpoints, Pod, Service } from "../../kube/resources.ts"
+import type { EventSink } from "../../layers/Recorder.ts"
+import type * as Store from "../../streams/Store.ts"
+import * as Selection from "../services/selection.ts"
+import * as TriggerTime from "../services/triggerTime.ts"
+import * as Plan from "./plan.ts"
+import * as Subsets from "./subsets.ts"
+
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
+
+/** What the loop reads and does; nothing here knows where it goes. */
+export interface Ports {
+  readonly services: Store.Readable<Service>
+  readonly pods: Store.Readable<Pod>
+  readonly endpoints: Store.Readable<Endpoints>
+  readonly create: (draft: Draft<Endpoints>) => Call<Endpoints>
+  readonly update: (endpoints: Endpoints) => Call<Endpoints>
+  readonly remove: (endpoints: Endpoints) => Call<unknown>
+  readonly events: EventSink
+}
+
+/** What one run of the loop remembers. */
+export interface Memory {
+  readonly table: Selection.Table
+  /** What the last sync of each Service knew. */
+  readonly times: Map<Key.Key, TriggerTime.State>
+}
+
+const changes = Metric.counter("endpoint_controller_changes", {
+  description: "Writes of Endpoints, by operation",
+  incremental: true
+})
+
+const changed = (operation: "create" | "update" | "delete", addresses: number): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(Metric.withAttributes(changes, { operation }), 1),
+    Effect.annotateLogs(Effect.logDebug("Wrote the Endpoints of a Service"), { operation, addresses })
+  )
+
+export const sync =
+  (ports: Ports, { table, times }: Memory) =>
+  (key: Key.Key): Call<void> =>
+    Effect.suspend(() => {
+      const service = ports.services.get(key)
+      const current = ports.endpoints.get(key)
+      if (service === undefined) {
+        times.delete(key)
+        return current === undefined ? Effect.void : remove(ports, current)
+      }
+      if (Selection.selectorOf(service) === undefined) return Effect.void
+      const pods = Selection.podsOf(ports.pods, table, service)
+      const { state, time } = TriggerTime.step(times.get(key), service, pods)
+      const plan = Plan.plan({ service, pods, current, time })
+      return Effect.tap(apply(ports, service, plan), () => Effect.sync(() => times.set(key, state)))
+    })
+
+const remove = (ports: Ports, current: Endpoints): Call<void> =>
+  ports.remove(current).pipe(
+    Effect.andThen(changed("delete", 0)),
+    Effect.catchIf(
+      (error) => ApiError.hasReason(error, "NotFound"),
+      () => Effect.void
+    )
+  )
+
+const apply = (ports: Ports, service: Service, plan: Plan.Plan): Call<void> => {
+  const { name, namespace } = service.metadata
+  switch (plan._tag) {
+    case "None":
+      return Effect.void
+    case "Create":
+      return ports.create(plan.draft).pipe(
+        Effect.tapError((error) => {
+          const why = `Failed to create endpoint for service ${namespace}/${name}: ${error.detail}`
+          // Nothing can be created there any more, and the Service will go too.
+          if (ApiError.isNamespaceTerminating(error)) return Effect.void
+          return ports.events.warning(named(service), "FailedToCreateEndpoint", why)
+        }),
+        Effect.andThen((created) => changed("create", Subsets.size(created.subsets ?? []))),
+        Effect.catchIf(ApiError.isNamespaceTerminating, () => Effect.void)
+      )
+    case "Update":
+      return ports.update(plan.endpoints).pipe(
+        Effect.tapError((error) => {
+          const why = `Failed to update endpoint ${namespace}/${name}: ${error.detail}`
+          return ports.events.warning(plan.endpoints, "FailedToUpdateEndpoint", why)
+        }),
+        Effect.andThen((updated) => changed("update", Subsets.size(updated.subsets ?? [])))
+      )
+  }
+}
+
+/** Endpoints that do not exist yet, for an event about them. */
+const named = ({ metadata: { name, namespace } }: Service): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Endpoints",
+  metadata: { name, ...(namespace === undefined ? {} : { namespace }) }
+})

@@ -1,0 +1,32 @@
+/** What the slice loop reads and does; nothing here knows where it goes. */
+import type * as Effect from "effect/Effect"
+import type { ApiError } from "../../kube/ApiError.ts"
+import type { Draft } from "../../kube/Meta.ts"
+import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
+import type { EventSink } from "../../layers/Recorder.ts"
+import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
+import type * as Store from "../../streams/Store.ts"
+import type * as Selection from "../services/selection.ts"
+import type { Books } from "./books.ts"
+
+type Call<A> = Effect.Effect<A, ApiError>
+
+export interface Ports {
+  readonly services: Store.Readable<Service>
+  readonly pods: Store.Readable<Pod>
+  readonly nodes: Store.Readable<Node>
+  readonly slices: Store.Readable<EndpointSlice>
+  readonly create: (draft: Draft<EndpointSlice>) => Call<EndpointSlice>
+  readonly update: (slice: EndpointSlice) => Call<EndpointSlice>
+  readonly remove: (slice: EndpointSlice) => Call<unknown>
+  readonly events: EventSink
+  readonly queue: Pick<KeyedQueue, "addWithUnsafe">
+}
+
+/** What one run of the loop remembers and is told. */
+export interface Memory {
+  readonly table: Selection.Table
+  readonly books: Books
+  /** Endpoints in a slice, at most. */
+  readonly limit: number
+}

@@ -1,0 +1,65 @@
+/**
+ * Which Services a change of a slice or of a node asks for. A slice asks for its Service when somebody else wrote or deleted it, a second
+ * later, so that two who write do not chase each other; our own writes ask for nothing. A node asks for the Services of its pods when it is
+ * first seen and when its zone changes. Source: spec F.3.
+ */
+import type * as Key from "../../kube/Key.ts"
+import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
+import type { Index } from "../../layers/Cache.ts"
+import type * as Trigger from "../../streams/trigger.ts"
+import * as Pods from "../services/pods.ts"
+import type { Memory, Ports } from "./ports.ts"
+import * as Slices from "./slices.ts"
+
+/** Milliseconds. Source: endpointSliceChangeMinSyncDelay. */
+export const patience = 1000
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const slices =
+  ({ queue, services }: Pick<Ports, "queue" | "services">, { books }: Memory): Trigger.Trigger<EndpointSlice> =>
+  (delta) => {
+    const ask = (service: Key.Key | undefined): void => {
+      if (service !== undefined && services.get(service) !== undefined)
+        queue.addWithUnsafe(service, { after: patience })
+    }
+    const { object } = delta
+    const service = Slices.serviceOf(object)
+    if (delta._tag === "Deleted") {
+      if (service === undefined || !books.observeDeletion(service, object)) ask(service)
+      return none
+    }
+    // What was there before us is looked at with its Service.
+    if (delta._tag === "Created" && delta.initial) return none
+    if (delta._tag === "Updated") {
+      if (delta.previous === object) return none
+      const before = Slices.serviceOf(delta.previous)
+      if (before !== service) ask(before)
+    }
+    if (service !== undefined && !books.isKnown(service, object)) ask(service)
+    return none
+  }
+
+/** Value: the node of a pod that has something to offer. */
+export const byNode: Index<Pod> = {
+  name: "services/node",
+  of: (pod) => {
+    const node = pod.spec?.nodeName ?? ""
+    return node !== "" && Pods.contributes(pod, { includeTerminating: true }) ? [node] : nowhere
+  }
+}
+
+const nowhere: ReadonlyArray<string> = []
+
+export const nodes =
+  ({ pods }: Pick<Ports, "pods">, { table }: Memory): Trigger.Trigger<Node> =>
+  (delta) => {
+    if (delta._tag === "Deleted") return none
+    if (delta._tag === "Updated" && zoneOf(delta.previous) === zoneOf(delta.object)) return none
+    const concerned = new Set<Key.Key>()
+    for (const { metadata } of pods.byIndex(byNode.name, delta.object.metadata.name))
+      for (const service of table.matching(metadata.namespace, metadata.labels)) concerned.add(service)
+    return [...concerned]
+  }
+
+const zoneOf = ({ metadata }: Node): string | undefined => metadata.labels?.["topology.kubernetes.io/zone"]
