@@ -6,10 +6,12 @@
 import type * as Duration from "effect/Duration"
 import type * as Schedule from "effect/Schedule"
 import type * as Selector from "../kube/Selector.ts"
+import type { CloudProvider } from "../layers/CloudProvider.ts"
 import type { Discovery } from "../layers/Discovery.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
+import * as CloudNodeLifecycle from "./CloudNodeLifecycle.ts"
 import * as Deployment from "./Deployment.ts"
 import * as EcsBinding from "./EcsBinding.ts"
 import * as Endpoints from "./Endpoints.ts"
@@ -18,11 +20,13 @@ import * as GarbageCollector from "./GarbageCollector.ts"
 import * as Job from "./Job.ts"
 import * as Memcached from "./Memcached.ts"
 import * as Namespace from "./Namespace.ts"
+import * as NodeLifecycle from "./NodeLifecycle.ts"
 import * as PodCount from "./PodCount.ts"
 import * as PodGC from "./PodGC.ts"
 import * as ReplicaSet from "./ReplicaSet.ts"
 import * as ReplicationController from "./ReplicationController.ts"
 import * as ServiceAccount from "./ServiceAccount.ts"
+import * as TaintEviction from "./TaintEviction.ts"
 import * as TtlAfterFinished from "./TtlAfterFinished.ts"
 
 /** What the command line can say about controllers; the defaults are theirs. */
@@ -43,6 +47,13 @@ export interface Settings {
   readonly namespaceSyncs?: number | undefined
   readonly namespaceSyncPeriod?: Duration.Duration | undefined
   readonly terminatedPodThreshold?: number | undefined
+  readonly nodeMonitorPeriod?: Duration.Duration | undefined
+  readonly nodeMonitorGracePeriod?: Duration.Duration | undefined
+  readonly nodeStartupGracePeriod?: Duration.Duration | undefined
+  readonly nodeEvictionRate?: number | undefined
+  readonly secondaryNodeEvictionRate?: number | undefined
+  readonly largeClusterSizeThreshold?: number | undefined
+  readonly unhealthyZoneThreshold?: number | undefined
   readonly memcachedImage?: string | undefined
 }
 
@@ -50,7 +61,7 @@ export interface Settings {
 const core = { byDefault: "embedded", group: "core" } as const
 
 /** In the order in which they are started. */
-export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | KubeClient>> => [
+export const roster = (settings: Settings): ReadonlyArray<Entry<CloudProvider | Discovery | KubeClient>> => [
   {
     ...core,
     needsAllNamespaces: true,
@@ -136,6 +147,28 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     summary: "keeps the same addresses in slices, from where every node reads them"
   },
   {
+    ...core,
+    needsAllNamespaces: true,
+    controller: NodeLifecycle.make(nodeHealth(settings)),
+    account: "node-controller",
+    aliases: ["node-lifecycle-controller"],
+    summary: "says of nodes that nobody hears of that they are not ready, and lets pods leave them"
+  },
+  {
+    ...core,
+    needsAllNamespaces: true,
+    controller: TaintEviction.make(),
+    account: "node-controller",
+    aliases: ["taint-eviction-controller"],
+    summary: "deletes the pods that do not tolerate their node's taints, or not any longer"
+  },
+  {
+    ...core,
+    controller: CloudNodeLifecycle.make({ period: settings.nodeMonitorPeriod }),
+    aliases: ["cloud-node-lifecycle-controller"],
+    summary: "deletes nodes whose machines the cloud does not have any more"
+  },
+  {
     controller: PodCount.make(settings.podCount),
     byDefault: "on",
     summary: "labels the control-plane nodes with the number of pods and records it on each pod"
@@ -152,3 +185,13 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<Discovery | Kube
     summary: "marks every EcsBinding as looked at"
   }
 ]
+
+const nodeHealth = (settings: Settings): NodeLifecycle.Options => ({
+  period: settings.nodeMonitorPeriod,
+  grace: settings.nodeMonitorGracePeriod,
+  startupGrace: settings.nodeStartupGracePeriod,
+  rate: settings.nodeEvictionRate,
+  secondaryRate: settings.secondaryNodeEvictionRate,
+  largeZone: settings.largeClusterSizeThreshold,
+  unhealthyShare: settings.unhealthyZoneThreshold
+})

@@ -11,6 +11,7 @@ import { roster } from "../../src/controllers/roster.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Deployment, Lease, Namespace, Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { CloudProvider } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Leadership } from "../../src/layers/Leadership.ts"
@@ -102,7 +103,10 @@ const manager = Effect.gen(function* () {
     controllers: of(undefined),
     groups: [{ leadership: yield* lead("core"), controllers: of("core") }],
     onLost: "rejoin"
-  }).pipe(Effect.provideService(Leadership, yield* lead("own")))
+  }).pipe(
+    Effect.provideService(Leadership, yield* lead("own")),
+    Effect.provide(CloudProvider.layerMemory(() => ({})))
+  )
 })
 
 describe("a manager that runs for days", () => {

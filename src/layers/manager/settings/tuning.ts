@@ -7,6 +7,7 @@ import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Concurrency from "../roster/concurrency.ts"
 import type * as Controllers from "./controllers.ts"
+import * as Nodes from "./nodes.ts"
 
 /** How many keys of one loop at once. */
 const syncs = (name: string, initial: number, what: string) =>
@@ -62,6 +63,7 @@ export const settings = {
     description: "So many terminated pods are kept; 0 and less keep all",
     default: "12500"
   }),
+  ...Nodes.settings,
   memcachedImage: Setting.make(Codecs.text("image"), {
     name: "memcached-image",
     env: "MEMCACHED_IMAGE",

@@ -1,0 +1,87 @@
+/**
+ * cloud-node-lifecycle: asks the cloud about the machines of nodes that are not ready. A node whose machine is gone is deleted; one whose machine is
+ * switched off says so with a taint, until it is ready again. Only where cloud loops run. Source: spec G.4.4.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Schedule from "effect/Schedule"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import { Node } from "../kube/resources.ts"
+import { CloudProvider, type NodeRef } from "../layers/CloudProvider.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Plan from "./cloudnodelifecycle/plan.ts"
+import * as Nodes from "./nodes/node.ts"
+
+export interface Options {
+  /** Between two looks. `--node-monitor-period`, 5 s. */
+  readonly period?: Duration.Input | undefined
+}
+
+const access = [Access.read(Node), Access.get(Node), Access.patch(Node), Access.remove(Node), Access.record] as const
+
+type Tools = Controller.Tools<(typeof access)[number]>
+
+const deletions = Metric.counter("cloud_node_lifecycle_nodes_deleted_total", {
+  description: "Nodes that were deleted because the cloud has no such machine",
+  incremental: true
+})
+
+/** Nodes asked about at once. */
+const atOnce = 8
+
+export const make = (options: Options = {}) =>
+  Controller.scheduled({
+    name: "cloud-node-lifecycle",
+    component: "cloud-node-lifecycle-controller",
+    cloud: true,
+    access,
+    schedule: Schedule.spaced(options.period ?? "5 seconds"),
+    run: (tools) =>
+      Effect.flatMap(tools.cache.list(Node), (nodes) =>
+        Effect.forEach(nodes, (node) => look(tools, node), { concurrency: atOnce, discard: true })
+      )
+  })
+
+const look = Effect.fnUntraced(
+  function* (tools: Tools, node: Node) {
+    const word = Plan.isInDoubt(node) ? yield* ask(node) : "there"
+    if (word === "gone") return yield* remove(tools, node)
+    const calls: Nodes.Calls = {
+      live: (name) => tools.client.get(Node, { name }),
+      patch: (name, patch) => tools.client.patch(Node, { name }, patch)
+    }
+    if (yield* Nodes.write(calls, node, (one) => Plan.taints(one, word))) {
+      yield* Effect.logInfo(word === "off" ? "The machine of a node is switched off" : "The machine of a node is on")
+    }
+  },
+  (effect, _, { metadata: { name } }) =>
+    effect.pipe(
+      Effect.catch((error) => Effect.logWarning(`Cannot look after the machine of a node: ${error.message}`)),
+      Effect.annotateLogs({ node: name })
+    )
+)
+
+const ask = Effect.fnUntraced(function* ({ metadata: { name }, spec }: Node) {
+  const cloud = yield* CloudProvider
+  const node: NodeRef = { name, providerId: spec?.providerID }
+  if (!(yield* cloud.exists(node))) return "gone"
+  return (yield* cloud.isShutDown(node)) ? "off" : "there"
+})
+
+const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Node) {
+  const { name, uid } = node.metadata
+  const message = `Deleting node ${name} because it does not exist in the cloud provider`
+  yield* events.normal(node, "DeletingNode", message)
+  const preconditions = uid === undefined ? undefined : { uid }
+  yield* client.delete(Node, { name }, { preconditions }).pipe(
+    Effect.tap(() => Metric.update(deletions, 1)),
+    Effect.tap(() => Effect.logInfo("Deleted a node whose machine is gone")),
+    // Gone, or another one by the same name.
+    Effect.catchIf(
+      (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
+      () => Effect.void
+    )
+  )
+})

@@ -1,0 +1,97 @@
+/**
+ * nodelifecycle: says of nodes that nobody hears of that they are not ready, and lets pods leave them: at once no new ones come, and after the
+ * rate of the zone has had its say the old ones go. What a look decides is decided in `nodelifecycle/`; here is what it reads and may do.
+ * Source: spec G.4.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { Lease, Node, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Books from "./nodelifecycle/books.ts"
+import * as GiveUp from "./nodelifecycle/giveUp.ts"
+import * as Look from "./nodelifecycle/look.ts"
+import type { Ports, Settings } from "./nodelifecycle/ports.ts"
+import * as Tidy from "./nodelifecycle/tidy.ts"
+import * as Triggers from "./nodelifecycle/triggers.ts"
+import * as Nodes from "./nodes/node.ts"
+
+export interface Options {
+  /** Between two looks at all nodes. `--node-monitor-period`, 5 s. */
+  readonly period?: Duration.Input | undefined
+  /** How long a node may be silent. `--node-monitor-grace-period`, 50 s. */
+  readonly grace?: Duration.Input | undefined
+  /** The same for one that has never reported. `--node-startup-grace-period`, 60 s. */
+  readonly startupGrace?: Duration.Input | undefined
+  /** Nodes a second that are given up in a zone. `--node-eviction-rate`, 0.1. */
+  readonly rate?: number | undefined
+  /** The same in a large zone that is partly ill; in a small one it is none. `--secondary-node-eviction-rate`, 0.01. */
+  readonly secondaryRate?: number | undefined
+  /** A zone of more nodes is large. `--large-cluster-size-threshold`, 50. */
+  readonly largeZone?: number | undefined
+  /** Share of nodes, at least three, that makes a zone partly ill. `--unhealthy-zone-threshold`, 0.55. */
+  readonly unhealthyShare?: number | undefined
+}
+
+const settingsOf = (options: Options): Settings => ({
+  period: Duration.toMillis(Duration.fromInputUnsafe(options.period ?? "5 seconds")),
+  grace: Duration.toMillis(Duration.fromInputUnsafe(options.grace ?? "50 seconds")),
+  startupGrace: Duration.toMillis(Duration.fromInputUnsafe(options.startupGrace ?? "1 minute")),
+  normal: options.rate ?? 0.1,
+  secondary: options.secondaryRate ?? 0.01,
+  large: options.largeZone ?? 50,
+  unhealthy: options.unhealthyShare ?? 0.55
+})
+
+/** Asked for again and again: no node can have that name. */
+const lookKey = "*look"
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "nodelifecycle",
+    component: "node-controller",
+    access: [
+      Access.read(Node),
+      Access.get(Node),
+      Access.patch(Node),
+      Access.update(Node, "status"),
+      Access.read(Lease),
+      Access.read(Pod),
+      Access.update(Pod, "status"),
+      Access.record
+    ],
+    concurrency: 8,
+    body: ({ client, events, queue, store }) =>
+      Effect.sync(() => {
+        const settings = settingsOf(options)
+        const books = Books.make(settings)
+        const ports: Ports = {
+          nodes: store(Node),
+          leases: store(Lease),
+          pods: store(Pod),
+          live: (name) => client.get(Node, { name }),
+          patch: (name, patch) => client.patch(Node, { name }, patch),
+          updateStatus: (node) => client.subresource("status").update(Node, node),
+          updatePodStatus: (pod) => client.subresource("status").update(Pod, pod),
+          events,
+          queue
+        }
+        const look = Effect.as(Look.look(ports, books, settings), Reconcile.after(settings.period))
+        const giveUp = GiveUp.giveUp(ports, books)
+        const tidyNode = Tidy.node(ports)
+        const tidyPod = Tidy.pod(ports, books)
+        queue.addUnsafe(lookKey)
+        return {
+          sources: [
+            Controller.watch(Node, Triggers.node),
+            Controller.watch(Pod, Triggers.pod(books), { indexes: [Nodes.byNode] })
+          ],
+          reconcile: ({ key, namespace }) => {
+            if (key === lookKey) return look
+            if (key === Look.linesKey) return giveUp
+            return namespace === undefined ? tidyNode(key) : tidyPod(key)
+          }
+        }
+      })
+  })

@@ -1,0 +1,52 @@
+/**
+ * taint-eviction: deletes the pods of nodes with `NoExecute` taints that do not tolerate them, or not any longer. What becomes of a pod is decided
+ * in `tainteviction/`; here is what it reads and may do. Source: spec G.4.3.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { Node, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Nodes from "./nodes/node.ts"
+import type { Books } from "./tainteviction/books.ts"
+import * as Sync from "./tainteviction/sync.ts"
+import * as Triggers from "./tainteviction/triggers.ts"
+
+export const make = () =>
+  Controller.stateful({
+    name: "taint-eviction",
+    component: "taint-eviction-controller",
+    for: Pod,
+    access: [
+      Access.read(Node),
+      Access.read(Pod),
+      Access.get(Pod),
+      Access.patch(Pod, "status"),
+      Access.remove(Pod),
+      Access.record
+    ],
+    concurrency: 8,
+    body: ({ client, events, store }) =>
+      Effect.sync(() => {
+        const books: Books = new Map()
+        const [nodes, pods] = [store(Node), store(Pod)]
+        const ports: Sync.Ports = {
+          nodes,
+          pods,
+          events,
+          live: ({ metadata }) => client.get(Pod, metadata),
+          patchStatus: ({ metadata }, patch) => client.subresource("status").patch(Pod, metadata, patch),
+          remove: ({ metadata }) => {
+            const { uid } = metadata
+            return client.delete(Pod, metadata, { preconditions: uid === undefined ? undefined : { uid } })
+          }
+        }
+        const sync = Sync.sync(ports, books)
+        return {
+          sources: [
+            Controller.watch(Node, Triggers.node(pods, books)),
+            Controller.watch(Pod, Triggers.pod(nodes, books), { indexes: [Nodes.byNode] })
+          ],
+          reconcile: ({ key }) => sync(key)
+        }
+      })
+  })

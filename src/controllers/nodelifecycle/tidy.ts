@@ -1,0 +1,48 @@
+/**
+ * What is done for a single node or pod as soon as it changes: taints that keep new pods away, the old names of labels, and the readiness of a
+ * pod that came to a node that is not ready. Source: spec G.4.1, G.4.2.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import type * as Key from "../../kube/Key.ts"
+import * as Patch from "../../kube/Patch.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import type { Books } from "./books.ts"
+import * as Pods from "./pods.ts"
+import type { Ports } from "./ports.ts"
+import * as Taints from "./taints.ts"
+import * as Triggers from "./triggers.ts"
+
+/** Somebody else was faster: what they wrote is here soon. */
+const soon = Reconcile.after("100 millis")
+
+export const node = (ports: Ports) =>
+  Effect.fnUntraced(
+    function* (key: Key.Key) {
+      const found = ports.nodes.get(key)
+      if (found === undefined) return Reconcile.done
+      const taints = Taints.scheduling(found)
+      const labels = Taints.labels(found)
+      if (taints === undefined && labels === undefined) return Reconcile.done
+      const { resourceVersion } = found.metadata
+      const body = {
+        metadata: { resourceVersion, ...(labels === undefined ? {} : { labels }) },
+        ...(taints === undefined ? {} : { spec: { taints: taints.length === 0 ? null : taints } })
+      }
+      yield* ports.patch(found.metadata.name, Patch.merge(body))
+      const facts = { node: key, taints: taints?.map(({ effect, key: name }) => `${name}:${effect}`).join(",") }
+      yield* Effect.annotateLogs(Effect.logInfo("A node has taints and labels as its state asks for"), facts)
+      return Reconcile.done
+    },
+    Effect.catchIf(
+      (error) => ApiError.hasReason(error, "Conflict", "NotFound"),
+      (error) => Effect.succeed(ApiError.hasReason(error, "Conflict") ? soon : Reconcile.done)
+    )
+  )
+
+export const pod = (ports: Ports, books: Books) =>
+  Effect.fnUntraced(function* (key: Key.Key) {
+    const found = ports.pods.get(key)
+    if (found === undefined || !Triggers.isDown(books, found.spec?.nodeName ?? "")) return Reconcile.done
+    return (yield* Pods.mark(ports, found)) ? Reconcile.done : Reconcile.after("1 second")
+  })

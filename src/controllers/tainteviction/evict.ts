@@ -1,0 +1,67 @@
+/**
+ * One eviction: the user is told, the pod's status says why it goes, and it is deleted; on the pod that was meant and on none that took its name.
+ * Tried five times in a row, then again as the queue has it. Source: spec G.4.3.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import * as Patch from "../../kube/Patch.ts"
+import type { Pod } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+
+export interface Calls {
+  readonly live: (pod: Pod) => Effect.Effect<Pod, ApiError.ApiError>
+  readonly patchStatus: (pod: Pod, patch: Patch.Patch) => Effect.Effect<Pod, ApiError.ApiError>
+  readonly remove: (pod: Pod) => Effect.Effect<unknown, ApiError.ApiError>
+}
+
+const condition = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "DeletionByTaintManager",
+  message: "Taint manager: deleting due to NoExecute taint"
+} as const
+
+/** What the status of the pod becomes; undefined if it says so already. `now`: milliseconds since 1970. */
+export const verdict = (pod: Pod, now: number): Patch.Patch | undefined => {
+  const before = pod.status?.conditions?.find(({ type }) => type === condition.type)
+  const { message, reason, status } = condition
+  if (before?.status === status && before.reason === reason && before.message === message) return undefined
+  const { generation, uid } = pod.metadata
+  const since = before?.status === status ? before.lastTransitionTime : undefined
+  const observed = generation === undefined ? {} : { observedGeneration: generation }
+  return Patch.strategic({
+    metadata: { uid },
+    status: { conditions: [{ ...condition, ...observed, lastTransitionTime: since ?? Time.format(now) }] }
+  })
+}
+
+/** Answers false if the pod had gone by itself. */
+export const evict = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.ApiError> =>
+  once(calls, pod).pipe(
+    Effect.retry({
+      schedule: Schedule.spaced("10 millis"),
+      times: 4,
+      while: (error) => !ApiError.hasReason(error, "NotFound", "Conflict", "LeaderFenced")
+    }),
+    // Gone, or another one by the same name.
+    Effect.catchIf(
+      (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
+      () => Effect.succeed(false)
+    )
+  )
+
+const once = Effect.fnUntraced(function* (calls: Calls, pod: Pod) {
+  const found = yield* calls.live(pod)
+  if (found.metadata.uid !== pod.metadata.uid) return false
+  const patch = verdict(found, yield* Clock.currentTimeMillis)
+  if (patch !== undefined) yield* calls.patchStatus(found, patch)
+  yield* calls.remove(found)
+  yield* Effect.annotateLogs(Effect.logInfo("Deleted a pod because of a taint of its node"), {
+    pod: Key.of(pod),
+    node: pod.spec?.nodeName
+  })
+  return true
+})

@@ -1,0 +1,72 @@
+/**
+ * Carries out what was decided of a pod, keeps the books and tells the user. A pod that is looked at before it is due is asked for again when
+ * it is. Source: spec G.4.3.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Key from "../../kube/Key.ts"
+import type { Node, Pod } from "../../kube/resources.ts"
+import type { EventSink } from "../../layers/Recorder.ts"
+import * as Monotonic from "../../streams/monotonic.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import type { Readable } from "../../streams/Store.ts"
+import * as Books from "./books.ts"
+import * as Evict from "./evict.ts"
+import * as Metrics from "./metrics.ts"
+import * as Plan from "./plan.ts"
+
+export interface Ports extends Evict.Calls {
+  readonly pods: Readable<Pod>
+  readonly nodes: Readable<Node>
+  readonly events: EventSink
+}
+
+const reason = "TaintManagerEviction"
+
+export const sync = (ports: Ports, books: Books.Books) =>
+  Effect.fnUntraced(function* (key: Key.Key) {
+    const now = Monotonic.millis(yield* Clock.Clock)
+    const pod = ports.pods.get(key)
+    const entry = books.get(key)
+    if (entry !== undefined && entry.pod.metadata.uid !== pod?.metadata.uid) yield* cancel(ports, books, key)
+    if (pod === undefined) return Reconcile.done
+    const node = ports.nodes.get(pod.spec?.nodeName ?? "")
+    const taints = node === undefined ? undefined : Plan.driving(node)
+    const decision = Plan.decide({ pod, taints, scheduled: books.get(key), now: now() })
+    switch (decision._tag) {
+      case "Leave":
+        return Reconcile.done
+      case "Cancel":
+        return yield* Effect.as(cancel(ports, books, key), Reconcile.done)
+      case "Keep":
+        return Reconcile.after(decision.due - now())
+      case "Schedule":
+        books.set(key, Books.entryOf(pod, { since: decision.since, due: decision.due, isDone: false }))
+        return Reconcile.after(decision.due - decision.since)
+      case "Evict":
+        return yield* Effect.as(evict(ports, books, key, pod), Reconcile.done)
+    }
+  })
+
+/** Tells of an eviction that will not be; one that was carried out is only forgotten. */
+const cancel = Effect.fnUntraced(function* ({ events }: Ports, books: Books.Books, key: Key.Key) {
+  const entry = books.get(key)
+  books.delete(key)
+  if (entry !== undefined && !entry.isDone) {
+    yield* events.normal(entry.pod, reason, `Cancelling deletion of Pod ${key}`)
+  }
+})
+
+const evict = Effect.fnUntraced(function* (ports: Ports, books: Books.Books, key: Key.Key, pod: Pod) {
+  const now = Monotonic.millis(yield* Clock.Clock)
+  const before = books.get(key)
+  // It goes earlier than was said.
+  if (before !== undefined && before.due > now()) yield* cancel(ports, books, key)
+  const at = now()
+  const entry = books.get(key) ?? Books.entryOf(pod, { since: at, due: at, isDone: false })
+  if (!entry.isTold) yield* ports.events.normal(pod, reason, `Marking for deletion Pod ${key}`)
+  books.set(key, { ...entry, isTold: true })
+  const isDeleted = yield* Evict.evict(ports, pod)
+  books.set(key, { ...entry, isTold: true, isDone: true })
+  if (isDeleted) yield* Metrics.deleted((now() - entry.due) / 1000)
+})

@@ -1,0 +1,46 @@
+/**
+ * Which changes may change what becomes of a pod: that of its node's taints, of its tolerations, of the node it is on, and its end. Pods of nodes
+ * without taints cost a look at the node. Source: spec G.4.3.
+ */
+import * as Key from "../../kube/Key.ts"
+import type { Node, Pod } from "../../kube/resources.ts"
+import type { Readable } from "../../streams/Store.ts"
+import type * as Trigger from "../../streams/trigger.ts"
+import * as Nodes from "../nodes/node.ts"
+import type { Books } from "./books.ts"
+import * as Plan from "./plan.ts"
+
+const none: ReadonlyArray<Key.Key> = []
+
+const text = (value: unknown): string => JSON.stringify(value ?? [])
+
+/** All pods of the node; without taints only those that were to go. */
+export const node =
+  (pods: Readable<Pod>, books: Books): Trigger.Trigger<Node> =>
+  (delta) => {
+    if (delta._tag === "Deleted") return none
+    const taints = Plan.driving(delta.object)
+    if (delta._tag === "Updated" && text(Plan.driving(delta.previous)) === text(taints)) return none
+    if (taints.length === 0 && books.size === 0) return none
+    const keys = pods.keysByIndex(Nodes.byNode.name, delta.object.metadata.name)
+    return taints.length === 0 ? keys.filter((key) => books.has(key)) : keys
+  }
+
+export const pod =
+  (nodes: Readable<Node>, books: Books): Trigger.Trigger<Pod> =>
+  (delta) => {
+    const { object } = delta
+    const key = Key.of(object)
+    if (!books.has(key)) {
+      const name = object.spec?.nodeName
+      const found = delta._tag === "Deleted" || name === undefined ? undefined : nodes.get(name)
+      if (found === undefined || Plan.driving(found).length === 0) return none
+    }
+    if (delta._tag === "Updated" && isAlike(delta.previous, object)) return none
+    return [key]
+  }
+
+const isAlike = (a: Pod, b: Pod): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.spec?.nodeName === b.spec?.nodeName &&
+  text(a.spec?.tolerations) === text(b.spec?.tolerations)
