@@ -127,6 +127,11 @@ export interface Declared<
   readonly backoff?: { readonly base?: Duration.Input; readonly max?: Duration.Input } | undefined
   /** How long a key may wait for its own writes to show up in the cache; 5 s unless said otherwise. */
   readonly ownWritesLimit?: Duration.Input | undefined
+  /**
+   * The least time between the starts of two runs of a key that changes ask for: the first change is answered at once, and what changes within
+   * that time after it is one run. None unless said otherwise. It bounds the runs of an object that is changed all the time.
+   */
+  readonly spacing?: Duration.Input | undefined
 }
 
 /** A controller that is handed keys. */

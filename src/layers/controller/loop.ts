@@ -3,7 +3,8 @@
  * has synced. Feeds are attached first, so nothing that happens between subscribing and the first run is missed; keys that
  * come from a first list wait at low priority.
  */
-import type * as Duration from "effect/Duration"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
@@ -16,6 +17,7 @@ import type * as Resource from "../../kube/Resource.ts"
 import type { Delta } from "../../streams/Delta.ts"
 import * as KeyedQueue from "../../streams/KeyedQueue.ts"
 import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import * as Monotonic from "../../streams/monotonic.ts"
 import type { Predicate } from "../../streams/predicate.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import type * as TokenBucket from "../../streams/tokenBucket.ts"
@@ -31,6 +33,7 @@ import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as OwnWrites from "./ownWrites.ts"
+import * as Spacing from "./spacing.ts"
 import * as Stall from "./stall.ts"
 import * as Tools from "./tools.ts"
 
@@ -41,7 +44,7 @@ export interface Feed {
   readonly lookup?: Resource.Any | undefined
   readonly attach: (
     cache: Cache["Service"],
-    queue: KeyedQueue.KeyedQueue,
+    queue: Spacing.Inlet,
     trace: Trace.Trace | undefined
   ) => Effect.Effect<void, never, Scope.Scope>
 }
@@ -85,7 +88,7 @@ export const lookupFeed = <A extends KubeObject, B extends KubeObject>(
     )
 })
 
-const note = (queue: KeyedQueue.KeyedQueue, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
+const note = (queue: Spacing.Inlet, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
   for (const key of keys) queue.noteUnsafe(key, event)
 }
 
@@ -113,6 +116,7 @@ export interface Options<A, E, R, R2> {
   readonly bucket?: TokenBucket.Options | undefined
   readonly retries?: number | undefined
   readonly ownWritesLimit?: Duration.Input | undefined
+  readonly spacing?: Duration.Input | undefined
   readonly body: (tools: Tools.BodyTools<A>) => Effect.Effect<Body<E, R>, never, R2>
 }
 
@@ -135,7 +139,9 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const events = (yield* Recorder).named(options.component ?? options.name)
       const tools = Tools.make<A>({ cache, client: yield* KubeClient, events, fieldManager: name }, writes.note)
       const { feeds, reconcile, sources } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
-      for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, queue, trace))
+      const monotonic = Monotonic.millis(yield* Clock.Clock)
+      const { began, inlet } = Spacing.make(queue, Duration.toMillis(options.spacing ?? 0), monotonic)
+      for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, inlet, trace))
       for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
       const log = yield* Log.make(options.for)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
@@ -155,7 +161,10 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             observe: log.observe,
             metrics,
             trace,
-            reconcile: (key) => Effect.provideService(reconcile(requestOf(key)), CurrentRun, log.begin(key))
+            reconcile: (key) => {
+              began(key)
+              return Effect.provideService(reconcile(requestOf(key)), CurrentRun, log.begin(key))
+            }
           })
         )
       )
