@@ -12,8 +12,6 @@ import * as Resource from "../kube/Resource.ts"
 import { Deployment, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import { applier } from "../layers/controller/writes/apply.ts"
-import type { Delta } from "../streams/Delta.ts"
-import { generationChanged } from "../streams/predicate.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as Trigger from "../streams/trigger.ts"
 import { Memcached } from "./memcached/kind.ts"
@@ -37,18 +35,14 @@ const keysOf = (pod: KubeObject) => {
   return instance === undefined ? [] : [Key.make(pod.metadata.namespace, instance)]
 }
 
-/** Whether the Deployment's controller has seen what it says. */
-const isSeen = ({ _tag, object: { metadata, status } }: Delta<Deployment>): boolean =>
-  _tag === "Deleted" || (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-
 export const make = ({ image = "memcached:1.6-alpine" }: Options = {}) =>
   Controller.make({
     name: "memcached",
     for: Memcached,
-    // What it writes itself asks for nothing; what comes of that does.
-    predicate: generationChanged,
-    owns: [Controller.owned(Deployment, { predicate: isSeen })],
+    owns: [Deployment],
     watches: [Controller.watch(Pods, Trigger.map(keysOf), { indexes: [{ name: "memcached", of: keysOf }] })],
+    // A Deployment and its pods change often while it rolls out; what they all say is one run.
+    spacing: "100 millis",
     access: [Access.patch(Memcached, "status"), Access.create(Deployment), Access.patch(Deployment), Access.record],
     finalizers: {
       [finalizer]: (memcached, { events }) =>

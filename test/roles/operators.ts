@@ -7,6 +7,7 @@ import * as Memcacheds from "../../src/controllers/Memcached.ts"
 import * as Crd from "../../src/kube/crd/Crd.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
+import { Deployment } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
@@ -48,7 +49,7 @@ const isSpoilt = Effect.fnUntraced(function* (kind: Resource.AnyCustom) {
 
 const serves = Story.makeIn(
   namespace,
-  "a Memcached gets its servers, and goes",
+  "a Memcached gets its servers, loses them by accident, and goes",
   onCluster(Memcached),
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
@@ -57,6 +58,9 @@ const serves = Story.makeIn(
     yield* isSpoilt(Memcached)
     yield* cluster.apply([object(Memcached, "cache", { size: 2 })])
     yield* cluster.advance("10 seconds")
+    yield* client.patch(Deployment, { namespace, name: "cache" }, Patch.merge({ spec: { replicas: 7 } }))
+    yield* cluster.advance("10 seconds")
+    assert.strictEqual((yield* client.get(Deployment, { namespace, name: "cache" })).spec?.replicas, 2)
     const { status } = yield* client.get(Memcached, { namespace, name: "cache" })
     assert.strictEqual(status?.conditions?.[0]?.reason, "ServersMissing")
     yield* client.delete(Memcached, { namespace, name: "cache" })
