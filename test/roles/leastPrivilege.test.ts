@@ -18,11 +18,18 @@ import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
 import * as Operators from "./operators.ts"
+import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
 import * as Story from "./story.ts"
 
-const stories = [...Program.stories, ...Housekeeping.stories, ...Replicas.stories, ...Operators.stories]
+const stories = [
+  ...Program.stories,
+  ...Housekeeping.stories,
+  ...Replicas.stories,
+  ...Operators.stories,
+  ...Jobs.stories
+]
 
 describe("under exactly the roles that are printed", () => {
   /** By what a grant says: the grant, and the first story that makes use of it. */

@@ -1,0 +1,102 @@
+/** Stories of what runs to its end: Jobs, and what becomes of them after that. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Jobs from "../../src/controllers/Job.ts"
+import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { Event, Job, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Story from "./story.ts"
+
+const namespace = "default"
+const metadata = { namespace, name: "work" }
+
+/** Lists before it watches, as on a server that does not stream its first list. */
+const listing = { cache: { streamingList: "never" } } as const
+
+const job = (spec: object, command: ReadonlyArray<string>) => ({
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata,
+  spec: {
+    template: {
+      metadata: { labels: { app: "work" } },
+      spec: { restartPolicy: "Never", containers: [{ name: "main", image: "example.test/work:1", command }] }
+    },
+    ...spec
+  }
+})
+
+const types = Effect.flatMap(KubeClient, (client) =>
+  Effect.map(client.get(Job, metadata), ({ status }) => (status?.conditions ?? []).map(({ type }) => type))
+)
+
+const runs = Story.makeIn(
+  namespace,
+  "a Job takes a pod in, calls one back, and ends when enough have succeeded",
+  { nodes: 2, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* client.create(Pod, {
+      metadata: { namespace, name: "orphan", labels: { app: "work" } },
+      spec: { containers: [{ name: "main", image: "example.test/work:1" }] }
+    })
+    yield* cluster.run(Jobs.make())
+    const refusal = { _tag: "Status", code: 500 } as const
+    yield* (yield* ApiServer).setFaults([{ match: { verb: "create", resource: "pods" }, fault: refusal, times: 3 }])
+    const own = { manualSelector: true, selector: { matchLabels: { app: "work" } } }
+    yield* cluster.apply([job({ ...own, parallelism: 2, completions: 1 }, ["sleep", "60"])])
+    yield* cluster.advance("30 seconds")
+    const orphan = yield* client.get(Pod, { namespace, name: "orphan" })
+    assert.strictEqual(orphan.metadata.ownerReferences?.[0]?.kind, "Job")
+    yield* client.delete(Pod, { namespace, name: "orphan" })
+    yield* cluster.advance("2 minutes")
+    assert.deepStrictEqual(yield* types, ["SuccessCriteriaMet", "Complete"])
+    yield* (yield* Recorder).drained
+    const counts = (yield* cluster.snapshot(Event)).map(({ count }) => count ?? 1)
+    assert.isAbove(Math.max(...counts), 1)
+  })
+)
+
+const shrinks = Story.makeIn(
+  namespace,
+  "a Job is told to do less at once",
+  { nodes: 2, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* cluster.run(Jobs.make())
+    yield* cluster.apply([job({ parallelism: 3, completions: 3 }, ["sleep", "infinity"])])
+    yield* cluster.advance("10 seconds")
+    yield* client.patch(Job, metadata, Patch.merge({ spec: { parallelism: 1 } }))
+    yield* cluster.advance("1 minute")
+    assert.lengthOf(yield* cluster.snapshot(Pod), 1)
+    assert.strictEqual((yield* client.get(Job, metadata)).status?.active, 1)
+  })
+)
+
+const expires = Story.makeIn(
+  namespace,
+  "a Job goes when it has been over for long enough",
+  { nodes: 2, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    yield* cluster.run(Jobs.make())
+    yield* cluster.run(TtlAfterFinished.make())
+    yield* cluster.apply([job({ ttlSecondsAfterFinished: 30 }, ["true"])])
+    yield* cluster.advance("15 seconds")
+    assert.deepStrictEqual(yield* types, ["SuccessCriteriaMet", "Complete"])
+    yield* cluster.advance("1 minute")
+    const left = yield* cluster.snapshot(Job)
+    assert.deepStrictEqual(
+      left.filter((one) => one.metadata.deletionTimestamp === undefined),
+      []
+    )
+  })
+)
+
+export const stories: ReadonlyArray<Story.Story> = [runs, shrinks, expires].flat()
