@@ -278,6 +278,9 @@ const stopped = (pod: Pod, given: Given, phase: "Succeeded" | "Failed", exitCode
 /** The code of a process that was killed. */
 const killed = 137
 
+/** The code of a process that was told to end before it had done its work. */
+const terminated = 143
+
 const overdue = (pod: Pod, given: Given, start: number, now: number): Step => {
   const message = "Pod was active on the node longer than the specified deadline"
   const status = { ...stopped(pod, given, "Failed", killed, now), reason: "DeadlineExceeded", message }
@@ -312,8 +315,13 @@ const stopping = (pod: Pod, given: Given, now: number): Step => {
   const running = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].filter(
     isRunning
   )
-  if (running.length === 0)
-    return { ...rest(memory), isRemovable: grace > 0 || (pod.metadata.finalizers ?? []).length === 0 }
+  if (running.length === 0) {
+    const isHeld = (pod.metadata.finalizers ?? []).length > 0
+    // Whoever holds it wants to know how it ended, and it never began.
+    if (isHeld && !Conditions.isTerminal(pod.status?.phase))
+      return { ...rest(memory), status: stopped(pod, given, "Failed", killed, now) }
+    return { ...rest(memory), isRemovable: grace > 0 || !isHeld }
+  }
   const given_ = Date.parse(pod.metadata.deletionTimestamp ?? "")
   const deadline = Number.isNaN(given_) ? now : given_
   const at = Math.min(deadline - grace * 1_000 + delays.stop, deadline)
@@ -321,8 +329,9 @@ const stopping = (pod: Pod, given: Given, now: number): Step => {
   if (now < at) return { ...rest({ ...memory, isStopping: true }, at), notes }
   const inTime = deadline - grace * 1_000 + delays.stop <= deadline
   const failed = (pod.status?.containerStatuses ?? []).some(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0)
-  const phase = inTime && !failed ? "Succeeded" : "Failed"
-  const status = stopped(pod, given, phase, inTime ? 0 : killed, now)
+  // A server stops when it is told to; work that was to end by itself is cut off.
+  const code = !inTime ? killed : policyOf(pod) === "Always" ? 0 : terminated
+  const status = stopped(pod, given, failed || code !== 0 ? "Failed" : "Succeeded", code, now)
   return { ...rest({ ...memory, isStopping: true }), status, notes }
 }
 
