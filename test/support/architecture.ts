@@ -115,6 +115,7 @@ export const rooms: ReadonlyArray<Room> = [
     rooms: [
       "kube/",
       "streams/",
+      "layers/CloudProvider.ts",
       "layers/Controller.ts",
       "layers/Schedules.ts",
       "layers/Cache.ts",
@@ -135,6 +136,7 @@ export const rooms: ReadonlyArray<Room> = [
     rooms: [
       "kube/",
       "controllers/",
+      "layers/CloudProvider.ts",
       "layers/Controller.ts",
       "layers/Schedules.ts",
       "layers/Discovery.ts",
