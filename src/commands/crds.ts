@@ -14,7 +14,7 @@ import * as Roster from "../layers/manager/roster.ts"
 import type * as SettingSources from "../layers/manager/setting/sources.ts"
 import * as Settings from "../layers/manager/settings.ts"
 import * as Output from "./output.ts"
-import { connect, type Resolved, tableOf } from "./selection.ts"
+import { connect, type Resolved, type Table, tableOf } from "./selection.ts"
 
 /** The definitions are not what they should be; what was printed before says how. */
 export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
@@ -24,11 +24,18 @@ export const printSettings = { ...Settings.common, out: own.out }
 
 type Kinds = ReadonlyArray<Resource.AnyCustom>
 
-/** Nothing is asked of any cluster; the controllers are those for one that has a controller manager of its own. */
+/**
+ * The kinds of the chosen controllers. Whoever asks for definitions means those of all controllers that are not taken out: also of such as run on a
+ * cluster of others only when they are named.
+ */
+const kindsOf = (table: Table, { values }: { readonly values: Pick<Resolved["values"], "controllers"> }) =>
+  Effect.map(Effect.fromResult(Roster.select(table, values.controllers, { embedded: true })), ({ chosen }) =>
+    Report.kindsOf(chosen.map(({ controller }) => controller))
+  )
+
+/** Nothing is asked of any cluster. */
 export const print = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof printSettings>) {
-  const table = yield* tableOf(resolved)
-  const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
-  return yield* printKinds(host, resolved.values.out, Report.kindsOf(chosen.map(({ controller }) => controller)))
+  return yield* printKinds(host, resolved.values.out, yield* kindsOf(yield* tableOf(resolved), resolved))
 })
 
 export const install = (host: Host, resolved: Resolved) =>
@@ -38,8 +45,9 @@ export const diff = (host: Host, resolved: Resolved) => inCluster(host, resolved
 
 const inCluster = <E>(host: Host, resolved: Resolved, work: (kinds: Kinds) => Effect.Effect<void, E, KubeClient>) =>
   Effect.gen(function* () {
-    const { cluster, selection } = yield* connect(host, resolved, yield* tableOf(resolved))
-    const kinds = Report.kindsOf(selection.chosen.map(({ controller }) => controller))
+    const table = yield* tableOf(resolved)
+    const kinds = yield* kindsOf(table, resolved)
+    const { cluster } = yield* connect(host, resolved, table)
     yield* Effect.provide(work(kinds), Layer.provide(KubeClient.layer, cluster.transport))
   }).pipe(Effect.scoped)
 

@@ -17,8 +17,7 @@ const sentence = "none of the chosen controllers declares a kind of its own"
 
 describe.concurrent("crds", () => {
   for (const [args, said] of [
-    // On a cluster of one's own it is off unless it is named.
-    [["print"], `# ${sentence}\n`],
+    [["print", "--controllers=*,-memcached,-ecsbinding"], `# ${sentence}\n`],
     [["install", "--cluster=embedded", "--controllers=pod-count"], `${sentence}\n`],
     [["install", "--cluster=embedded"], "ecsbinding.hopegi.com unchanged\nmemcacheds.cache.example.com unchanged\n"],
     [["diff", "--cluster=embedded", "--controllers=memcached"], "memcacheds.cache.example.com is the same\n"]
