@@ -11,6 +11,7 @@ import { arrayAt, isObject, numberAt, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as Version from "../mvcc/Version.ts"
 import type { Turn } from "../Turn.ts"
+import * as legacyTokens from "./legacyTokens.ts"
 import * as serviceAccounts from "./serviceAccounts.ts"
 import { remembered } from "./Signer.ts"
 import type { Circumstances, Signer } from "./Signer.ts"
@@ -55,9 +56,18 @@ export const make = ({ known, signer = remembered() }: Options = {}): Authentica
     const wanted = audiences.length === 0 ? [issuer] : audiences
     if (user !== undefined) return wanted.includes(issuer) ? { user, audiences: [issuer] } : refused()
     const claims = verified(signer, token)
-    return claims === undefined ? refused() : holderOf(turn, claims, wanted)
+    if (claims === undefined) return refused()
+    return legacyTokens.isLegacy(claims)
+      ? legacy(legacyTokens.userOf(turn.state, claims, token), wanted)
+      : holderOf(turn, claims, wanted)
   }
 })
+
+/** They name no audience: they are for this server. */
+const legacy = (found: User | string, wanted: ReadonlyArray<string>): Identified => {
+  if (typeof found === "string") return refused(found)
+  return wanted.includes(issuer) ? { user: found, audiences: [issuer] } : refused()
+}
 
 /** The claims of a token with our signature; undefined for all other texts. */
 const verified = (signer: Signer, token: string): JsonObject | undefined => {

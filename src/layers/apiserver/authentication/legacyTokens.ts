@@ -1,0 +1,50 @@
+/**
+ * Tokens that lie in Secrets and do not end: made by a controller with the server's key, and good for as long as the Secret holds that very
+ * token and the account is the one that it was made for. Source: the legacy validator of the reference server, and its words.
+ */
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
+import type { User } from "../Api.ts"
+import { textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Version from "../mvcc/Version.ts"
+import type { State } from "../Turn.ts"
+import * as serviceAccounts from "./serviceAccounts.ts"
+
+const issuer = "kubernetes/serviceaccount"
+
+export const isLegacy = (claims: JsonObject): boolean => claims["iss"] === issuer
+
+/** Who holds it, or why nobody does. */
+export const userOf = (state: Pick<State, "collection">, claims: JsonObject, token: string): User | string => {
+  const claim = (name: string): string => textAt(claims, `${issuerPrefix}/${name}`)
+  const account = { namespace: claim("namespace"), name: claim("service-account.name") }
+  const uid = claim("service-account.uid")
+  const secret = claim("secret.name")
+  const empty = ["namespace", "secret.name", "service-account.name", "service-account.uid"].find(
+    (name) => claim(name) === ""
+  )
+  if (empty !== undefined) return `${empty} claim is missing`
+  if (claims["sub"] !== serviceAccounts.userOf(account)) return "sub claim is invalid"
+  const find = (plural: string, name: string): JsonObject | undefined => {
+    const found = state.collection(plural).get(Version.keyOf(account.namespace, name))
+    return found === undefined ? undefined : Version.parse(found)
+  }
+  const stored = find("secrets", secret)
+  if (stored === undefined || isGoing(stored)) return "service account token has been invalidated"
+  if (textAt(stored, "metadata", "labels", invalidSince) !== "") return "the token in secret has been marked as invalid"
+  const text = Base64.decodeString(textAt(stored, "data", "token"))
+  if (Result.isFailure(text) || text.success !== token) return "service account token does not match server's copy"
+  const owner = find("serviceaccounts", account.name)
+  if (owner === undefined) return `serviceaccounts ${JSON.stringify(account.name)} not found`
+  if (isGoing(owner)) return `service account ${account.namespace}/${account.name} has been deleted`
+  if (textAt(owner, "metadata", "uid") !== uid)
+    return `service account UID (${textAt(owner, "metadata", "uid")}) does not match claim (${uid})`
+  return { name: serviceAccounts.userOf(account), uid, groups: serviceAccounts.groupsOf(account.namespace) }
+}
+
+const issuerPrefix = "kubernetes.io/serviceaccount"
+
+const invalidSince = "kubernetes.io/legacy-token-invalid-since"
+
+const isGoing = (object: JsonObject): boolean => textAt(object, "metadata", "deletionTimestamp") !== ""
