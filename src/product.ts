@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Create from "./commands/create/command.ts"
 import { roster } from "./controllers/roster.ts"
+import * as AuthorityFiles from "./layers/manager/identity/authorityFiles.ts"
 import type { Host } from "./layers/manager/process/Host.ts"
 import * as Program from "./layers/manager/Program.ts"
 import * as Tuning from "./layers/manager/settings/tuning.ts"
@@ -40,5 +41,10 @@ const product = Program.make({
   version,
   settings: Tuning.settings,
   controllers: (resolved) =>
-    roster({ ...resolved.values, ...Tuning.syncsOf(resolved), podCount: podCount(resolved.values) })
+    roster({ ...resolved.values, ...Tuning.syncsOf(resolved), podCount: podCount(resolved.values) }),
+  services: ({ values }) =>
+    AuthorityFiles.layer({
+      key: Option.getOrUndefined(values.serviceAccountKeyFile),
+      rootCa: Option.getOrUndefined(values.rootCaFile)
+    })
 })

@@ -15,7 +15,7 @@ import { restriction } from "../layers/manager/settings/cache.ts"
 import { loops } from "../layers/manager/settings/controllers.ts"
 import { identities } from "./identities.ts"
 import * as Leases from "./leases.ts"
-import { connect, ledBy, type Resolved, tableOf } from "./selection.ts"
+import { connect, ledBy, type Resolved, type Selection, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
 import { services } from "./services.ts"
 import { telemetry } from "./telemetry.ts"
@@ -40,7 +40,7 @@ const work = (host: Host, resolved: Resolved) =>
     const table = yield* tableOf(resolved)
     const { cluster, selection } = yield* connect(host, resolved, table)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
-    yield* Effect.forEach(selection.disabled, (name) => Effect.logInfo(`"${name}" is disabled`), { discard: true })
+    yield* Effect.forEach(selection.disabled, disabled(selection), { discard: true })
     const left = sentence(table, restriction(resolved))
     if (left !== undefined) yield* Effect.logInfo(left)
     yield* servers(host, resolved, cluster, selection)
@@ -68,10 +68,22 @@ const work = (host: Host, resolved: Resolved) =>
       )
     ).pipe(
       Effect.provide(
-        Layer.provideMerge(program.services, Layer.merge(Cloud.layerOf(settings), services(settings, cluster)))
+        Layer.provideMerge(
+          program.services(resolved),
+          Layer.mergeAll(Cloud.layerOf(settings), cluster.authority, services(settings, cluster))
+        )
       )
     )
   })
+
+const disabled =
+  ({ unmet }: Selection) =>
+  (name: string) => {
+    const why = unmet.get(name)
+    return why === undefined
+      ? Effect.logInfo(`"${name}" is disabled`)
+      : Effect.logWarning(`"${name}" is disabled: ${why}`)
+  }
 
 /** There is nothing left to wait for. */
 const abandon = (host: Host, name: string, message: string): void => {

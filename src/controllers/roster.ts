@@ -4,8 +4,10 @@
  * Source: controllers.md H.
  */
 import type * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import type * as Selector from "../kube/Selector.ts"
+import type { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import type { CloudProvider } from "../layers/CloudProvider.ts"
 import type { Discovery } from "../layers/Discovery.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
@@ -25,7 +27,9 @@ import * as PodCount from "./PodCount.ts"
 import * as PodGC from "./PodGC.ts"
 import * as ReplicaSet from "./ReplicaSet.ts"
 import * as ReplicationController from "./ReplicationController.ts"
+import * as RootCa from "./RootCa.ts"
 import * as ServiceAccount from "./ServiceAccount.ts"
+import * as ServiceAccountToken from "./ServiceAccountToken.ts"
 import * as TaintEviction from "./TaintEviction.ts"
 import * as TtlAfterFinished from "./TtlAfterFinished.ts"
 
@@ -43,6 +47,8 @@ export interface Settings {
   readonly endpointSyncs?: number | undefined
   readonly serviceEndpointSyncs?: number | undefined
   readonly maxEndpointsPerSlice?: number | undefined
+  readonly serviceAccountTokenSyncs?: number | undefined
+  readonly serviceAccountKeyFile?: Option.Option<string> | undefined
   readonly gcSyncs?: number | undefined
   readonly namespaceSyncs?: number | undefined
   readonly namespaceSyncPeriod?: Duration.Duration | undefined
@@ -61,7 +67,18 @@ export interface Settings {
 const core = { byDefault: "embedded", group: "core" } as const
 
 /** In the order in which they are started. */
-export const roster = (settings: Settings): ReadonlyArray<Entry<CloudProvider | Discovery | KubeClient>> => [
+export const roster = (
+  settings: Settings
+): ReadonlyArray<Entry<ClusterAuthority | CloudProvider | Discovery | KubeClient>> => [
+  {
+    ...core,
+    controller: ServiceAccountToken.make({ concurrency: settings.serviceAccountTokenSyncs }),
+    embeddedOnly: Option.isSome(settings.serviceAccountKeyFile ?? Option.none())
+      ? undefined
+      : "there is no key to sign with; say it with --service-account-private-key-file",
+    aliases: ["serviceaccount-token-controller"],
+    summary: "fills Secrets with tokens of service accounts, and deletes those of accounts that are gone"
+  },
   {
     ...core,
     needsAllNamespaces: true,
@@ -69,6 +86,14 @@ export const roster = (settings: Settings): ReadonlyArray<Entry<CloudProvider | 
     account: "service-account-controller",
     aliases: ["serviceaccount-controller"],
     summary: "gives every active namespace the service account that pods run as"
+  },
+  {
+    ...core,
+    needsAllNamespaces: true,
+    controller: RootCa.make(),
+    account: "root-ca-cert-publisher",
+    aliases: ["root-ca-certificate-publisher-controller"],
+    summary: "gives every active namespace the authorities by which pods know the API server"
   },
   {
     ...core,

@@ -24,6 +24,8 @@ import { ApiServer, type Options as ApiServerOptions } from "./apiserver/ApiServ
 import * as WebhookCaller from "./apiserver/admission/webhooks/WebhookCaller.ts"
 import type * as Faults from "./apiserver/faults.ts"
 import { Cache, type Options as CacheOptions } from "./Cache.ts"
+import { remembered, type Signer } from "./apiserver/authentication/Signer.ts"
+import { ClusterAuthority } from "./ClusterAuthority.ts"
 import * as Accounts from "./clusterTest/accounts.ts"
 import * as Webhooks from "./clusterTest/webhooks.ts"
 import type { Descriptor, Services } from "./Controller.ts"
@@ -111,11 +113,12 @@ export class ClusterTest extends Context.Service<
   static layer(options?: Options): Layer.Layer<Provides, ApiError | ManifestError | NotServed>
   static layer(options: Options = {}) {
     const { admission, audit, authorization } = options
+    const signer = remembered()
     return Layer.effectContext(make(options)).pipe(
-      Layer.provideMerge(shared(options)),
+      Layer.provideMerge(Layer.merge(shared(options), authority(signer))),
       Layer.provideMerge(KubeClient.layer),
       Layer.provideMerge(ApiServer.layerTransport),
-      Layer.provideMerge(ApiServer.layer({ admission, audit, authorization })),
+      Layer.provideMerge(ApiServer.layer({ admission, audit, authorization, authentication: { signer } })),
       Layer.provideMerge(Layer.sync(WebhookCaller.WebhookCaller, () => Webhooks.caller(options.webhooks ?? {}))),
       Layer.provideMerge(Layer.mergeAll(Supervisor.layer, Layer.succeed(Cache.Frozen, true), seeded(options.seed))),
       Layer.provideMerge(Quiescence.layer)
@@ -137,6 +140,18 @@ const shared = ({
   const layer = Recorder.layer.pipe(Layer.provideMerge(Layer.merge(Cache.layer(cache), Discovery.layer)))
   return authorization === undefined ? layer : Layer.provide(layer, clientAs(Accounts.programUser))
 }
+
+/** The server's own key, whose signatures it remembers for ever. */
+const authority = (signer: Signer): Layer.Layer<ClusterAuthority> =>
+  Layer.effect(
+    ClusterAuthority,
+    Effect.map(Random.Random, (random) =>
+      ClusterAuthority.of({
+        signer: { ...signer, sign: (input) => signer.sign(input, { random, now: 0, expires: Infinity }) },
+        rootCa: "the authorities of the test cluster"
+      })
+    )
+  )
 
 /** A client for somebody else than the test. */
 const clientAs = (user: User): Layer.Layer<KubeClient, never, ApiServer> =>
@@ -261,4 +276,4 @@ const applyOne = Effect.fnUntraced(function* (
 })
 
 /** What `ClusterTest.layer` provides, beside `Nodes` where there are some. */
-export type Provides = ApiServer | ClusterTest | Discovery | Quiescence | Services | Transport
+export type Provides = ApiServer | ClusterAuthority | ClusterTest | Discovery | Quiescence | Services | Transport

@@ -62,6 +62,8 @@ export class EmbeddedCluster extends Context.Service<
     readonly kubeconfig: string
     /** A certificate and its key by which a client is this user in these groups. */
     readonly issue: (name: string, groups?: ReadonlyArray<string>) => Effect.Effect<Certificate.Pair>
+    /** Makes tokens of service accounts that the server believes. */
+    readonly signer: TokenSigner.KeySigner
     /** Who asked for what and what came of it, oldest first; as much as is kept. */
     readonly audit: ApiServer["Service"]["audit"]
     /** What the front is doing right now. */
@@ -74,13 +76,14 @@ export class EmbeddedCluster extends Context.Service<
       Effect.sync(() => {
         // From the platform's CSPRNG on purpose: a token must not follow the seed of a test or of a replay.
         const token = Redacted.make(randomBytes(32).toString("base64url"), { label: "token" })
+        const signer = TokenSigner.make()
         const authentication = {
-          signer: TokenSigner.make(),
+          signer,
           // The front knows it by itself; this is for reviews of it.
           known: Bearer.make([{ token, user: Bearer.administrator }])
         }
         const { admission, audit, authorization } = options
-        return Layer.effect(EmbeddedCluster, make(options, token)).pipe(
+        return Layer.effect(EmbeddedCluster, make(options, token, signer)).pipe(
           Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication })),
           Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make(options.webhooks)))
         )
@@ -94,7 +97,7 @@ export class EmbeddedCluster extends Context.Service<
   )
 }
 
-const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Redacted) {
+const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Redacted, signer: TokenSigner.KeySigner) {
   const api = yield* ApiServer
   const now = yield* Clock.currentTimeMillis
   const { ca, certificate, issue, key } = yield* Effect.tryPromise({
@@ -113,6 +116,7 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
     endpoint,
     kubeconfig,
     issue: (name, groups) => Effect.promise(() => issue(name, groups)),
+    signer,
     audit: api.audit,
     stats: front.stats
   })

@@ -43,6 +43,7 @@ export const edgeFiles = [
   "layers/manager/configFile.ts",
   "layers/manager/cluster/standAlone.ts",
   "layers/manager/debug/inspector.ts",
+  "layers/manager/identity/authorityFiles.ts",
   "layers/manager/http/Listener.ts",
   "layers/manager/http/certificateFiles.ts",
   "layers/manager/http/door.ts",
@@ -115,6 +116,7 @@ export const rooms: ReadonlyArray<Room> = [
     rooms: [
       "kube/",
       "streams/",
+      "layers/ClusterAuthority.ts",
       "layers/CloudProvider.ts",
       "layers/Controller.ts",
       "layers/Schedules.ts",
@@ -136,6 +138,7 @@ export const rooms: ReadonlyArray<Room> = [
     rooms: [
       "kube/",
       "controllers/",
+      "layers/ClusterAuthority.ts",
       "layers/CloudProvider.ts",
       "layers/Controller.ts",
       "layers/Schedules.ts",

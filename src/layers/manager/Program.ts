@@ -8,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type { CloudProvider } from "../CloudProvider.ts"
+import type { ClusterAuthority } from "../ClusterAuthority.ts"
 import type { Descriptor, Services } from "../Controller.ts"
 import type { Discovery } from "../Discovery.ts"
 import type { Transport } from "../Transport.ts"
@@ -18,7 +19,7 @@ import type { Resolved } from "./setting/sources.ts"
 import * as Settings from "./settings.ts"
 
 /** What a program provides to every controller. */
-export type Available = Services | CloudProvider | Discovery | Transport
+export type Available = Services | CloudProvider | ClusterAuthority | Discovery | Transport
 
 /** A controller alone is on by default; an entry says more of it. */
 export type Member<R> = Descriptor<R> | Entry<R>
@@ -42,8 +43,14 @@ export interface Options<S extends Setting.Settings = {}, R = never, E = never> 
   readonly controllers:
     | ReadonlyArray<Member<NoInfer<R> | Available>>
     | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<NoInfer<R> | Available>>)
-  /** What the controllers need beyond what is there anyway. Built once a process, before the first of them; closed after the last. */
-  readonly services?: Layer.Layer<R, E, Available> | undefined
+  /**
+   * What the controllers need beyond what is there anyway, or in its place; a function where it depends on what was said. Built once a
+   * process, before the first of them; closed after the last.
+   */
+  readonly services?:
+    | Layer.Layer<R, E, Available>
+    | ((resolved: Resolved<Common & S>) => Layer.Layer<R, E, Available>)
+    | undefined
 }
 
 /** The program cannot be what it was declared to be. */
@@ -61,7 +68,7 @@ export class Program extends Context.Service<
     readonly manifests: typeof Manifests.settings
     /** All controllers there are, set as the settings say. */
     readonly table: (resolved: Resolved<Common>) => ReadonlyArray<Entry<Available>>
-    readonly services: Layer.Layer<never, unknown, Available>
+    readonly services: (resolved: Resolved<Common>) => Layer.Layer<never, unknown, Available>
   }
 >()("effect-controller-manager/Program") {}
 
@@ -82,7 +89,10 @@ export const make = <S extends Setting.Settings = {}, R = never, E = never>(
     // What is resolved are the settings above, so its own are among them; and what its controllers need is provided by its services.
     table: (resolved) => table(resolved as Resolved<Common & S>).map(entryOf) as ReadonlyArray<Entry<Available>>,
     // By itself: a client that it makes for another cluster is not taken for the one that the program has made already.
-    services: options.services === undefined ? Layer.empty : Layer.fresh(options.services)
+    services: (resolved) => {
+      const services = options.services ?? Layer.empty
+      return Layer.fresh(typeof services === "function" ? services(resolved as Resolved<Common & S>) : services)
+    }
   })
 }
 

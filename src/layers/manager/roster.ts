@@ -25,6 +25,8 @@ export interface Entry<out R = never> {
   readonly byDefault: "on" | "off" | "embedded"
   /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */
   readonly needsAllNamespaces?: boolean | undefined
+  /** Why it runs on the embedded cluster only, as things were said; undefined: it may run anywhere. */
+  readonly embeddedOnly?: string | undefined
   /** Webhooks about its kinds, which are served where webhooks are, whether the controller itself runs or not. None unless there are any. */
   readonly webhooks?: ReadonlyArray<Webhook<Services | R>> | undefined
   /** One line for `--help`. */
@@ -40,6 +42,8 @@ export interface Selection<out R = never> {
   readonly chosen: ReadonlyArray<Entry<R>>
   /** Off, by default or because the list says so. */
   readonly disabled: ReadonlyArray<string>
+  /** Those of them that the list wants, each with the reason why it is off all the same. */
+  readonly unmet: ReadonlyMap<string, string>
 }
 
 /** Whether the list can be meant at all, whichever cluster it is for; answers with all names. */
@@ -67,13 +71,21 @@ export const select = <R>(
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const isOn = (entry: Entry<R>): boolean => {
     const explicit = mentioned(entry, patterns)
+    if (entry.embeddedOnly !== undefined && !cluster.embedded) return false
     if (explicit !== undefined) return explicit
     return patterns.includes("*") && (entry.byDefault === "on" || (entry.byDefault === "embedded" && cluster.embedded))
   }
   const chosen = table.filter(isOn)
   return Result.succeed({
     chosen,
-    disabled: checked.success.filter((name) => !chosen.some((entry) => entry.controller.name === name))
+    disabled: checked.success.filter((name) => !chosen.some((entry) => entry.controller.name === name)),
+    unmet: new Map(
+      table.flatMap((entry) =>
+        !chosen.includes(entry) && entry.embeddedOnly !== undefined && mentioned(entry, patterns) === true
+          ? [[entry.controller.name, entry.embeddedOnly] as const]
+          : []
+      )
+    )
   })
 }
 

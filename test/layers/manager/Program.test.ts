@@ -71,7 +71,9 @@ describe("a program", () => {
       const counted = Layer.effectDiscard(Effect.sync(() => void built++))
       const program = Result.getOrThrow(Program.make({ name: "greeter", controllers: [], services: counted }))
       const none = { services: Layer.empty as Layer.Layer<Program.Available> }
-      yield* Layer.build(program.services.pipe(Layer.provideMerge(counted), Layer.provide(none.services)))
+      yield* Layer.build(
+        program.services(resolved(program, {})).pipe(Layer.provideMerge(counted), Layer.provide(none.services))
+      )
       assert.strictEqual(built, 2)
     }).pipe(Effect.scoped)
   )

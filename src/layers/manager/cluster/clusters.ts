@@ -12,6 +12,7 @@ import { randomUUID } from "node:crypto"
 import * as Crd from "../../../kube/crd/Crd.ts"
 import type * as Resource from "../../../kube/Resource.ts"
 import { Cache } from "../../Cache.ts"
+import { ClusterAuthority, type TokenSigner } from "../../ClusterAuthority.ts"
 import { Endpoint } from "../../Endpoint.ts"
 import * as HttpTransport from "../../HttpTransport.ts"
 import { KubeClient } from "../../KubeClient.ts"
@@ -28,6 +29,8 @@ export interface Connected {
   /** The same if the server is in another process; undefined when it is in this one. */
   readonly endpoint: Endpoint["Service"] | undefined
   readonly embedded: boolean
+  /** As far as this process was entrusted with it: the embedded server's key is its own, a real one's is not told. */
+  readonly authority: Layer.Layer<ClusterAuthority>
   /** Its address. */
   readonly server: string
   /** Where a Lease goes when nothing was said. */
@@ -80,12 +83,24 @@ export const connect = Effect.fnUntraced(function* (
     address: endpoint,
     endpoint,
     embedded: false,
+    authority: authority(endpoint, undefined),
     server: endpoint.server,
     namespace: source === "in-cluster" ? (found.namespace ?? "default") : "kube-system",
     hint: undefined,
     populated: Effect.void
   } satisfies Connected
 })
+
+/** The authority that this program itself knows the server by is the best that can be published unless somebody says another. */
+const authority = ({ identity }: Endpoint["Service"], signer: TokenSigner | undefined): Layer.Layer<ClusterAuthority> =>
+  Layer.effect(
+    ClusterAuthority,
+    identity.pipe(
+      Effect.map(({ tls: { ca } }) => ClusterAuthority.of({ signer, rootCa: ca })),
+      // Who cannot say who it is will hear of that with the first request.
+      Effect.orElseSucceed(() => ClusterAuthority.of({ signer, rootCa: undefined }))
+    )
+  )
 
 const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
   Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
@@ -126,6 +141,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     address: Context.get(services, Endpoint),
     endpoint: undefined,
     embedded: true,
+    authority: authority(Context.get(services, Endpoint), cluster.signer),
     server: cluster.endpoint.server,
     namespace: "kube-system",
     hint,

@@ -6,6 +6,7 @@ import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Concurrency from "../roster/concurrency.ts"
+import * as Authority from "./authority.ts"
 import type * as Controllers from "./controllers.ts"
 import * as Nodes from "./nodes.ts"
 
@@ -49,6 +50,12 @@ export const settings = {
     description: "Endpoints in one EndpointSlice, at most",
     default: "100"
   }),
+  serviceAccountTokenSyncs: syncs(
+    "concurrent-serviceaccount-token-syncs",
+    5,
+    "Secrets with tokens of service accounts"
+  ),
+  ...Authority.settings,
   gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
   namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
   namespaceSyncPeriod: Setting.make(Codecs.interval, {
@@ -82,6 +89,7 @@ const own = {
   ttlAfterFinishedSyncs: "Job.batch",
   endpointSyncs: "Service",
   serviceEndpointSyncs: "Service",
+  serviceAccountTokenSyncs: "Secret",
   gcSyncs: undefined,
   namespaceSyncs: "Namespace"
 } as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
@@ -112,6 +120,7 @@ export const syncsOf = ({
     ttlAfterFinishedSyncs: of("ttlAfterFinishedSyncs"),
     endpointSyncs: of("endpointSyncs"),
     serviceEndpointSyncs: of("serviceEndpointSyncs"),
+    serviceAccountTokenSyncs: of("serviceAccountTokenSyncs"),
     gcSyncs: of("gcSyncs"),
     namespaceSyncs: of("namespaceSyncs")
   }

@@ -86,6 +86,7 @@ describe("how many at once, from the settings", () => {
       ttlAfterFinishedSyncs: 5,
       endpointSyncs: 5,
       serviceEndpointSyncs: 5,
+      serviceAccountTokenSyncs: 5,
       gcSyncs: 20,
       namespaceSyncs: 10
     }))
@@ -105,6 +106,7 @@ describe("how many at once, from the settings", () => {
         ttlAfterFinishedSyncs: 6,
         endpointSyncs: 6,
         serviceEndpointSyncs: 6,
+        serviceAccountTokenSyncs: 6,
         gcSyncs: 6,
         namespaceSyncs: 6
       }

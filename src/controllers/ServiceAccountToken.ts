@@ -1,0 +1,76 @@
+/**
+ * serviceaccount-token: fills Secrets of type `kubernetes.io/service-account-token` with a token of the account they name, deletes them when the
+ * account is gone, and takes those that are gone out of their account. It makes no Secrets. It starts before all others, which may
+ * work as accounts that need its tokens. Without a key it must not run. Source: spec G.3, framework.md K17.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import * as Key from "../kube/Key.ts"
+import { Secret, ServiceAccount } from "../kube/resources.ts"
+import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Secrets from "./serviceaccounttoken/secrets.ts"
+import * as Sync from "./serviceaccounttoken/sync.ts"
+
+export interface Options {
+  /** How many Secrets are worked on at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+}
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "serviceaccount-token",
+    startFirst: true,
+    for: Secret,
+    access: [
+      Access.read(Secret),
+      Access.get(Secret),
+      Access.update(Secret),
+      Access.remove(Secret),
+      Access.read(ServiceAccount),
+      Access.get(ServiceAccount),
+      Access.update(ServiceAccount)
+    ],
+    concurrency: options.concurrency ?? 5,
+    retries: 10,
+    body: ({ cache, client, store }) =>
+      Effect.gen(function* () {
+        const { rootCa, signer } = yield* ClusterAuthority
+        if (signer === undefined) {
+          return yield* Effect.die(
+            new Error("serviceaccount-token has no key to sign with: say it with --service-account-private-key-file")
+          )
+        }
+        const gone = new Map<Key.Key, Secrets.Wanted>()
+        const secrets = store(Secret)
+        return {
+          sources: [
+            Controller.watch(
+              Secret,
+              ({ _tag, object }) => {
+                const wanted = Secrets.accountOf(object)
+                if (wanted === undefined) return []
+                if (_tag === "Deleted") gone.set(Key.of(object), wanted)
+                return [Key.of(object)]
+              },
+              { indexes: [Secrets.byAccount] }
+            ),
+            Controller.watch(ServiceAccount, ({ _tag, object }) =>
+              _tag === "Updated" ? [] : secrets.byIndex(Secrets.byAccount.name, Key.of(object)).map(Key.of)
+            )
+          ],
+          reconcile: Sync.make({
+            signer,
+            rootCa,
+            gone,
+            secret: (key) => cache.get(Secret, key),
+            account: (key) => cache.get(ServiceAccount, key),
+            liveSecret: (target) => client.get(Secret, target),
+            liveAccount: (target) => client.get(ServiceAccount, target),
+            updateSecret: (secret) => client.update(Secret, secret),
+            updateAccount: (account) => client.update(ServiceAccount, account),
+            remove: (target, uid) => client.delete(Secret, target, { preconditions: { uid } })
+          })
+        }
+      })
+  })

@@ -1,0 +1,126 @@
+/**
+ * One run for one Secret: gather from the cache, ask the server before anything is written, write. What the cache says is enough to leave a
+ * Secret alone, and never enough to delete one or to make a token. Source: spec G.3.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Schedule from "effect/Schedule"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import type { Secret, ServiceAccount } from "../../kube/resources.ts"
+import type { TokenSigner } from "../../layers/ClusterAuthority.ts"
+import type { Request } from "../../layers/Controller.ts"
+import * as Secrets from "./secrets.ts"
+import * as Token from "./token.ts"
+
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
+
+interface Target {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** What a run may see and do. */
+export interface Ports {
+  readonly signer: TokenSigner
+  readonly rootCa: string | undefined
+  readonly secret: (key: Key.Key) => Effect.Effect<Secret | undefined>
+  readonly account: (key: Key.Key) => Effect.Effect<ServiceAccount | undefined>
+  readonly liveSecret: (target: Target) => Call<Secret>
+  readonly liveAccount: (target: Target) => Call<ServiceAccount>
+  readonly updateSecret: (secret: Secret) => Call<unknown>
+  readonly updateAccount: (account: ServiceAccount) => Call<unknown>
+  readonly remove: (target: Target, uid: string) => Call<unknown>
+  /** Accounts of Secrets that have gone, by the key of the Secret, until they have been told. */
+  readonly gone: Map<Key.Key, Secrets.Wanted>
+}
+
+const done = Metric.counter("serviceaccount_token_controller_actions_total", {
+  description: "What was done to Secrets with tokens of service accounts, by action: fill, delete, forget",
+  incremental: true
+})
+
+const tell = (action: "fill" | "delete" | "forget", message: string, account: string) =>
+  Effect.andThen(
+    Metric.update(Metric.withAttributes(done, { action }), 1),
+    Effect.annotateLogs(Effect.logInfo(message), { serviceaccount: account })
+  )
+
+const absent = <A>(call: Call<A>): Call<A | undefined> =>
+  Effect.catchIf(
+    call,
+    (error) => ApiError.hasReason(error, "NotFound"),
+    () => Effect.succeed(undefined)
+  )
+
+export const make =
+  (ports: Ports) =>
+  ({ key, name, namespace = "" }: Request) =>
+    Effect.gen(function* () {
+      const secret = yield* ports.secret(key)
+      const wanted = secret === undefined ? undefined : Secrets.accountOf(secret)
+      if (secret === undefined) return yield* forget(ports, key, name)
+      ports.gone.delete(key)
+      if (wanted === undefined) return
+      const cached = yield* ports.account(Key.make(namespace, wanted.name))
+      const known = cached !== undefined && Secrets.isMeant(wanted, cached) ? cached : undefined
+      // Most runs end here: without a request, and without a token made for nothing.
+      if (known !== undefined && Secrets.filled(secret, known, { ...ports, token: () => "" }) === undefined) return
+      const account = yield* absent(ports.liveAccount(wanted))
+      return yield* account === undefined || !Secrets.isMeant(wanted, account)
+        ? remove(ports, secret, wanted)
+        : fill(ports, secret, account)
+    })
+
+/** A token of nobody may not stay: the next account of that name is somebody else. */
+const remove = ({ remove }: Ports, { metadata }: Secret, wanted: Secrets.Wanted) =>
+  remove({ namespace: wanted.namespace, name: metadata.name }, metadata.uid ?? "").pipe(
+    Effect.andThen(tell("delete", "Deleted the token of an account that is gone", wanted.name)),
+    // It is gone already, or another one has its name.
+    quietly("NotFound", "Conflict")
+  )
+
+const fill = Effect.fnUntraced(function* (ports: Ports, cached: Secret, account: ServiceAccount) {
+  const { namespace = "", name, uid } = cached.metadata
+  const live = yield* absent(ports.liveSecret({ namespace, name }))
+  // Another one now, or changed since: the cache will tell of it.
+  if (live === undefined || live.metadata.uid !== uid) return
+  if (live.metadata.resourceVersion !== cached.metadata.resourceVersion) return
+  const holder = { namespace, account: account.metadata.name, uid: account.metadata.uid ?? "", secret: name }
+  const filled = Secrets.filled(live, account, { ...ports, token: () => Token.make(ports.signer, holder) })
+  if (filled === undefined) return
+  yield* ports
+    .updateSecret(filled)
+    .pipe(
+      Effect.andThen(tell("fill", "Filled a Secret with the token of its account", holder.account)),
+      quietly("NotFound", "Conflict")
+    )
+})
+
+/** Others write to accounts too, so a conflict is tried again at once, as often as the reference does. */
+const forget = (ports: Ports, key: Key.Key, name: string) =>
+  Effect.gen(function* () {
+    const wanted = ports.gone.get(key)
+    if (wanted === undefined) return
+    const account = yield* absent(ports.liveAccount(wanted))
+    const left = account === undefined || !Secrets.isMeant(wanted, account) ? undefined : Secrets.without(account, name)
+    if (left !== undefined) {
+      yield* ports.updateAccount(left)
+      yield* tell("forget", "Took a Secret that is gone out of its account", wanted.name)
+    }
+    ports.gone.delete(key)
+  }).pipe(
+    Effect.retry({
+      while: (error) => ApiError.hasReason(error, "Conflict"),
+      schedule: Schedule.max([Schedule.jittered(Schedule.spaced("100 millis")), Schedule.recurs(9)])
+    })
+  )
+
+const quietly =
+  (...reasons: ReadonlyArray<ApiError.ReasonTag>) =>
+  <A>(call: Call<A>): Call<A | void> =>
+    Effect.catchIf(
+      call,
+      (error) => ApiError.hasReason(error, ...reasons),
+      () => Effect.void
+    )

@@ -1,0 +1,90 @@
+/** Every active namespace has the cluster's authorities: spec G.3. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as RootCa from "../../src/controllers/RootCa.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { ConfigMap, Namespace } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterAuthority } from "../../src/layers/ClusterAuthority.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+
+const name = "kube-root-ca.crt"
+const description = "kubernetes.io/description"
+const data = { "ca.crt": "the authorities of the test cluster" }
+
+const published = Effect.flatMap(ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(ConfigMap), (all) =>
+    all.filter(({ metadata }) => metadata.name === name).map(({ metadata }) => metadata.namespace)
+  )
+)
+
+const get = (namespace: string) => Effect.flatMap(KubeClient, (client) => client.get(ConfigMap, { namespace, name }))
+
+const standard = ["default", "kube-node-lease", "kube-public", "kube-system"]
+
+describe("root-ca-cert-publisher", () => {
+  it.effect("publishes in every namespace there is, and in every new one", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(RootCa.make())
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* published, standard)
+      yield* (yield* KubeClient).create(Namespace, { metadata: { name: "app" } })
+      yield* cluster.settle
+      assert.deepStrictEqual(yield* published, ["app", ...standard])
+      const found = yield* get("app")
+      assert.deepStrictEqual(found.data, data)
+      assert.match(found.metadata.annotations?.[description] ?? "", /^Contains a CA bundle that can be used to verify/)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("makes it again when it is deleted, and puts it back when it is changed; labels stay", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      yield* cluster.run(RootCa.make())
+      yield* cluster.settle
+      yield* client.delete(ConfigMap, { namespace: "default", name })
+      yield* cluster.settle
+      assert.deepStrictEqual((yield* get("default")).data, data)
+      const target = { namespace: "default", name }
+      const spoilt = { data: { "ca.crt": "others", more: "x" }, metadata: { labels: { a: "b" }, annotations: null } }
+      yield* client.patch(ConfigMap, target, Patch.merge(spoilt))
+      yield* cluster.settle
+      const found = yield* get("default")
+      assert.deepStrictEqual([found.data, found.metadata.labels], [data, { a: "b" }])
+      assert.isDefined(found.metadata.annotations?.[description])
+      // The words are anybody's.
+      yield* client.patch(ConfigMap, target, Patch.merge({ metadata: { annotations: { [description]: "ours" } } }))
+      yield* cluster.settle
+      assert.strictEqual((yield* get("default")).metadata.annotations?.[description], "ours")
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("leaves namespaces that are being deleted alone, and writes nothing while nothing changes", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      yield* client.create(Namespace, { metadata: { name: "app" } })
+      yield* cluster.run(RootCa.make())
+      yield* cluster.settle
+      yield* client.delete(Namespace, { name: "app" })
+      yield* client.delete(ConfigMap, { namespace: "app", name })
+      yield* cluster.settle
+      const { revision } = yield* ApiServer
+      const before = yield* revision
+      yield* cluster.advance("1 day")
+      assert.deepStrictEqual([yield* published, yield* revision], [standard, before])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("publishes nothing where there is nothing to publish", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* Effect.provide(cluster.run(RootCa.make()), ClusterAuthority.layerNoop)
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* published, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+})
