@@ -78,13 +78,13 @@ export const of = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Su
   return repack([...byPort.values()])
 }
 
-/** One subset for all ports that have the same addresses in the same state. */
+/** One subset for all ports that have the same addresses: a pod is ready in all its ports or in none. */
 const repack = (
   byPort: ReadonlyArray<{ readonly port: ServicePorts.Resolved | undefined; readonly on: ReadonlyArray<Stated> }>
 ): ReadonlyArray<Subset> => {
   const bySet = new Map<string, { readonly on: ReadonlyArray<Stated>; readonly ports: Array<ServicePorts.Resolved> }>()
   for (const { on, port } of byPort) {
-    const key = on.map(({ ready, rank }) => (ready ? rank : -1 - rank)).join()
+    const key = on.map(({ rank }) => rank).join()
     const known = bySet.get(key) ?? { on, ports: [] }
     if (port !== undefined) known.ports.push(port)
     bySet.set(key, known)

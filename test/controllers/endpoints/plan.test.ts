@@ -1,0 +1,352 @@
+/** Endpoints say what the pods say, in as few subsets as their ports allow, and are written only when that has changed. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Plan from "../../../src/controllers/endpoints/plan.ts"
+import * as Subsets from "../../../src/controllers/endpoints/subsets.ts"
+import * as Pods from "../../../src/controllers/services/pods.ts"
+import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
+import type { Endpoints, Pod, Service } from "../../../src/kube/resources.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { podFacts, podsOf, selected, service, serviceFacts } from "../services/objects.ts"
+
+const scene = Arbitrary.all({
+  service: serviceFacts,
+  pods: Arbitrary.array(podFacts, { maxLength: 8 }),
+  before: Arbitrary.array(podFacts, { maxLength: 8 }),
+  as: serviceFacts,
+  time: oneOf("", "1970-01-01T00:00:05Z")
+})
+
+type Scene = typeof scene extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const gathered = (given: Scene, current: Endpoints | undefined): Plan.Gathered => {
+  const one = service(given.service)
+  const time = given.time === "" ? undefined : given.time
+  return { service: one, pods: selected(one, podsOf(given.pods)), current, time }
+}
+
+const carryOut = (current: Endpoints | undefined, plan: Plan.Plan): Endpoints | undefined =>
+  plan._tag === "None" ? current : plan._tag === "Update" ? plan.endpoints : (plan.draft as Endpoints)
+
+/** What a sync of the past left, if there was one. */
+const before = ({ as, before: pods, service: facts }: Scene): Endpoints | undefined => {
+  const given = { ...service(facts), ...(facts.selector === "none" ? {} : { spec: service(as).spec }) } as Service
+  if (pods.length === 0) return undefined
+  return carryOut(
+    undefined,
+    Plan.plan({ service: given, pods: selected(given, podsOf(pods)), current: undefined, time: undefined })
+  )
+}
+
+const after = (module: typeof Plan, given: Scene): Endpoints | undefined => {
+  const current = before(given)
+  return carryOut(current, module.plan(gathered(given, current)))
+}
+
+const line = (ready: boolean, { hostname, ip, nodeName, targetRef }: Subsets.Address, port: object | string): string =>
+  JSON.stringify([ready, ip, hostname, nodeName, targetRef?.uid, port])
+
+/** One line for each address under each port. */
+const said = (subsets: ReadonlyArray<Subsets.Subset>): ReadonlyArray<string> =>
+  subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports }) =>
+    [addresses, notReadyAddresses].flatMap((all, i) =>
+      all.flatMap((address) =>
+        ports === undefined
+          ? [line(i === 0, address, "any")]
+          : ports.map((port) => line(i === 0, address, ServicePorts.keyOf(port)))
+      )
+    )
+  )
+
+const familyOf = (one: Service, pod: Pod): string => {
+  const { clusterIP, ipFamilies } = one.spec ?? {}
+  return ipFamilies?.[0] ?? Pods.familyOf(clusterIP === "None" ? (pod.status?.podIP ?? "") : (clusterIP ?? ""))
+}
+
+/** What the pods say, one by one. */
+const expected = ({ pods, service: one }: Pick<Plan.Gathered, "pods" | "service">): ReadonlyArray<string> =>
+  pods.flatMap((pod) => {
+    const publishes = one.spec?.publishNotReadyAddresses === true
+    const ended = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed"
+    if (ended || (pod.metadata.deletionTimestamp !== undefined && !publishes)) return []
+    const ip = pod.status?.podIPs?.map((one) => one.ip).find((ip) => Pods.familyOf(ip) === familyOf(one, pod))
+    if (ip === undefined) return []
+    const here = pod.spec?.subdomain === "web"
+    const address = {
+      ip,
+      ...(here ? { hostname: `host-${pod.metadata.name.slice(4)}` } : {}),
+      nodeName: pod.spec?.nodeName,
+      targetRef: { uid: pod.metadata.uid }
+    } as Subsets.Address
+    const ready = publishes || pod.status?.conditions?.[0]?.status === "True"
+    const named = pod.spec?.containers[0]?.ports?.[0]?.containerPort
+    const ports = (one.spec?.ports ?? []).flatMap(({ appProtocol, name = "", targetPort }) => {
+      const port = typeof targetPort === "number" ? targetPort : named
+      return port === undefined ? [] : [ServicePorts.keyOf({ name, port, protocol: "TCP", appProtocol })]
+    })
+    if ((one.spec?.ports ?? []).length === 0) return one.spec?.clusterIP === "None" ? [line(ready, address, "any")] : []
+    return ports.map((port) => line(ready, address, port))
+  })
+
+const sorted = (lines: ReadonlyArray<string>): string => [...lines].sort().join("\n")
+
+prove<typeof Subsets>({
+  path: "controllers/endpoints/subsets.ts",
+  module: Subsets,
+  laws: [
+    law("subsets say what the pods say", scene, (module, given) => {
+      const { pods, service } = gathered(given, undefined)
+      return sorted(said(module.of(service, pods))) === sorted(expected({ pods, service }))
+    }),
+    law("no two subsets have the same addresses in the same state, and none has none", scene, (module, given) => {
+      const { pods, service } = gathered(given, undefined)
+      const keys = module.of(service, pods).map((one) => JSON.stringify([one.addresses, one.notReadyAddresses]))
+      return new Set(keys).size === keys.length && !keys.includes("[null,null]")
+    }),
+    law("the order of the pods does not matter", scene, (module, given) => {
+      const { pods, service } = gathered(given, undefined)
+      return JSON.stringify(module.of(service, pods)) === JSON.stringify(module.of(service, pods.toReversed()))
+    }),
+    law("the canonical text counts states and ports", scene, (module, given) => {
+      const { pods, service: one } = gathered(given, undefined)
+      const subsets = module.of(one, pods)
+      const text = module.canonical(subsets)
+      const unready = subsets.map(({ addresses = [], ports = [] }) => ({ notReadyAddresses: addresses, ports }))
+      const lost = subsets.map(({ addresses = [], ports = [] }) => ({ addresses, ports }))
+      const moved = subsets.map((one) => ({ ...one, ports: [{ port: 1 }] }))
+      const hasReady = subsets.some(({ addresses }) => addresses !== undefined)
+      const hasOther = subsets.some(({ notReadyAddresses }) => notReadyAddresses !== undefined)
+      return (
+        (module.canonical(unready) !== text) === (hasReady || hasOther) &&
+        (module.canonical(lost) !== text) === hasOther &&
+        (module.canonical(moved) !== text) === subsets.length > 0
+      )
+    }),
+    law("the canonical text tells contents apart, and orders do not count", scene, (module, given) => {
+      const { pods, service: one } = gathered(given, undefined)
+      const subsets = module.of(one, pods)
+      const others = module.of(one, selected(one, podsOf(given.before)))
+      const turned = subsets.toReversed().map((one) => ({ ...one, addresses: [...(one.addresses ?? [])].reverse() }))
+      const isSame = sorted(said(subsets)) === sorted(said(others))
+      return (
+        module.canonical(turned) === module.canonical(subsets) &&
+        (module.canonical(subsets) === module.canonical(others)) === isSame
+      )
+    })
+  ],
+  mutants: [
+    { title: "pods that go are kept", find: "includeTerminating: publishes", replace: "includeTerminating: true" },
+    {
+      title: "pods that go are never published",
+      find: "includeTerminating: publishes",
+      replace: "includeTerminating: false"
+    },
+    {
+      title: "what is published is not ready for it",
+      find: "ready: publishes || PodState.isReady(pod)",
+      replace: "ready: PodState.isReady(pod)"
+    },
+    {
+      title: "the first address counts, whatever its family",
+      find: "Pods.addressesOf(pod, family)[0]",
+      replace: 'Pods.addresses(pod)[family === "IPv4" ? 0 : 0]'
+    },
+    {
+      title: "the second family counts",
+      find: 'ipFamilies[0] === "IPv6" || ipFamilies[0] === "IPv4" ? ipFamilies[0]',
+      replace: 'ipFamilies[1] === "IPv6" || ipFamilies[1] === "IPv4" ? ipFamilies[1]'
+    },
+    {
+      title: "every port has a subset of its own",
+      find: "const known = bySet.get(key) ?? { on, ports: [] }\n    if (port !== undefined) known.ports.push(port)\n    bySet.set(key, known)",
+      replace:
+        "const known = { on, ports: port === undefined ? [] : [port] }\n    bySet.set(`${key} ${bySet.size}`, known)"
+    },
+    {
+      title: "Services without ports have no addresses",
+      find: "if (withoutPorts) put",
+      replace: "if (!withoutPorts) put"
+    },
+    {
+      title: "Services without ports that have an address have addresses",
+      find: "if (withoutPorts && !isHeadless) return []",
+      replace: "if (withoutPorts && isHeadless && false) return []"
+    },
+    {
+      title: "addresses come in the order of the pods",
+      find: ".sort((a, b) => inOrder(a.address, b.address))\n",
+      replace: ""
+    },
+    { title: "host names are everybody's", find: "...(hostname === undefined ? {} : { hostname }),", replace: "" },
+    { title: "ports do not count in the text", find: "ServicePorts.keyOfAll(ports)\n", replace: "ports.length\n" },
+    {
+      title: "pods that are not ready do not count in the text",
+      find: "notReadyAddresses.map(textOf).sort().join(),",
+      replace: ""
+    }
+  ]
+})
+
+prove<typeof Plan>({
+  path: "controllers/endpoints/plan.ts",
+  module: Plan,
+  laws: [
+    law(
+      "carried out, the Endpoints say what the pods say",
+      scene,
+      (module, given) =>
+        sorted(said(after(module, given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
+    ),
+    law(
+      "a second plan is empty",
+      scene,
+      (module, given) =>
+        module.plan({ ...gathered(given, after(module, given)), time: "1970-01-01T00:00:09Z" })._tag === "None"
+    ),
+    law("labels are the Service's, and say whose the object is", scene, (module, given) => {
+      const { metadata, spec } = service(given.service)
+      const labels = after(module, given)?.metadata.labels
+      return (
+        labels?.["team"] === metadata.labels?.["team"] &&
+        labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller" &&
+        (labels["service.kubernetes.io/headless"] === "") === (spec?.clusterIP === "None")
+      )
+    }),
+    law(
+      "what is written says since when it waited, or nothing, and keeps what others noted",
+      scene,
+      (module, given) => {
+        const current = before(given)
+        const key = "endpoints.kubernetes.io/last-change-trigger-time"
+        const noted = current && {
+          ...current,
+          metadata: { ...current.metadata, annotations: { mine: "a", [key]: "old" } }
+        }
+        const plan = module.plan(gathered(given, noted))
+        if (plan._tag === "None") return true
+        const { annotations } = (plan._tag === "Create" ? plan.draft : plan.endpoints).metadata ?? {}
+        return (
+          (annotations?.[key] ?? "") === given.time && annotations?.["mine"] === (noted === undefined ? undefined : "a")
+        )
+      }
+    )
+  ],
+  mutants: [
+    {
+      title: "subsets are not compared",
+      find: "Subsets.canonical(current.subsets ?? []) === Subsets.canonical(subsets)",
+      replace: "true"
+    },
+    {
+      title: "it is always written",
+      find: "if (isSame) return none",
+      replace: 'if (isSame && time === "") return none'
+    },
+    { title: "labels are not compared", find: "isSameMap(current.metadata.labels, labels) &&", replace: "" },
+    {
+      title: "headless Services are not marked",
+      find: 'ip === "" || ip === "None" ? { [headless]: "" } : {}',
+      replace: 'ip === "" ? { [headless]: "" } : {}'
+    },
+    {
+      title: "what others noted is lost",
+      find: "TriggerTime.annotate(current?.metadata.annotations, time)",
+      replace: "TriggerTime.annotate({}, time)"
+    },
+    {
+      title: "the time is not written",
+      find: "TriggerTime.annotate(current?.metadata.annotations, time)",
+      replace: "TriggerTime.annotate(current?.metadata.annotations, undefined)"
+    }
+  ]
+})
+
+/** Subsets of so many ready and other addresses. */
+const sizes = Arbitrary.array(Arbitrary.all({ ready: int(0, 700), other: int(0, 700) }), { minLength: 1, maxLength: 4 })
+
+const subsetsOf = (
+  all: ReadonlyArray<{ readonly ready: number; readonly other: number }>
+): ReadonlyArray<Subsets.Subset> =>
+  all.map(({ other, ready }, i) => {
+    const ips = (count: number, kind: string) => Array.from({ length: count }, (_, n) => ({ ip: `${i}-${kind}-${n}` }))
+    return { addresses: ips(ready, "ready"), notReadyAddresses: ips(other, "other"), ports: [{ port: 80 + i }] }
+  })
+
+const count = (subsets: ReadonlyArray<Subsets.Subset>, list: "addresses" | "notReadyAddresses"): number =>
+  subsets.reduce((sum, one) => sum + (one[list]?.length ?? 0), 0)
+
+prove<typeof Subsets>({
+  path: "controllers/endpoints/subsets.ts",
+  module: Subsets,
+  laws: [
+    law("a thousand at most, and no fewer than there is room for", sizes, ({ truncate }, all) => {
+      const given = subsetsOf(all)
+      const { isTruncated, subsets } = truncate(given)
+      const before = Subsets.size(given)
+      return Subsets.size(subsets) === Math.min(1000, before) && isTruncated === before > 1000
+    }),
+    law("ready ones go before others", sizes, ({ truncate }, all) => {
+      const given = subsetsOf(all)
+      return count(truncate(given).subsets, "addresses") === Math.min(1000, count(given, "addresses"))
+    }),
+    law(
+      "each subset keeps its share of those that do not all fit, and none is left empty",
+      sizes,
+      ({ truncate }, all) => {
+        const given = subsetsOf(all)
+        if (Subsets.size(given) <= 1000) return true
+        const { subsets } = truncate(given)
+        const list = count(given, "addresses") > 1000 ? "addresses" : "notReadyAddresses"
+        const room = list === "addresses" ? 1000 : 1000 - count(given, "addresses")
+        const share = room / count(given, list)
+        return subsets.every((one) => {
+          const whole = given.find(({ ports }) => ports?.[0]?.port === one.ports?.[0]?.port)
+          return Subsets.size([one]) > 0 && (one[list]?.length ?? 0) < (whole?.[list]?.length ?? 0) * share + 1
+        })
+      }
+    )
+  ],
+  mutants: [
+    {
+      title: "nothing is cut off",
+      find: "if (size(subsets) <= capacity) return",
+      replace: "if (size(subsets) >= 0) return"
+    },
+    {
+      title: "others go before ready ones",
+      find: "const list = ready > capacity ?",
+      replace: "const list = ready > 0 ?"
+    },
+    {
+      title: "the first subset takes what it wants",
+      find: "Math.ceil((all.length * room) / total)",
+      replace: "all.length"
+    },
+    { title: "shares are rounded down", find: "Math.ceil((all", replace: "Math.floor((all" },
+    { title: "room is not used up", find: "    left -= share\n", replace: "" },
+    { title: "empty subsets are kept", find: "cut.filter((one) => size([one]) > 0)", replace: "cut" }
+  ]
+})
+
+describe("the ports of a Service on a pod", () => {
+  const pod = (spec: object): Pod => ({ metadata: { name: "a" }, spec: spec as NonNullable<Pod["spec"]> })
+  const http = (containerPort: number, more: object = {}) => ({ ports: [{ name: "http", containerPort, ...more }] })
+  const named = { port: 80, targetPort: "http" }
+
+  for (const [title, spec, port, expected] of [
+    ["are numbers as they are", {}, { port: 80, targetPort: 8080 }, 8080],
+    ["are the Service's own without a target", {}, { port: 80 }, 80],
+    ["are those of the first container with the name", { containers: [http(1), http(2)] }, named, 1],
+    ["have the same protocol", { containers: [http(1, { protocol: "UDP" }), http(2)] }, named, 2],
+    [
+      "may be those of a sidecar",
+      { containers: [], initContainers: [{ ...http(3), restartPolicy: "Always" }] },
+      named,
+      3
+    ],
+    ["are not those of a container that ends", { containers: [], initContainers: [http(3)] }, named, undefined],
+    ["are left out where nobody has the name", { containers: [] }, named, undefined]
+  ] as const) {
+    it(title, () => assert.strictEqual(ServicePorts.find(pod(spec), port), expected))
+  }
+})
