@@ -41,11 +41,11 @@ const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(ServiceAccountT
 
 const settle = Effect.flatMap(ClusterTest, (cluster) => cluster.settle)
 
-const test = <E>(title: string, body: Effect.Effect<void, E, never>) => it.effect(title, () => body)
+const test = <E>(title: string, body: Effect.Effect<void, E>) => it.effect(title, () => body)
 
 /** A cluster to itself, and the loop in it. */
 const story = <E, R>(title: string, body: Effect.Effect<void, E, R>) =>
-  test(title, body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer())) as Effect.Effect<void, unknown, never>)
+  test(title, body.pipe(Effect.scoped, Effect.provide(ClusterTest.layer())) as Effect.Effect<void, unknown>)
 
 /** Counts requests of a kind, and lets them pass. */
 const counting = (count: { requests: number }): Faults.Rule => ({
