@@ -11,7 +11,8 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   apiserver: () => import("./apiserver.ts"),
   start: () => import("./start.ts"),
   nodes: () => import("./nodes.ts"),
-  workloads: () => import("./workloads.ts")
+  workloads: () => import("./workloads.ts"),
+  gc: () => import("./loops/gc.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })
