@@ -1,0 +1,114 @@
+/**
+ * The Job loop on a real API server with simulated machines. 1.20 knows neither indexes nor suspension nor the list of uncounted pods, so
+ * what is left is a Job that succeeds, one that fails and one that is told to do less.
+ */
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as JobController from "../../../src/controllers/Job.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { Event, Job, Pod } from "../../../src/kube/resources.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import { Endpoint } from "../../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import { Supervisor } from "../../../src/layers/Supervisor.ts"
+import * as envtest from "../../support/envtest.ts"
+
+const assets = envtest.assets()
+const missing = "missing" in assets ? assets.missing : undefined
+
+if (missing !== undefined) console.log(`skipped: Jobs on a real API server, because ${missing}`)
+else
+  console.log(
+    "skipped on a real API server of 1.20: ttl-after-finished, indexes and suspension, because it drops the fields that ask for them"
+  )
+
+const server = Layer.effect(
+  Endpoint,
+  Effect.map(
+    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
+    ({ endpoint }) => endpoint
+  )
+)
+
+const cluster = JobController.make().layer.pipe(
+  Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
+  Layer.provideMerge(Recorder.layer),
+  Layer.provideMerge(Cache.layer()),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(HttpTransport.layer),
+  Layer.provideMerge(Supervisor.layer),
+  Layer.provide(server)
+)
+
+const namespace = "default"
+
+const create = (name: string, spec: object, command: ReadonlyArray<string>) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(Job, {
+      metadata: { namespace, name },
+      spec: {
+        ...spec,
+        template: {
+          spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1", command: [...command] }] }
+        }
+      }
+    })
+  )
+
+/** Waits for the server to tell of a Job that is as wanted. */
+const until = (name: string, wanted: (job: Job) => boolean) =>
+  Effect.flatMap(Cache, (cache) =>
+    cache.changes(Job).pipe(
+      Stream.filter(({ _tag, object }) => _tag !== "Deleted" && object.metadata.name === name && wanted(object)),
+      Stream.runHead
+    )
+  )
+
+const has = (job: Job, type: string): boolean => job.status?.conditions?.some((one) => one.type === type) === true
+
+it.live.skipIf(missing !== undefined)(
+  "runs Jobs to their ends on a real API server",
+  () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      yield* create("good", { completions: 5, parallelism: 2 }, ["true"])
+      yield* create("bad", { backoffLimit: 0 }, ["false"])
+      yield* create("long", { completions: 4, parallelism: 3 }, ["sleep", "infinity"])
+
+      yield* until("good", (job) => has(job, "Complete"))
+      const good = yield* client.get(Job, { namespace, name: "good" })
+      assert.deepInclude(good.status, { succeeded: 5 })
+      assert.isDefined(good.status?.completionTime)
+      assert.deepStrictEqual(
+        good.status?.conditions?.map(({ reason, type }) => `${type} ${reason}`),
+        ["SuccessCriteriaMet CompletionsReached", "Complete CompletionsReached"]
+      )
+      yield* until("bad", (job) => has(job, "Failed"))
+      assert.deepInclude((yield* client.get(Job, { namespace, name: "bad" })).status, { failed: 1 })
+
+      yield* until("long", ({ status }) => status?.active === 3)
+      yield* client.patch(Job, { namespace, name: "long" }, Patch.merge({ spec: { parallelism: 1 } }))
+      yield* until("long", ({ status }) => status?.active === 1)
+
+      const { items } = yield* client.list(Pod, { namespace })
+      const held = items.filter(({ metadata }) => metadata.finalizers !== undefined)
+      assert.deepStrictEqual(
+        held.map(({ metadata }) => metadata.labels?.["job-name"]),
+        ["long"]
+      )
+      const expected = new Set(["Completed", "BackoffLimitExceeded", "SuccessfulCreate", "SuccessfulDelete"])
+      yield* (yield* Cache).changes(Event).pipe(
+        Stream.takeUntil(({ object }) => {
+          expected.delete(object.reason ?? "")
+          return expected.size === 0
+        }),
+        Stream.runDrain
+      )
+    }).pipe(Effect.provide(cluster)),
+  60_000
+)
