@@ -64,6 +64,9 @@ export const prove = <Module>(options: {
   })
 }
 
+/** What an arbitrary yields. */
+export type ValueOf<A> = A extends Arbitrary.Arbitrary<infer T> ? T : never
+
 export const int = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
