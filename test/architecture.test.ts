@@ -88,6 +88,7 @@ describe("architecture", () => {
     const files = new Map([
       ["controllers/ReplicaSet.ts", `import * as P from "./replicaset/plan.ts"`],
       ["controllers/replicaset/plan.ts", `import * as A from "../workload/adopt.ts"`],
+      ["controllers/statefulset/plan.ts", `import * as H from "../revisions/history.ts"`],
       ["controllers/workload/claims.ts", `import * as A from "./adopt.ts"`]
     ])
     assert.deepStrictEqual(check(files), [])

@@ -14,6 +14,7 @@ import type { KubeClient } from "../layers/KubeClient.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
 import * as CloudNodeLifecycle from "./CloudNodeLifecycle.ts"
+import * as DaemonSet from "./DaemonSet.ts"
 import * as Deployment from "./Deployment.ts"
 import * as EcsBinding from "./EcsBinding.ts"
 import * as Endpoints from "./Endpoints.ts"
@@ -42,6 +43,7 @@ export interface Settings {
   readonly deploymentSyncs?: number | undefined
   readonly replicaSetSyncs?: number | undefined
   readonly replicationControllerSyncs?: number | undefined
+  readonly daemonSetSyncs?: number | undefined
   readonly jobSyncs?: number | undefined
   readonly ttlAfterFinishedSyncs?: number | undefined
   readonly endpointSyncs?: number | undefined
@@ -139,6 +141,13 @@ export const roster = (
     account: "replication-controller",
     aliases: ["replicationcontroller-controller", "replication-controller"],
     summary: "the same for ReplicationControllers"
+  },
+  {
+    ...core,
+    controller: DaemonSet.make({ concurrency: settings.daemonSetSyncs }),
+    account: "daemon-set-controller",
+    aliases: ["daemonset-controller"],
+    summary: "keeps one pod of a template on each node that should have one"
   },
   {
     ...core,

@@ -14,6 +14,8 @@ export interface Expectations {
   readonly expectCreations: (owner: Key, count: number, now: number) => void
   /** These objects are about to be deleted; replaces what was expected of the owner before. */
   readonly expectDeletions: (owner: Key, dependents: Iterable<Key>, now: number) => void
+  /** That many objects are about to be created and these deleted; replaces what was expected of the owner before. */
+  readonly expectBoth: (owner: Key, creations: number, dependents: Iterable<Key>, now: number) => void
   /** One creation was seen, or failed, or was never attempted. */
   readonly creationObserved: (owner: Key) => void
   /** The deletion was seen, or failed. It is seen twice, as a deletion timestamp and as the end, and counts once. */
@@ -48,6 +50,8 @@ export const make = (): Expectations => {
   return {
     expectCreations: (owner, creations, since) => open(owner, { since, creations, deletions: new Set() }),
     expectDeletions: (owner, dependents, since) => open(owner, { since, creations: 0, deletions: new Set(dependents) }),
+    expectBoth: (owner, creations, dependents, since) =>
+      open(owner, { since, creations, deletions: new Set(dependents) }),
     creationObserved: (owner) => {
       const book = books.get(owner)
       if (book === undefined) return

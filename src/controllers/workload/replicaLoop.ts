@@ -15,7 +15,6 @@ import type * as Resource from "../../kube/Resource.ts"
 import { Pod } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import * as Controller from "../../layers/Controller.ts"
-import type { Delta } from "../../streams/Delta.ts"
 import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
@@ -26,6 +25,7 @@ import * as Expectations from "./expectations.ts"
 import * as Indexes from "./indexes.ts"
 import * as Owners from "./owners.ts"
 import * as PodControl from "./podControl.ts"
+import * as PodTrigger from "./podTrigger.ts"
 import * as Replicas from "./replicas.ts"
 import * as SlowStart from "./slowStart.ts"
 
@@ -79,7 +79,9 @@ export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, ports: Port
   }
   const owners = { resource: kind.resource, store: ports.owners, selects }
   const state: State<O> = { kind, ports, owners, books: Expectations.make(), permits: Semaphore.makeUnsafe(atOnce) }
-  return { onOwner: ownerTrigger(state), onPod: podTrigger(state), sync: sync(state) }
+  const availableAfter = (owner: O): number => Replicas.minReadySeconds(owner)
+  const onPod = PodTrigger.make({ owners, books: state.books, queue: ports.queue, availableAfter })
+  return { onOwner: ownerTrigger(state), onPod, sync: sync(state) }
 }
 
 /** One term of the loop as a controller runs it. */
@@ -105,46 +107,6 @@ const ownerTrigger =
     if (delta._tag === "Deleted") books.forget(key)
     return [key]
   }
-
-/** A pod that is being deleted is as good as gone: its owner is told now, and needs no second telling of the rest. */
-const podTrigger = <O extends Replicas.ReplicaOwner>(state: State<O>): Trigger.Trigger<Pod> => {
-  const { books, owners, ports } = state
-  const gone = (pod: Pod): ReadonlyArray<Key.Key> => {
-    const owner = Owners.resolve(owners, pod)
-    if (owner === undefined) return []
-    const key = Key.of(owner)
-    books.deletionObserved(key, Key.of(pod))
-    return [key]
-  }
-  return (delta) => {
-    const pod = delta.object
-    if (delta._tag === "Updated" && delta.previous === pod) return []
-    if (delta._tag === "Deleted" || pod.metadata.deletionTimestamp !== undefined) {
-      const changedHands = delta._tag === "Updated" && !Owners.sameController(delta.previous, pod)
-      return changedHands ? [...gone(pod), ...gone(delta.previous)] : gone(pod)
-    }
-    const concerned = Owners.concerned(owners, delta)
-    if (delta._tag === "Created" && Owner.controllerOf(pod) !== undefined) {
-      for (const owner of concerned) books.creationObserved(Key.of(owner))
-    }
-    wakeWhenAvailable(ports.queue, concerned, delta)
-    return concerned.map(Key.of)
-  }
-}
-
-/** The status changes once more, without an event, when a pod that has just become ready has been so for long enough. */
-const wakeWhenAvailable = (
-  queue: Pick<KeyedQueue, "addWithUnsafe">,
-  concerned: ReadonlyArray<Replicas.ReplicaOwner>,
-  delta: Delta<Pod>
-): void => {
-  if (delta._tag !== "Updated" || !PodFacts.isReady(delta.object) || PodFacts.isReady(delta.previous)) return
-  for (const owner of concerned) {
-    const seconds = Replicas.minReadySeconds(owner)
-    if (seconds > 0 && Owner.controlledBy(delta.object, owner.metadata.uid))
-      queue.addWithUnsafe(Key.of(owner), { after: seconds * 1000 })
-  }
-}
 
 const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
   Effect.fnUntraced(function* ({

@@ -12,6 +12,11 @@ const Pod = Schema.Literals(["ns/p", "ns/q", "ns/r"])
 const Operation = Schema.Union([
   Schema.TaggedStruct("Create", { owner: Owner, count: Schema.Literals([0, 1, 2, 3]) }),
   Schema.TaggedStruct("Delete", { owner: Owner, pods: Schema.Array(Pod).check(Schema.isMaxLength(4)) }),
+  Schema.TaggedStruct("Both", {
+    owner: Owner,
+    count: Schema.Literals([0, 1, 2]),
+    pods: Schema.Array(Pod).check(Schema.isMaxLength(2))
+  }),
   Schema.TaggedStruct("Created", { owner: Owner }),
   Schema.TaggedStruct("Deleted", { owner: Owner, pod: Pod }),
   Schema.TaggedStruct("Forget", { owner: Owner }),
@@ -37,6 +42,14 @@ const law = (before: Law | undefined, operation: Operation, now: number): Law | 
       return { since: now, missing: Array.from({ length: operation.count }, () => "a creation") }
     case "Delete":
       return { since: now, missing: operation.pods.filter((pod, i, pods) => pods.indexOf(pod) === i) }
+    case "Both":
+      return {
+        since: now,
+        missing: [
+          ...Array.from({ length: operation.count }, () => "a creation"),
+          ...operation.pods.filter((pod, i, pods) => pods.indexOf(pod) === i)
+        ]
+      }
     case "Created":
       return before && { ...before, missing: without(before.missing, "a creation") }
     case "Deleted":
@@ -54,6 +67,8 @@ const act = (books: Expectations.Expectations, operation: Operation, now: number
       return books.expectCreations(operation.owner, operation.count, now)
     case "Delete":
       return books.expectDeletions(operation.owner, operation.pods, now)
+    case "Both":
+      return books.expectBoth(operation.owner, operation.count, operation.pods, now)
     case "Created":
       return books.creationObserved(operation.owner)
     case "Deleted":

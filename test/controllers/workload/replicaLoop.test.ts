@@ -20,6 +20,7 @@ const property = (module: typeof ReplicaLoop, minLength: number, options: Arbitr
 
 const expectations = "controllers/workload/expectations.ts"
 const loop = "controllers/workload/replicaLoop.ts"
+const trigger = "controllers/workload/podTrigger.ts"
 
 const mutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
   [
@@ -52,7 +53,7 @@ const mutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
     }
   ],
   [
-    loop,
+    trigger,
     {
       title: "a pod that is on its way out is not seen as deleted",
       find: `delta._tag === "Deleted" || pod.metadata.deletionTimestamp !== undefined`,

@@ -1,0 +1,149 @@
+/**
+ * The revisions of a DaemonSet in the world: claimed, labelled, numbered, made and cleaned up. A name that is taken is either our own
+ * revision, which the cache has not shown yet, or a collision of hashes: then the DaemonSet counts it, and the next try gets
+ * another name. Source: spec E.6.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Hash from "../../kube/hash.ts"
+import * as Patch from "../../kube/Patch.ts"
+import { type ControllerRevision, DaemonSet, type Pod } from "../../kube/resources.ts"
+import * as History from "../revisions/history.ts"
+import * as Adopt from "../workload/adopt.ts"
+import * as Indexes from "../workload/indexes.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+/** Somebody has counted a collision that the cache does not know of. */
+export class StaleCollisionCount extends Data.TaggedError("StaleCollisionCount")<{ readonly message: string }> {}
+
+export type Failure = ApiError.ApiError | Adopt.ClaimError | StaleCollisionCount
+
+export interface Present {
+  /** By which the pods of the present template are known. */
+  readonly hash: string
+  /** Of other templates, lowest number first. */
+  readonly old: ReadonlyArray<ControllerRevision>
+}
+
+/** Brings the history up to date. `pods`: all that the set has claimed. */
+export const bring = Effect.fnUntraced(function* (
+  ports: Ports,
+  set: DaemonSet,
+  pods: ReadonlyArray<Pod>
+): Effect.fn.Return<Present, Failure> {
+  const claimed = yield* claim(ports, set)
+  const labelled = yield* Effect.forEach(claimed, (revision) => label(ports, revision))
+  const history = History.of(labelled, set.spec?.template)
+  if (history.current === undefined) {
+    const made = yield* make(ports, set, history.number)
+    return { hash: History.hashOf(made) ?? "", old: history.old }
+  }
+  const hash = History.hashOf(history.current) ?? ""
+  yield* Effect.forEach(history.duplicates, (duplicate) => merge(ports, { hash, duplicate, pods }), { discard: true })
+  if (history.current.revision !== history.number)
+    yield* ports.updateRevision({ ...history.current, revision: history.number })
+  return { hash, old: history.old }
+})
+
+const claim = (ports: Ports, set: DaemonSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> =>
+  Adopt.claim(
+    {
+      owner: set,
+      resource: DaemonSet,
+      matches: ({ metadata }: ControllerRevision) => Spec.selects(set, metadata.labels),
+      live: ports.live(set),
+      patch: ports.patchRevision
+    },
+    [
+      ...ports.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+      ...ports.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+    ]
+  )
+
+/** One that nobody has labelled is known by its name. */
+const label = (ports: Ports, revision: ControllerRevision): Effect.Effect<ControllerRevision, ApiError.ApiError> => {
+  const { labels, name } = revision.metadata
+  return History.hashOf(revision) === undefined
+    ? ports.updateRevision({
+        ...revision,
+        metadata: { ...revision.metadata, labels: { ...labels, [History.hashLabel]: name } }
+      })
+    : Effect.succeed(revision)
+}
+
+interface Merging {
+  /** Of the revision that stays. */
+  readonly hash: string
+  readonly duplicate: ControllerRevision
+  readonly pods: ReadonlyArray<Pod>
+}
+
+/** The pods of the duplicate become those of the one that stays, before it goes: no pod is of a revision that is not there. */
+const merge = Effect.fnUntraced(function* (ports: Ports, { duplicate, hash, pods }: Merging) {
+  const former = History.hashOf(duplicate)
+  const patch = (uid: string | undefined): Patch.Patch =>
+    Patch.strategic({ metadata: { uid, labels: { [History.hashLabel]: hash } } })
+  for (const pod of pods)
+    if (former !== hash && History.hashOf(pod) === former) yield* unlessGone(ports.patch(pod, patch(pod.metadata.uid)))
+  yield* unlessGone(ports.removeRevision(duplicate))
+})
+
+const unlessGone = <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<void, ApiError.ApiError> =>
+  Effect.matchEffect(call, {
+    onSuccess: () => Effect.void,
+    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? Effect.void : Effect.fail(error))
+  })
+
+const make = Effect.fnUntraced(function* (
+  ports: Ports,
+  set: DaemonSet,
+  number: number
+): Effect.fn.Return<ControllerRevision, Failure> {
+  const template = Spec.templateOf(set)
+  const hash = Hash.template(template, set.status?.collisionCount)
+  const draft = History.draft({ resource: DaemonSet, owner: set, template, hash, number })
+  return yield* Effect.catchIf(
+    ports.createRevision(draft),
+    (error) => ApiError.hasReason(error, "AlreadyExists"),
+    (error) => taken(ports, set, draft.metadata.name, error)
+  )
+})
+
+const taken = Effect.fnUntraced(function* (
+  ports: Ports,
+  set: DaemonSet,
+  name: string,
+  error: ApiError.ApiError
+): Effect.fn.Return<ControllerRevision, Failure> {
+  const holder = yield* ports.liveRevision(set, name)
+  if (History.isOf(holder, set.spec?.template)) return holder
+  const live = yield* ports.live(set)
+  const counted = set.status?.collisionCount
+  const known = live.status?.collisionCount
+  if (known !== counted) {
+    const found = `found a stale collision count (${counted ?? 0}, expected ${known ?? 0})`
+    const message = `${found} of DaemonSet "${set.metadata.name}" while processing; will retry until it is updated`
+    return yield* new StaleCollisionCount({ message })
+  }
+  yield* ports.updateStatus({ ...live, status: { ...empty, ...live.status, collisionCount: (known ?? 0) + 1 } })
+  return yield* error
+})
+
+/** Fields that a status must have. */
+const empty = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
+
+/** Deletes the oldest revisions above the limit that no pod is of. */
+export const cleanUp = (
+  ports: Ports,
+  set: DaemonSet,
+  { old, pods }: Pick<Present, "old"> & { readonly pods: ReadonlyArray<Pod> }
+): Effect.Effect<void, ApiError.ApiError> => {
+  const used = new Set(pods.map(History.hashOf))
+  return Effect.forEach(
+    History.excess(old, Spec.historyLimit(set), (hash) => used.has(hash)),
+    (revision) => unlessGone(ports.removeRevision(revision)),
+    { discard: true }
+  )
+}

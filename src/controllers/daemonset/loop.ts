@@ -1,0 +1,33 @@
+/** One term of the DaemonSet loop: triggers and reconcile with books of their own. */
+import type * as Effect from "effect/Effect"
+import type { Key } from "../../kube/Key.ts"
+import type { ControllerRevision, DaemonSet, Node, Pod } from "../../kube/resources.ts"
+import type * as Reconcile from "../../streams/Reconcile.ts"
+import type { Trigger } from "../../streams/trigger.ts"
+import * as Expectations from "../workload/expectations.ts"
+import * as Backoff from "./backoff.ts"
+import type { Ports } from "./ports.ts"
+import * as Sync from "./sync.ts"
+import * as Triggers from "./triggers.ts"
+import * as Work from "./work.ts"
+
+export interface Loop {
+  /** They run after the stores have changed. */
+  readonly onSet: Trigger<DaemonSet>
+  readonly onPod: Trigger<Pod>
+  readonly onNode: Trigger<Node>
+  readonly onRevision: Trigger<ControllerRevision>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
+}
+
+export const make = (ports: Ports): Loop => {
+  const books = Expectations.make()
+  const sync = Sync.sync(Work.make({ ports, books, backoff: Backoff.make() }))
+  return {
+    onSet: Triggers.daemonSet(books),
+    onPod: Triggers.pod(ports, books),
+    onNode: Triggers.node(ports),
+    onRevision: Triggers.revision(ports),
+    reconcile: ({ key }) => sync(key)
+  }
+}

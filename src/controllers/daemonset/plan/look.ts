@@ -1,0 +1,70 @@
+/**
+ * What a sync of a DaemonSet sees: each node with the verdict on it and the set's pods for it. Everything is decided on one look, so that
+ * plan and status speak of the same moment. Source: spec E.5, E.7.
+ */
+import * as PodFacts from "../../../kube/pod.ts"
+import type { DaemonSet, Node, Pod } from "../../../kube/resources.ts"
+import * as Pods from "../pods.ts"
+import * as Spec from "../spec.ts"
+import * as Eligibility from "./eligibility.ts"
+
+/** A node's name, and what there is of the set. */
+export interface Place extends Eligibility.Verdict {
+  readonly name: string
+  /** False for a node that is gone, or was never there: only its pods tell of it. */
+  readonly exists: boolean
+  /** Without those that have ended and are being deleted. The first one first. */
+  readonly pods: ReadonlyArray<Pod>
+}
+
+export interface Look {
+  readonly set: DaemonSet
+  /** Of the present revision. */
+  readonly hash: string
+  readonly places: ReadonlyArray<Place>
+  /** Nodes that should have a pod. */
+  readonly desired: number
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface Seen {
+  readonly set: DaemonSet
+  readonly hash: string
+  readonly nodes: ReadonlyArray<Node>
+  /** All that the set has claimed, in every phase. */
+  readonly pods: ReadonlyArray<Pod>
+  readonly now: number
+}
+
+export const take = ({ hash, nodes, now, pods, set }: Seen): Look => {
+  const byTarget = new Map<string, Array<Pod>>()
+  for (const pod of pods) {
+    const target = Pods.target(pod)
+    if (target === undefined || (PodFacts.isTerminal(pod) && isGoing(pod))) continue
+    const there = byTarget.get(target)
+    if (there === undefined) byTarget.set(target, [pod])
+    else there.push(pod)
+  }
+  for (const there of byTarget.values()) there.sort(Pods.first)
+  const judge = Eligibility.judge(set)
+  const places: Array<Place> = nodes.map((node) => {
+    const { name } = node.metadata
+    const there = byTarget.get(name) ?? nobody
+    byTarget.delete(name)
+    return { ...judge(node), name, exists: true, pods: there }
+  })
+  for (const [name, there] of byTarget)
+    places.push({ shouldRun: false, mayStay: false, name, exists: false, pods: there })
+  const desired = places.reduce((sum, { shouldRun }) => (shouldRun ? sum + 1 : sum), 0)
+  return { set, hash, places, desired, now }
+}
+
+const nobody: ReadonlyArray<Pod> = []
+
+export const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+
+export const isAvailable = ({ now, set }: Look, pod: Pod): boolean =>
+  PodFacts.isAvailable(pod, Spec.minReadySeconds(set), now)
+
+export const isUpdated = ({ hash, set }: Look, pod: Pod): boolean => Pods.isUpdated(set, hash, pod)

@@ -1,0 +1,85 @@
+/**
+ * One pod on each node that should have one, and none elsewhere: for every node a decision on that node's pods alone. Pods that are being
+ * deleted still hold their place, unless the set surges. Source: spec E.5.
+ */
+import * as PodFacts from "../../../kube/pod.ts"
+import type { Pod } from "../../../kube/resources.ts"
+import * as History from "../../revisions/history.ts"
+import * as Pods from "../pods.ts"
+import * as Spec from "../spec.ts"
+import * as Look from "./look.ts"
+import type { Creation, Deletion, Fault, Step } from "./step.ts"
+
+export interface Managed extends Step {
+  /** Milliseconds until the next failed pod may be replaced; undefined if none waits. */
+  readonly wait: number | undefined
+}
+
+/** `wait`: milliseconds for which a failed pod on that node is left alone; zero if it is not. */
+export const decide = (look: Look.Look, wait: (node: string) => number): Managed => {
+  const create: Array<Creation> = []
+  const remove: Array<Deletion> = []
+  const surges = Spec.surges(look.set)
+  let soonest: number | undefined
+  for (const place of look.places) {
+    if (!place.mayStay) {
+      remove.push(...leaving(place))
+      continue
+    }
+    if (place.pods.length === 0) {
+      if (place.shouldRun) create.push({ node: place.name, why: "missing" })
+      continue
+    }
+    const { ended, held, running } = sort(place, wait)
+    remove.push(...ended)
+    if (held > 0 && (soonest === undefined || held < soonest)) soonest = held
+    if (!surges) remove.push(...faulty(running.slice(1), "excess"))
+    else if (running.length === 0 && place.shouldRun) create.push({ node: place.name, why: "missing" })
+    else remove.push(...sideBySide(look, running))
+  }
+  return { create, remove, wait: soonest }
+}
+
+const faulty = (pods: ReadonlyArray<Pod>, why: Fault): ReadonlyArray<Deletion> => pods.map((pod) => ({ pod, why }))
+
+/** Pods of a node that is not theirs. On one that is gone, those that ever ran there are for whoever cleans up after nodes. */
+const leaving = ({ exists, pods }: Look.Place): ReadonlyArray<Deletion> =>
+  faulty(
+    pods.filter((pod) => !Look.isGoing(pod) && (exists || !Pods.isBound(pod))),
+    "unwanted"
+  )
+
+interface Sorted {
+  readonly running: ReadonlyArray<Pod>
+  readonly ended: ReadonlyArray<Deletion>
+  /** Milliseconds for which a failed pod is left alone; zero if there is none. */
+  readonly held: number
+}
+
+const sort = ({ name, pods }: Look.Place, wait: (node: string) => number): Sorted => {
+  const running: Array<Pod> = []
+  const ended: Array<Deletion> = []
+  let held = 0
+  for (const pod of pods) {
+    if (Look.isGoing(pod)) continue
+    if (pod.status?.phase === "Succeeded") ended.push({ pod, why: "succeeded" })
+    else if (pod.status?.phase !== "Failed") running.push(pod)
+    else {
+      // One at a time: the next one waits for as long as replacing this one makes it.
+      if (ended.some(({ why }) => why === "failed")) continue
+      held = wait(name)
+      if (held === 0) ended.push({ pod, why: "failed" })
+    }
+  }
+  return { running, ended, held }
+}
+
+/** One old pod that still works may stand beside one new pod that does not work yet; nothing else. `running`: the first one first. */
+const sideBySide = (look: Look.Look, running: ReadonlyArray<Pod>): ReadonlyArray<Deletion> => {
+  const isNew = (pod: Pod): boolean => History.hashOf(pod) === look.hash
+  const [newest, ...otherNew] = running.filter(isNew)
+  const [oldest, ...otherOld] = running.filter((pod) => !isNew(pod))
+  const isOver =
+    newest !== undefined && oldest !== undefined && (!PodFacts.isReady(oldest) || Look.isAvailable(look, newest))
+  return [...faulty([...otherNew, ...otherOld], "excess"), ...(isOver ? faulty([oldest], "outdated") : [])]
+}

@@ -1,0 +1,80 @@
+/**
+ * The counts of a DaemonSet's status. Set field by field: conditions that others put there stay, and a number that only says
+ * what is said already is not written. Source: spec E.8.
+ */
+import * as PodFacts from "../../../kube/pod.ts"
+import type { DaemonSet } from "../../../kube/resources.ts"
+import * as Spec from "../spec.ts"
+import * as Look from "./look.ts"
+
+export type Status = NonNullable<DaemonSet["status"]>
+
+/** What one sync says; the generation only if it has worked on it. */
+export interface Counts {
+  readonly currentNumberScheduled: number
+  readonly numberMisscheduled: number
+  readonly desiredNumberScheduled: number
+  readonly numberReady: number
+  readonly updatedNumberScheduled: number
+  readonly numberAvailable: number
+  readonly numberUnavailable: number
+  readonly observedGeneration?: number
+}
+
+/** Of a node's pods the first one counts. `isManaged`: whether the generation was worked on. */
+export const count = (look: Look.Look, isManaged: boolean): Counts => {
+  let current = 0
+  let misscheduled = 0
+  let ready = 0
+  let updated = 0
+  let available = 0
+  for (const { exists, pods, shouldRun } of look.places) {
+    const [pod] = pods
+    if (!exists || pod === undefined) continue
+    if (!shouldRun) {
+      misscheduled++
+      continue
+    }
+    current++
+    if (PodFacts.isReady(pod)) ready++
+    if (Look.isAvailable(look, pod)) available++
+    if (Look.isUpdated(look, pod)) updated++
+  }
+  const { generation } = look.set.metadata
+  return {
+    currentNumberScheduled: current,
+    numberMisscheduled: misscheduled,
+    desiredNumberScheduled: look.desired,
+    numberReady: ready,
+    updatedNumberScheduled: updated,
+    numberAvailable: available,
+    numberUnavailable: look.desired - available,
+    ...(isManaged && generation !== undefined ? { observedGeneration: generation } : {})
+  }
+}
+
+/** The status with these counts; the very same one if it says so already. Absent counts are zero. */
+export const withCounts = (before: Status | undefined, counts: Counts): Status => {
+  const next = { ...before, ...counts }
+  const isSame = before !== undefined && fields.every((field) => (before[field] ?? 0) === (next[field] ?? 0))
+  return isSame ? before : next
+}
+
+const fields = [
+  "currentNumberScheduled",
+  "numberMisscheduled",
+  "desiredNumberScheduled",
+  "numberReady",
+  "updatedNumberScheduled",
+  "numberAvailable",
+  "numberUnavailable",
+  "observedGeneration"
+] as const
+
+/** Milliseconds until time alone makes a pod available; undefined if it does not. */
+export const recheck = ({ now, places, set }: Look.Look): number | undefined => {
+  const seconds = Spec.minReadySeconds(set)
+  if (seconds <= 0) return undefined
+  const pods = places.flatMap((place) => place.pods)
+  return PodFacts.nextAvailability(pods, seconds, now)
+}

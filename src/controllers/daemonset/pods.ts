@@ -1,0 +1,55 @@
+/**
+ * What the DaemonSet loop asks of a pod: for which node it is, by which template it was made, and which of several is the first.
+ * Source: spec E.3, E.7, E.8.
+ */
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
+import type { DaemonSet, Pod } from "../../kube/resources.ts"
+import type { Index } from "../../layers/Cache.ts"
+import * as History from "../revisions/history.ts"
+import * as Spec from "./spec.ts"
+
+export type PodSpec = NonNullable<Pod["spec"]>
+
+/** The node it is on, or the only one that it may go to; undefined for a pod that is bound to no node. */
+export const target = ({ spec }: Pick<Pod, "spec">): string | undefined => {
+  if (spec?.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName
+  const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+  for (const { matchFields = [] } of required?.nodeSelectorTerms ?? [])
+    for (const { key, operator, values = [] } of matchFields)
+      if (key === "metadata.name" && operator === "In") return values.length === 1 ? values[0] : undefined
+  return undefined
+}
+
+export const isBound = ({ spec }: Pod): boolean => spec?.nodeName !== undefined && spec.nodeName !== ""
+
+/** By the revision it was made of, or by the number that clients from before know. */
+export const isUpdated = (set: DaemonSet, hash: string, pod: Pod): boolean => {
+  const generation = Spec.templateGeneration(set)
+  const isOfGeneration = generation !== undefined && pod.metadata.labels?.[Spec.generationLabel] === generation
+  return isOfGeneration || (hash !== "" && History.hashOf(pod) === hash)
+}
+
+/** Those on a node first, then the oldest, then by name. */
+export const first = (a: Pod, b: Pod): number =>
+  Number(isBound(b)) - Number(isBound(a)) ||
+  compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) ||
+  compare(a.metadata.name, b.metadata.name)
+
+const compare = (a = "", b = ""): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Value: an owner and a node, as {@link placeOf} joins them. */
+export const byPlace: Index<Pod> = {
+  name: "daemonset/place",
+  of: (pod) => {
+    const owner = Owner.controllerOf(pod)
+    if (owner?.kind !== "DaemonSet") return none
+    const node = target(pod)
+    return node === undefined ? none : [placeOf(owner, node)]
+  }
+}
+
+/** Uids have no at sign. */
+export const placeOf = ({ uid = "" }: Pick<KubeObject["metadata"], "uid">, node: string): string => `${uid}@${node}`
+
+const none: ReadonlyArray<string> = []

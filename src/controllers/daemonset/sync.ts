@@ -1,0 +1,102 @@
+/**
+ * One sync of a DaemonSet: claim, bring the history up to date, look, decide, carry out, tell. What is decided is decided in `plan/`; here
+ * is the order, and what happens between failures. Source: spec E.4.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { ApiError } from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import { DaemonSet, type Pod } from "../../kube/resources.ts"
+import * as Monotonic from "../../streams/monotonic.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import * as Adopt from "../workload/adopt.ts"
+import * as Indexes from "../workload/indexes.ts"
+import type * as PodControl from "../workload/podControl.ts"
+import * as History from "./history.ts"
+import * as Look from "./plan/look.ts"
+import * as Manage from "./plan/manage.ts"
+import * as Rolling from "./plan/rolling.ts"
+import * as Status from "./plan/status.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+import * as Work from "./work.ts"
+
+export type Failure = History.Failure | PodControl.PodControlError
+
+const selectingAll = "This daemon set is selecting all pods. A non-empty selector is required."
+
+export const sync = (work: Work.Work) =>
+  Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
+    const { books, ports } = work
+    const set = ports.sets.get(key)
+    if (set === undefined) return books.forget(key)
+    if (Spec.selectsEverything(set)) return yield* ports.events.warning(set, "SelectingAll", selectingAll)
+    // Whether its revisions are still its own, or have been let go, nobody can say.
+    if (set.metadata.deletionTimestamp !== undefined || Spec.selectorOf(set) === undefined) return
+    const clock = yield* Clock.Clock
+    const monotonic = Monotonic.millis(clock)
+    // Before the pods are read: what the cache shows after this counts as seen.
+    const mayManage = books.wait(key, monotonic()) === 0
+    const pods = yield* claim(ports, set)
+    const { hash, old } = yield* History.bring(ports, set, pods)
+    const look = Look.take({ set, hash, nodes: ports.nodes.list(), pods, now: clock.currentTimeMillisUnsafe() })
+    const done = mayManage ? yield* manage(work, look, monotonic()) : waited
+    const written = yield* Effect.result(tell(ports, look, mayManage))
+    if (done.failure !== undefined) return yield* done.failure
+    if (written._tag === "Failure") return yield* written.failure
+    if (mayManage) yield* History.cleanUp(ports, set, { old, pods })
+    const delay = Math.min(
+      done.wait ?? Infinity,
+      Status.recheck(look) ?? Infinity,
+      books.wait(key, monotonic()) || Infinity
+    )
+    return delay === Infinity ? Reconcile.done : Reconcile.after(delay)
+  })
+
+const claim = (ports: Ports, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
+  Adopt.claim(
+    {
+      owner: set,
+      resource: DaemonSet,
+      matches: ({ metadata }: Pod) => Spec.selects(set, metadata.labels),
+      live: ports.live(set),
+      patch: ports.patch
+    },
+    [
+      ...ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+      ...ports.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+    ]
+  )
+
+interface Done {
+  /** Milliseconds until the next failed pod may be replaced. */
+  readonly wait: number | undefined
+  readonly failure: PodControl.PodControlError | undefined
+}
+
+const waited: Done = { wait: undefined, failure: undefined }
+
+/** First each node by itself; an update goes on when there is nothing of that to wait for. */
+const manage = Effect.fnUntraced(function* (work: Work.Work, look: Look.Look, now: number): Effect.fn.Return<Done> {
+  const { hash, set } = look
+  const doing = { set, hash, now }
+  const managed = Manage.decide(look, (node) => work.backoff.wait(set, node, now))
+  const failure = yield* Work.carryOut(work, doing, managed)
+  if (failure !== undefined || work.books.wait(Key.of(set), now) > 0) return { wait: managed.wait, failure }
+  return { wait: managed.wait, failure: yield* Work.carryOut(work, doing, Rolling.decide(look)) }
+})
+
+/** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
+const tell = (ports: Ports, look: Look.Look, isManaged: boolean): Effect.Effect<void, ApiError> => {
+  const { set } = look
+  const counts = Status.count(look, isManaged)
+  const write = (onto: DaemonSet): Effect.Effect<void, ApiError> => {
+    const status = Status.withCounts(onto.status, counts)
+    return status === onto.status ? Effect.void : Effect.asVoid(ports.updateStatus({ ...onto, status }))
+  }
+  return Effect.catch(write(set), (error) =>
+    Effect.flatMap(ports.live(set), (fresh) =>
+      fresh.metadata.uid === set.metadata.uid ? write(fresh) : Effect.fail(error)
+    )
+  )
+}

@@ -1,0 +1,87 @@
+/**
+ * Which DaemonSets a change concerns: a pod or a revision its owner, or whoever may want it; a node those whose pods should come there, or
+ * should not be there. Triggers run after the stores have changed, and tell the books what the cache shows. Source: spec E.1.
+ */
+import * as Equality from "../../kube/equality.ts"
+import * as Key from "../../kube/Key.ts"
+import { type ControllerRevision, DaemonSet, type Node, type Pod } from "../../kube/resources.ts"
+import type { Trigger } from "../../streams/trigger.ts"
+import type { Expectations } from "../workload/expectations.ts"
+import * as Owners from "../workload/owners.ts"
+import * as PodTrigger from "../workload/podTrigger.ts"
+import * as Eligibility from "./plan/eligibility.ts"
+import * as Pods from "./pods.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+type Watching = Pick<Ports, "sets" | "pods" | "queue">
+
+const owners = ({ sets }: Watching): Owners.Owners<DaemonSet> => ({
+  resource: DaemonSet,
+  store: sets,
+  selects: Spec.selects
+})
+
+/** A deleted DaemonSet takes its books along, so that a namesake starts clean. */
+export const daemonSet =
+  (books: Expectations): Trigger<DaemonSet> =>
+  (delta) => {
+    const key = Key.of(delta.object)
+    if (delta._tag === "Deleted") books.forget(key)
+    return [key]
+  }
+
+/** Seconds by which clocks may differ. */
+const skew = 1
+
+export const pod = (watching: Watching, books: Expectations): Trigger<Pod> =>
+  PodTrigger.make({
+    owners: owners(watching),
+    books,
+    queue: watching.queue,
+    availableAfter: (set) => {
+      const seconds = Spec.minReadySeconds(set)
+      return seconds > 0 ? seconds + skew : 0
+    }
+  })
+
+export const revision =
+  (watching: Watching): Trigger<ControllerRevision> =>
+  (delta) =>
+    Owners.concerned(owners(watching), delta).map(Key.of)
+
+const none: ReadonlyArray<Key.Key> = []
+
+/** Nodes that were there before us are looked at with the DaemonSets. */
+export const node =
+  ({ pods, sets }: Pick<Watching, "sets" | "pods">): Trigger<Node> =>
+  (delta) => {
+    const { object } = delta
+    if (delta._tag === "Created" && delta.initial) return none
+    if (delta._tag === "Updated" && isSamePlace(delta.previous, object)) return none
+    const concerned = sets.list().filter((set) => {
+      const isThere = pods.keysByIndex(Pods.byPlace.name, Pods.placeOf(set.metadata, object.metadata.name)).length > 0
+      if (delta._tag === "Deleted") return isThere
+      const { mayStay, shouldRun } = judgeOf(set)(object)
+      return isThere ? !mayStay || (set.status?.numberMisscheduled ?? 0) > 0 : shouldRun
+    })
+    return concerned.map(Key.of)
+  }
+
+/** Whether nothing has changed that a template can ask for. */
+const isSamePlace = (before: Node, after: Node): boolean =>
+  before === after ||
+  (Equality.equal({ labels: before.metadata.labels }, { labels: after.metadata.labels }) &&
+    Equality.equal(before.spec?.taints ?? [], after.spec?.taints ?? []))
+
+/** Cached objects do not change. */
+const judges = new WeakMap<DaemonSet, ReturnType<typeof Eligibility.judge>>()
+
+const judgeOf = (set: DaemonSet): ReturnType<typeof Eligibility.judge> => {
+  let judge = judges.get(set)
+  if (judge === undefined) {
+    judge = Eligibility.judge(set)
+    judges.set(set, judge)
+  }
+  return judge
+}

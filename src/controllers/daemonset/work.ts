@@ -1,0 +1,130 @@
+/**
+ * What a step asks for, done: words on pods that have ended, creations in batches that grow, deletions. The books are told before, and
+ * of what no event will tell. Source: spec E.5.
+ */
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import * as Key from "../../kube/Key.ts"
+import type { DaemonSet } from "../../kube/resources.ts"
+import type { Expectations } from "../workload/expectations.ts"
+import * as PodControl from "../workload/podControl.ts"
+import * as SlowStart from "../workload/slowStart.ts"
+import type { Backoff } from "./backoff.ts"
+import * as Drafts from "./drafts.ts"
+import * as Metrics from "./metrics.ts"
+import type { Creation, Deletion, Step } from "./plan/step.ts"
+import * as Pods from "./pods.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+/** So many pods are made or deleted at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
+const atOnce = 64
+
+/** What syncs share. */
+export interface Work {
+  readonly ports: Ports
+  readonly books: Expectations
+  readonly backoff: Backoff
+  readonly permits: Semaphore.Semaphore
+}
+
+export const make = (shared: Omit<Work, "permits">): Work => ({ ...shared, permits: Semaphore.makeUnsafe(atOnce) })
+
+export interface Doing {
+  readonly set: DaemonSet
+  /** By which pods of the present template are known. */
+  readonly hash: string
+  /** Monotonic milliseconds. */
+  readonly now: number
+}
+
+/** Answers with the first failure, after everything was tried that should be. Of what is above the bounds nothing is done. */
+export const carryOut = Effect.fnUntraced(function* (
+  work: Work,
+  { hash, now, set }: Doing,
+  step: Step
+): Effect.fn.Return<PodControl.PodControlError | undefined> {
+  const create = step.create.slice(0, Spec.burst)
+  const remove = step.remove.slice(0, Spec.burst)
+  if (create.length + remove.length === 0) return undefined
+  work.books.expectBoth(
+    Key.of(set),
+    create.length,
+    remove.map(({ pod }) => Key.of(pod)),
+    now
+  )
+  yield* tell(work, set, remove, now)
+  yield* Metrics.asked(
+    "create",
+    create.map(({ why }) => why)
+  )
+  yield* Metrics.asked(
+    "delete",
+    remove.map(({ why }) => why)
+  )
+  const counts = { created: create.length, deleted: remove.length, revision: hash }
+  yield* Effect.annotateLogs(Effect.logDebug("Daemons are made and deleted"), counts)
+  const notMade = yield* makeAll(work, { set, hash, create })
+  const notGone = yield* removeAll(work, set, remove)
+  return notMade ?? notGone
+})
+
+/** Pods that have ended are told of; the next that fails on the same node waits. */
+const tell = ({ backoff, ports }: Work, set: DaemonSet, remove: ReadonlyArray<Deletion>, now: number) =>
+  Effect.forEach(
+    remove,
+    ({ pod, why }) => {
+      const { name, namespace } = pod.metadata
+      const node = Pods.target(pod) ?? ""
+      const where = `daemon pod ${namespace}/${name} on node ${node}`
+      if (why === "failed") {
+        backoff.next(set, node, now)
+        return ports.events.warning(set, "FailedDaemonPod", `Found failed ${where}, will try to kill it`)
+      }
+      if (why !== "succeeded") return Effect.void
+      return ports.events.normal(set, "SucceededDaemonPod", `Found succeeded ${where}, will try to delete it`)
+    },
+    { discard: true }
+  )
+
+interface Making extends Omit<Doing, "now"> {
+  readonly create: ReadonlyArray<Creation>
+}
+
+const makeAll = Effect.fnUntraced(function* (
+  { books, permits, ports }: Work,
+  { create, hash, set }: Making
+): Effect.fn.Return<PodControl.PodControlError | undefined> {
+  const draft = Drafts.make(set, hash)
+  let next = 0
+  const call = Effect.suspend(() =>
+    permits.withPermit(PodControl.create(ports, set, draft(create[next++]?.node ?? "")))
+  )
+  const { failure, succeeded } = yield* SlowStart.run(create.length, call)
+  for (let i = succeeded; i < create.length; i++) books.creationObserved(Key.of(set))
+  return failure?.error
+})
+
+const removeAll = Effect.fnUntraced(function* (
+  { books, permits, ports }: Work,
+  set: DaemonSet,
+  remove: ReadonlyArray<Deletion>
+): Effect.fn.Return<PodControl.PodControlError | undefined> {
+  let failure: PodControl.PodControlError | undefined
+  const lower = ({ pod }: Deletion): void => books.deletionObserved(Key.of(set), Key.of(pod))
+  yield* Effect.forEach(
+    remove,
+    (deletion) =>
+      Effect.matchEager(permits.withPermit(PodControl.remove(ports, set, deletion.pod)), {
+        onSuccess: (answer) => {
+          if (answer === "NotFound") lower(deletion)
+        },
+        onFailure: (error) => {
+          lower(deletion)
+          failure ??= error
+        }
+      }),
+    { concurrency: "unbounded", discard: true }
+  )
+  return failure
+})

@@ -1,0 +1,111 @@
+/**
+ * The history of an owner's template, as ControllerRevisions: one object for each template that there was, numbered in the order in which they
+ * were used last. Pure; who claims and writes them is the owner's loop. The data is the patch that brings a template back, which is
+ * what `kubectl rollout undo` sends. Source: spec E.6, G.8.2.
+ */
+import * as Equality from "../../kube/equality.ts"
+import type { Draft, KubeObject } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type { ControllerRevision } from "../../kube/resources.ts"
+import type { Template } from "../workload/podControl.ts"
+
+/** On pods and revisions: by which of the owner's templates they were made. Source: apps/v1 ControllerRevisionHashLabelKey. */
+export const hashLabel = "controller-revision-hash"
+
+/** Text by which pods and revisions know each other; undefined on one that nobody has labelled. */
+export const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.[hashLabel]
+
+/**
+ * The patch that sets the template. Keys are in order: others compare it byte for byte with what they compute themselves.
+ * Source: daemon and statefulset getPatch.
+ */
+export const dataOf = (template: unknown): object => ({
+  spec: { template: { $patch: "replace", ...(inOrder(template ?? {}) as object) } }
+})
+
+const inOrder = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== "object" || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return Object.fromEntries(entries.map(([key, member]) => [key, inOrder(member)]))
+}
+
+/** Whether it is that template's, however it is written. One whose data cannot be understood is no template's. */
+export const isOf = (revision: ControllerRevision, template: unknown): boolean => {
+  const data: unknown = revision.data
+  const { $patch, ...kept } = member(member(data, "spec"), "template")
+  return $patch === "replace" && Equality.equal(kept, template)
+}
+
+const member = (value: unknown, key: string): Readonly<Record<string, unknown>> => {
+  const found = typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
+  return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {}
+}
+
+/** An owner's revisions, seen from its present template. */
+export interface History {
+  /** The present template's; of several the one with the highest number. */
+  readonly current: ControllerRevision | undefined
+  /** Further ones of the present template. */
+  readonly duplicates: ReadonlyArray<ControllerRevision>
+  /** Of other templates, lowest number first. */
+  readonly old: ReadonlyArray<ControllerRevision>
+  /** The number of the current one: higher than that of all old ones. */
+  readonly number: number
+}
+
+export const of = (revisions: ReadonlyArray<ControllerRevision>, template: unknown): History => {
+  const sorted = [...revisions].sort(byNumber)
+  const same = sorted.filter((revision) => isOf(revision, template))
+  const old = sorted.filter((revision) => !same.includes(revision))
+  const current = same.at(-1)
+  const next = (old.at(-1)?.revision ?? 0) + 1
+  return { current, duplicates: same.slice(0, -1), old, number: Math.max(next, current?.revision ?? 0) }
+}
+
+/** Of equals the older one first. */
+const byNumber = (a: ControllerRevision, b: ControllerRevision): number =>
+  a.revision - b.revision || compare(a.metadata.creationTimestamp, b.metadata.creationTimestamp) || names(a, b)
+
+const names = (a: ControllerRevision, b: ControllerRevision): number => compare(a.metadata.name, b.metadata.name)
+
+const compare = (a = "", b = ""): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** What one is made of. */
+export interface Making {
+  readonly resource: Resource.Any
+  readonly owner: KubeObject
+  readonly template: Template
+  readonly hash: string
+  readonly number: number
+}
+
+/** A draft that says its name: it must be known when somebody else has taken it. */
+type Named = Draft<ControllerRevision> & { readonly metadata: { readonly name: string } }
+
+export const draft = ({ hash, number, owner, resource, template }: Making): Named => {
+  const { annotations, name, namespace } = owner.metadata
+  return {
+    metadata: {
+      name: `${name}-${hash}`,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { ...template.metadata?.labels, [hashLabel]: hash },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [Owner.reference(resource, owner)]
+    },
+    data: dataOf(template),
+    revision: number
+  }
+}
+
+/** The lowest ones that are above the limit; one that is still in use stays, and counts. */
+export const excess = (
+  old: ReadonlyArray<ControllerRevision>,
+  limit: number,
+  isUsed: (hash: string) => boolean
+): ReadonlyArray<ControllerRevision> => {
+  const surplus = old.length - limit
+  if (surplus <= 0) return []
+  return old.filter((revision) => !isUsed(hashOf(revision) ?? "")).slice(0, surplus)
+}
