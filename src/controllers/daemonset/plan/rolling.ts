@@ -16,21 +16,18 @@ export const decide = (look: Look.Look): Step => {
   return maxSurge > 0 ? surging(look, maxSurge) : replacing(look, maxUnavailable)
 }
 
-/** The one living pod of each kind on a node; undefined if there is more than one of a kind, which is not the update's to mend. */
+/** The one living pod of each kind on a node. */
 interface Pair {
   readonly old: Pod | undefined
   readonly updated: Pod | undefined
 }
 
+/** Undefined if there is more than one of a kind, which is not the update's to mend. */
 const pairOf = (look: Look.Look, { pods }: Look.Place): Pair | undefined => {
-  let pair: Pair = { old: undefined, updated: undefined }
-  for (const pod of pods) {
-    if (Look.isGoing(pod)) continue
-    const kind = Look.isUpdated(look, pod) ? "updated" : "old"
-    if (pair[kind] !== undefined) return undefined
-    pair = { ...pair, [kind]: pod }
-  }
-  return pair
+  const living = pods.filter((pod) => !Look.isGoing(pod))
+  const updated = living.filter((pod) => Look.isUpdated(look, pod))
+  const old = living.filter((pod) => !Look.isUpdated(look, pod))
+  return updated.length > 1 || old.length > 1 ? undefined : { old: old[0], updated: updated[0] }
 }
 
 /** Nodes that count: those that should have a pod, and those that have one. */
