@@ -187,6 +187,8 @@ const dispatchOptions = (
     ...(request.body === undefined ? {} : { "content-type": request.contentType ?? "application/json" }),
     ...(Redacted.value(identity.headers) as Record<string, string | Array<string>>)
   },
+  // API servers read the body of a DELETE; undici otherwise gives up a connection on which it has sent one.
+  reset: false,
   headersTimeout
 })
 

@@ -167,6 +167,18 @@ describe("calls", () => {
     30_000
   )
 
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"] as const) {
+    it.live(`a hundred calls of ${method} with bodies keep their connection`, () =>
+      Effect.gen(function* () {
+        const { server, transport } = yield* https((_, response) => json(response, 200, { ok: true }))
+        const body = { preconditions: { uid: "1" } }
+        for (let i = 0; i < 100; i++) yield* transport.send({ ...get("/api/v1/pods/a"), method, body })
+        assert.strictEqual(server.requests.length, 100)
+        assert.isAtMost(server.accepted, 2)
+      })
+    )
+  }
+
   it.live("sends method, query, headers and body; reads JSON, text and warnings", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
