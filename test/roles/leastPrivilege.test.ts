@@ -22,13 +22,15 @@ import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
 import * as Story from "./story.ts"
+import * as Tokens from "./tokens.ts"
 
 const stories = [
   ...Program.stories,
   ...Housekeeping.stories,
   ...Replicas.stories,
   ...Operators.stories,
-  ...Jobs.stories
+  ...Jobs.stories,
+  ...Tokens.stories
 ]
 
 describe("under exactly the roles that are printed", () => {
