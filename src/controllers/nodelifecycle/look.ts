@@ -64,7 +64,7 @@ const greet = Effect.fnUntraced(function* ({ events }: Ports, books: Books, node
     if (books.judged.has(name)) continue
     books.judged.set(name, node)
     // Whoever looked before may not have come to an end.
-    if (Nodes.readyCondition(node)?.status === "Unknown") books.owed.add(name)
+    if (isUnheard(node)) books.owed.add(name)
     yield* events.normal(node, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`)
   }
 })
@@ -73,6 +73,8 @@ const judging = (ports: Ports, books: Books, settings: Settings) =>
   Effect.fnUntraced(function* (node: Node, observed: number): Effect.fn.Return<Judged | undefined> {
     const { name } = node.metadata
     const lease = ports.leases.get(Key.make("kube-node-lease", name))
+    // By the last look and not by this one: a write whose answer was lost is found done.
+    const wasReady = isReady(books.judged.get(name))
     const see = (one: Node): boolean => {
       const seen = Health.observe(books.seen.get(name), one, lease, observed)
       books.seen.set(name, seen)
@@ -82,13 +84,12 @@ const judging = (ports: Ports, books: Books, settings: Settings) =>
     let current = node
     for (let left = tries; ; left--) {
       const conditions = see(current) ? Health.unheard(current, yield* Clock.currentTimeMillis) : undefined
-      if (conditions === undefined) return { node: current, isLost: false }
-      const isLost = Nodes.readyCondition(current)?.status === "True"
+      if (conditions === undefined) return { node: current, isLost: wasReady && isUnheard(current) }
       const after = { ...current, status: { ...current.status, conditions } }
       const written = yield* Effect.result(ports.updateStatus(after))
       if (written._tag === "Success") {
         remember(books, written.success)
-        return { node: written.success, isLost }
+        return { node: written.success, isLost: wasReady }
       }
       if (left === 1) return yield* undecided(node, written.failure)
       yield* Effect.sleep(pause)
@@ -98,6 +99,11 @@ const judging = (ports: Ports, books: Books, settings: Settings) =>
       current = found.success
     }
   })
+
+const isReady = (node: Node | undefined): boolean =>
+  node !== undefined && Nodes.readyCondition(node)?.status === "True"
+
+const isUnheard = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
 
 /** What this loop says of a node is no sign of life. */
 const remember = ({ judged, seen }: Books, node: Node): void => {
@@ -130,8 +136,7 @@ const assess = Effect.fnUntraced(function* (
     if (!Zones.counts(node)) continue
     const zone = Zones.zoneOf(node)
     const { notReady, ready } = zones.get(zone) ?? { ready: 0, notReady: 0 }
-    const isReady = Nodes.readyCondition(node)?.status === "True"
-    zones.set(zone, { ready: ready + (isReady ? 1 : 0), notReady: notReady + (isReady ? 0 : 1) })
+    zones.set(zone, isReady(node) ? { ready: ready + 1, notReady } : { ready, notReady: notReady + 1 })
   }
   const before = books.states
   const turn = Zones.turn(before, zones, settings)
@@ -165,7 +170,7 @@ const following = (ports: Ports, books: Books) =>
         yield* ports.events.normal(node, "NodeNotReady", `Node ${name} status is now: NodeNotReady`)
         yield* Effect.annotateLogs(Effect.logInfo("A node was not heard of for too long"), { node: name })
       }
-      if (Nodes.readyCondition(node)?.status === "True") books.owed.delete(name)
+      if (isReady(node)) books.owed.delete(name)
       if (books.owed.has(name)) yield* mark(ports, books, name)
       if (fate !== "Spare" && fate !== "Swap") return
       const wallclock = yield* Clock.currentTimeMillis

@@ -49,12 +49,9 @@ const podsOn = (node: string) =>
 const node = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Node, { name }))
 
 const taints = (name: string) =>
-  Effect.map(node(name), ({ spec }) => (spec?.taints ?? []).map(({ effect, key }) => `${key}:${effect}`).sort())
+  Effect.map(node(name), ({ spec }) => (spec?.taints ?? []).map(({ effect, key }) => `${key}:${effect}`).toSorted())
 
-const ready = (object: Node | Pod) =>
-  (object.status?.conditions as ReadonlyArray<{ readonly type: string; readonly status: string }> | undefined)?.find(
-    ({ type }) => type === "Ready"
-  )?.status
+const ready = ({ status }: Node | Pod) => status?.conditions?.find(({ type }) => type === "Ready")?.status
 
 const reasons = (component: string) =>
   Effect.gen(function* () {
@@ -111,8 +108,8 @@ describe("a machine that falls silent", () => {
       assert.lengthOf(yield* podsOn("worker-2"), 4)
       const told = (yield* reasons("taint-eviction-controller")).map(({ message }) => message)
       assert.deepStrictEqual(
-        told.sort(),
-        lost.map(({ metadata }) => `Marking for deletion Pod default/${metadata.name}`).sort()
+        told.toSorted(),
+        lost.map(({ metadata }) => `Marking for deletion Pod default/${metadata.name}`).toSorted()
       )
       const before = (yield* node("worker-1")).metadata.resourceVersion
       yield* cluster.advance("1 hour")
@@ -134,7 +131,7 @@ describe("a machine that falls silent", () => {
       assert.deepStrictEqual(yield* taints("worker-1"), [])
       const told = (yield* reasons("taint-eviction-controller")).map(({ message, reason }) => `${reason} ${message}`)
       assert.deepStrictEqual(
-        told.sort(),
+        told.toSorted(),
         (yield* podsOn("worker-1"))
           .map(({ metadata }) => `TaintManagerEviction Cancelling deletion of Pod default/${metadata.name}`)
           .sort()

@@ -1,0 +1,98 @@
+/** What becomes of nodes whose machines are gone or off. Rows of part G.4.4. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts"
+import { Node } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { CloudError, CloudProvider, type Machine } from "../../src/layers/CloudProvider.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import * as Stand from "./nodes/stand.ts"
+
+const names = Effect.flatMap(ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(Node), (nodes) => nodes.map(({ metadata }) => metadata.name))
+)
+
+const shutdown = "node.cloudprovider.kubernetes.io/shutdown:NoSchedule"
+
+const cloud = (machines: Map<string, Machine>) =>
+  Effect.provide(CloudProvider.layerMemory((name) => machines.get(name)))
+
+const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(CloudNodeLifecycle.make()))
+
+const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
+
+describe("cloud-node-lifecycle", () => {
+  it.effect("deletes a node that is not ready and has no machine, and tells of it", () => {
+    const machines = new Map<string, Machine>([["there", {}]])
+    return Effect.gen(function* () {
+      yield* Stand.readyNodes(["gone", "there", "fresh"])
+      yield* Stand.patchNode("fresh", {
+        spec: { taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }] }
+      })
+      yield* run
+      // Ready nodes are not asked about, unless the cloud has not set them up.
+      assert.deepStrictEqual(yield* names, ["gone", "there"])
+      yield* Stand.report("gone", "Unknown")
+      yield* Stand.report("there", "False")
+      yield* advance("5 seconds")
+      assert.deepStrictEqual(yield* names, ["there"])
+      assert.deepStrictEqual(yield* Stand.told("cloud-node-lifecycle-controller", "gone"), [
+        "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
+      ])
+    }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
+  })
+
+  it.effect("taints a node whose machine is off, until it is ready again", () => {
+    const machines = new Map<string, Machine>([["a", {}]])
+    return Effect.gen(function* () {
+      yield* Stand.readyNodes(["a"])
+      yield* run
+      machines.set("a", { isShutDown: true })
+      yield* advance("5 seconds")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+      yield* Stand.report("a", "Unknown")
+      yield* advance("5 seconds")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [shutdown])
+      const { resourceVersion } = (yield* Stand.getNode("a")).metadata
+      machines.set("a", {})
+      yield* advance("60 seconds")
+      assert.strictEqual((yield* Stand.getNode("a")).metadata.resourceVersion, resourceVersion)
+      yield* Stand.report("a", "True")
+      yield* advance("5 seconds")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+    }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
+  })
+
+  it.effect("does nothing while the cloud cannot be asked", () => {
+    const ask = Effect.fail(new CloudError({ message: "the cloud does not answer" }))
+    const silent = Effect.provideService(
+      CloudProvider,
+      CloudProvider.of({ name: "silent", exists: () => ask, isShutDown: () => ask, metadata: () => ask })
+    )
+    return Effect.gen(function* () {
+      yield* Stand.createNode("a")
+      yield* run
+      yield* advance("60 seconds")
+      assert.deepStrictEqual(yield* names, ["a"])
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+    }).pipe(Effect.scoped, silent, Effect.provide(ClusterTest.layer()))
+  })
+
+  it.effect("comes to its end in bad luck", () => {
+    const machines = new Map<string, Machine>([["off", { isShutDown: true }]])
+    return Effect.gen(function* () {
+      yield* Stand.createNode("gone")
+      yield* Stand.createNode("off")
+      yield* (yield* ApiServer).setFaults([
+        { match: { verb: "delete" }, fault: { _tag: "Status", code: 500 }, times: 2 },
+        { match: { verb: "delete" }, fault: { _tag: "DropAnswer" }, times: 3 },
+        { match: { verb: "patch", resource: "nodes" }, fault: { _tag: "Conflict" }, times: 2 },
+        { match: { verb: "patch", resource: "nodes" }, fault: { _tag: "DropAnswer" }, times: 3 }
+      ])
+      yield* run
+      yield* advance("60 seconds")
+      assert.deepStrictEqual(yield* names, ["off"])
+      assert.deepStrictEqual(yield* Stand.taintsOf("off"), [shutdown])
+    }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
+  })
+})

@@ -1,0 +1,290 @@
+/** What users see of a node that is not well. Rows of part G.4.1 and G.4.2; what becomes of its pods is told in `nodes/deadMachine.test.ts`. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
+import { Node } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import * as Faults from "../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Stand from "./nodes/stand.ts"
+
+const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(NodeLifecycle.make()))
+
+const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
+
+/** So many seconds, in which the nodes renew their leases every five. */
+const living = (names: ReadonlyArray<string>, seconds: number) =>
+  Effect.gen(function* () {
+    for (let left = seconds; left > 0; left -= 5) {
+      for (const name of names) yield* Stand.renew(name, `2001-01-01T00:${pad(left / 60)}:${pad(left % 60)}.000000Z`)
+      yield* advance(`${Math.min(left, 5)} seconds`)
+    }
+  })
+
+const pad = (number: number): string => String(Math.floor(number)).padStart(2, "0")
+
+const calm = Effect.provide(ClusterTest.layer())
+
+describe("a node that", () => {
+  it.effect("has never reported is unknown after a minute, and not before", () =>
+    Effect.gen(function* () {
+      yield* Stand.createNode("mute")
+      yield* run
+      yield* advance("60 seconds")
+      assert.deepStrictEqual(yield* Stand.conditionsOf("mute"), {})
+      yield* advance("5 seconds")
+      const conditions = yield* Stand.conditionsOf("mute")
+      assert.deepStrictEqual(Object.keys(conditions), ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"])
+      for (const one of Object.values(conditions)) {
+        assert.deepInclude(one, {
+          status: "Unknown",
+          reason: "NodeStatusNeverUpdated",
+          message: "Kubelet never posted node status.",
+          lastHeartbeatTime: "1970-01-01T00:00:00Z",
+          lastTransitionTime: "1970-01-01T00:01:05Z"
+        })
+      }
+      // It was never ready, so there is nothing that it is not any more.
+      assert.deepStrictEqual(yield* Stand.told("node-controller"), [
+        "Normal RegisteredNode Node mute event: Registered Node mute in Controller"
+      ])
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("stops reporting is unknown after fifty seconds, told once, and written once", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["a", "well"])
+      yield* Stand.runningPod("on-it", "a")
+      yield* Stand.runningPod("elsewhere", "well")
+      yield* run
+      yield* living(["well"], 50)
+      assert.strictEqual((yield* Stand.conditionsOf("a"))["Ready"]?.status, "True")
+      yield* living(["well"], 10)
+      assert.deepInclude((yield* Stand.conditionsOf("a"))["Ready"], {
+        status: "Unknown",
+        reason: "NodeStatusUnknown",
+        message: "Kubelet stopped posting node status.",
+        lastHeartbeatTime: "2000-01-01T00:00:00Z",
+        lastTransitionTime: "1970-01-01T00:00:55Z"
+      })
+      assert.deepInclude((yield* Stand.getPod("on-it")).status?.conditions?.[0], {
+        type: "Ready",
+        status: "False",
+        lastTransitionTime: "1970-01-01T00:00:55Z"
+      })
+      assert.strictEqual((yield* Stand.getPod("elsewhere")).status?.conditions?.[0]?.status, "True")
+      assert.deepStrictEqual(yield* Stand.told("node-controller", "on-it"), ["Warning NodeNotReady Node is not ready"])
+      assert.deepStrictEqual((yield* Stand.told("node-controller", "a")).toSorted(), [
+        "Normal NodeNotReady Node a status is now: NodeNotReady",
+        "Normal RegisteredNode Node a event: Registered Node a in Controller"
+      ])
+      const { resourceVersion } = (yield* Stand.getNode("a")).metadata
+      yield* living(["well"], 120)
+      assert.strictEqual((yield* Stand.getNode("a")).metadata.resourceVersion, resourceVersion)
+      assert.lengthOf(yield* Stand.told("node-controller", "a"), 2)
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("renews its lease is alive, whatever its clock says; so is one that reports", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["leased", "reporting", "silent"])
+      yield* run
+      for (const year of [2050, 1980, 2050, 1970]) {
+        yield* Stand.renew("leased", `${year}-01-01T00:00:00.000000Z`)
+        yield* Stand.report("reporting", "True", `${year}-01-01T00:00:00Z`)
+        yield* advance("45 seconds")
+      }
+      for (const [name, status] of [
+        ["leased", "True"],
+        ["reporting", "True"],
+        ["silent", "Unknown"]
+      ] as const) {
+        assert.strictEqual((yield* Stand.conditionsOf(name))["Ready"]?.status, status, name)
+      }
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("comes and goes is told of, and so is one that took its name", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      yield* run
+      yield* Stand.createNode("a")
+      yield* advance("5 seconds")
+      yield* client.delete(Node, { name: "a" })
+      yield* Stand.createNode("a")
+      yield* advance("5 seconds")
+      yield* client.delete(Node, { name: "a" })
+      yield* advance("5 seconds")
+      assert.deepStrictEqual((yield* Stand.told("node-controller")).toSorted(), [
+        "Normal RegisteredNode Node a event: Registered Node a in Controller",
+        "Normal RegisteredNode Node a event: Registered Node a in Controller",
+        "Normal RemovingNode Node a event: Removing Node a from Controller",
+        "Normal RemovingNode Node a event: Removing Node a from Controller"
+      ])
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("says what it lacks is tainted at once, for new pods only, and not when it lacks it no more", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["a"], { "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64" })
+      yield* run
+      const say = (type: string, status: "True" | "False" | "Unknown") =>
+        Stand.patchNode("a", { status: { conditions: [Stand.condition(type, status)] } }, "status")
+      yield* say("MemoryPressure", "True")
+      yield* say("DiskPressure", "True")
+      yield* say("PIDPressure", "True")
+      yield* say("NetworkUnavailable", "True")
+      yield* Stand.patchNode("a", { spec: { unschedulable: true } })
+      yield* advance("1 seconds")
+      assert.deepStrictEqual(
+        yield* Stand.taintsOf("a"),
+        ["disk-pressure", "memory-pressure", "network-unavailable", "pid-pressure", "unschedulable"].map(
+          (key) => `${key}:NoSchedule`
+        )
+      )
+      const { labels } = (yield* Stand.getNode("a")).metadata
+      assert.deepInclude(labels, { "beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "arm64" })
+      for (const type of ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"]) {
+        yield* say(type, "False")
+      }
+      yield* Stand.patchNode("a", { spec: { unschedulable: null } })
+      yield* advance("1 seconds")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("is not ready first and then not heard of changes the taint at once, and keeps none when it is well", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["a", "b", "well"])
+      yield* run
+      yield* Stand.report("a", "False")
+      yield* living(["well", "b"], 10)
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["not-ready:NoExecute", "not-ready:NoSchedule"])
+      yield* living(["well", "b"], 55)
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+      yield* Stand.report("a", "True", "2000-01-01T00:10:00Z")
+      yield* living(["well", "b"], 10)
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("is down gets its new pods marked too", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["a", "well"])
+      yield* run
+      yield* living(["well"], 60)
+      yield* Stand.runningPod("late", "")
+      yield* Stand.bind("late", "a")
+      yield* advance("1 seconds")
+      assert.strictEqual(
+        (yield* Stand.getPod("late")).status?.conditions?.find(({ type }) => type === "Ready")?.status,
+        "False"
+      )
+      assert.deepStrictEqual(yield* Stand.told("node-controller", "late"), ["Warning NodeNotReady Node is not ready"])
+    }).pipe(Effect.scoped, calm)
+  )
+})
+
+const names = (zone: string, count: number) => Array.from({ length: count }, (_, i) => `${zone}-${i}`)
+
+const inZone = (zone: string, count: number) =>
+  Stand.readyNodes(names(zone, count), { "topology.kubernetes.io/zone": zone })
+
+describe("a zone", () => {
+  it.effect("gives up a node at once and the next ones ten seconds apart", () =>
+    Effect.gen(function* () {
+      yield* inZone("z", 6)
+      yield* run
+      const alive = names("z", 6).slice(2)
+      yield* living(alive, 60)
+      assert.lengthOf(yield* Stand.givenUp(names("z", 6)), 1)
+      yield* living(alive, 10)
+      assert.deepStrictEqual(yield* Stand.givenUp(names("z", 6)), ["z-0", "z-1"])
+      const { spec } = yield* Stand.getNode("z-0")
+      const taint = spec?.taints?.find(({ effect }) => effect === "NoExecute")
+      assert.strictEqual(taint?.timeAdded, "1970-01-01T00:00:55Z")
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("that is small and partly ill gives up nobody; another one goes on", () =>
+    Effect.gen(function* () {
+      yield* inZone("ill", 5)
+      yield* inZone("fine", 5)
+      yield* run
+      yield* living([...names("ill", 5).slice(3), ...names("fine", 5).slice(1)], 120)
+      assert.deepStrictEqual(yield* Stand.givenUp(names("ill", 5)), [])
+      assert.deepStrictEqual(yield* Stand.givenUp(names("fine", 5)), ["fine-0"])
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("that is wholly down gives up its nodes, as long as another one is not", () =>
+    Effect.gen(function* () {
+      yield* inZone("down", 2)
+      yield* inZone("fine", 1)
+      yield* run
+      yield* living(["fine-0"], 80)
+      assert.deepStrictEqual(yield* Stand.givenUp(names("down", 2)), ["down-0", "down-1"])
+      // Now nobody is ready any more: they are spared.
+      yield* advance("60 seconds")
+      assert.deepStrictEqual(yield* Stand.givenUp([...names("down", 2), "fine-0"]), [])
+    }).pipe(Effect.scoped, calm)
+  )
+
+  it.effect("is not asked about nodes that are not to count", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["a"])
+      yield* Stand.readyNodes(["extra"], { "node.kubernetes.io/exclude-disruption": "" })
+      yield* run
+      yield* living(["extra"], 90)
+      // The only one that counts is down, so all that count are.
+      assert.deepStrictEqual(yield* Stand.givenUp(["a", "extra"]), [])
+    }).pipe(Effect.scoped, calm)
+  )
+})
+
+describe("bad luck", () => {
+  for (const [what, fault] of [
+    ["conflicts", { _tag: "Conflict" }],
+    ["errors", { _tag: "Status", code: 500 }],
+    ["lost answers", { _tag: "DropAnswer" }]
+  ] as const) {
+    it.effect(`${what}: the node is unknown and tainted all the same`, () =>
+      Effect.gen(function* () {
+        yield* Stand.readyNodes(["a", "well"])
+        yield* Stand.runningPod("on-it", "a")
+        yield* run
+        yield* (yield* ApiServer).setFaults(
+          (["update", "patch"] as const).map((verb) => ({
+            match: (request) => Faults.on({ verb })(request) && !request.path.includes("/leases/"),
+            fault,
+            times: 4
+          }))
+        )
+        yield* living(["well"], 90)
+        assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+        assert.strictEqual((yield* Stand.getPod("on-it")).status?.conditions?.[0]?.status, "False")
+      }).pipe(Effect.scoped, calm)
+    )
+  }
+
+  it.effect("a loop that ends in between: the next one marks the pods", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* Stand.readyNodes(["a", "well"])
+      yield* Stand.runningPod("on-it", "a")
+      const first = yield* cluster.run(NodeLifecycle.make())
+      yield* (yield* ApiServer).setFaults([
+        { match: { verb: "update", resource: "pods/status" }, fault: { _tag: "Status", code: 500 } }
+      ])
+      yield* living(["well"], 60)
+      yield* first.stop()
+      assert.strictEqual((yield* Stand.getPod("on-it")).status?.conditions?.[0]?.status, "True")
+      yield* (yield* ApiServer).setFaults([])
+      yield* cluster.run(NodeLifecycle.make())
+      yield* living(["well"], 5)
+      assert.strictEqual((yield* Stand.getPod("on-it")).status?.conditions?.[0]?.status, "False")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+    }).pipe(Effect.scoped, calm)
+  )
+})

@@ -1,0 +1,229 @@
+/** Who has to leave a tainted node, when, and what users are told. Rows of part G.4.3. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TaintEviction from "../../src/controllers/TaintEviction.ts"
+import { Node, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Stand from "./nodes/stand.ts"
+
+const taint = (...keys: ReadonlyArray<string>) =>
+  Stand.patchNode("a", { spec: { taints: keys.map((key) => ({ key, effect: "NoExecute" })) } })
+
+const untaint = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const node = yield* client.get(Node, { name: "a" })
+  yield* client.update(Node, { ...node, spec: {} })
+})
+
+const tolerating = (key: string, tolerationSeconds?: number) => ({
+  tolerations: [
+    { key, operator: "Exists", effect: "NoExecute", ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }) }
+  ]
+})
+
+const advance = (time: `${number} seconds`) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
+
+/** A node, its pods, and the loop, on a server where pods go as soon as they are deleted. */
+const world = <A, E, R>(pods: Readonly<Record<string, object>>, body: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    yield* Stand.createNode("a")
+    yield* Stand.createNode("b")
+    for (const [name, spec] of Object.entries(pods)) {
+      yield* Stand.runningPod(name, "a", { terminationGracePeriodSeconds: 0, ...spec })
+    }
+    yield* (yield* ClusterTest).run(TaintEviction.make())
+    yield* body
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+
+const told = Stand.told("taint-eviction-controller")
+
+describe("taint-eviction", () => {
+  it.effect("deletes who does not tolerate the taint, lets others stay as long as they say, or for ever", () =>
+    world(
+      {
+        never: {},
+        short: tolerating("k", 10),
+        zero: tolerating("k", 0),
+        long: tolerating("k", 600),
+        always: tolerating("k"),
+        other: tolerating("other")
+      },
+      Effect.gen(function* () {
+        yield* taint("k")
+        yield* advance("0 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["always", "long", "short"])
+        yield* advance("9 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["always", "long", "short"])
+        yield* advance("1 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["always", "long"])
+        yield* advance("590 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["always"])
+        assert.deepStrictEqual(
+          (yield* told).toSorted(),
+          ["long", "never", "other", "short", "zero"].map(
+            (name) => `Normal TaintManagerEviction Marking for deletion Pod default/${name}`
+          )
+        )
+      })
+    )
+  )
+
+  it.effect("says why in the status of the pod, once", () =>
+    world(
+      { p: {} },
+      Effect.gen(function* () {
+        const client = yield* KubeClient
+        yield* client.patch(
+          Pod,
+          { namespace: Stand.namespace, name: "p" },
+          { type: "merge", body: { metadata: { finalizers: ["example.test/held"] } } }
+        )
+        yield* taint("k")
+        yield* advance("1 seconds")
+        const pod = yield* Stand.getPod("p")
+        assert.isDefined(pod.metadata.deletionTimestamp)
+        assert.deepInclude(
+          pod.status?.conditions?.find(({ type }) => type === "DisruptionTarget"),
+          {
+            status: "True",
+            reason: "DeletionByTaintManager",
+            message: "Taint manager: deleting due to NoExecute taint",
+            lastTransitionTime: "1970-01-01T00:00:00Z"
+          }
+        )
+        yield* taint("k", "l")
+        yield* advance("3600 seconds")
+        assert.strictEqual((yield* Stand.getPod("p")).metadata.resourceVersion, pod.metadata.resourceVersion)
+        assert.lengthOf(yield* told, 1)
+      })
+    )
+  )
+
+  it.effect("cancels what was to be when the taint goes, and says so", () =>
+    world(
+      { p: tolerating("k", 10), q: tolerating("k") },
+      Effect.gen(function* () {
+        yield* taint("k")
+        yield* advance("5 seconds")
+        yield* untaint
+        yield* advance("60 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["p", "q"])
+        assert.deepStrictEqual(yield* told, ["Normal TaintManagerEviction Cancelling deletion of Pod default/p"])
+        // And it begins anew.
+        yield* taint("k")
+        yield* advance("9 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["p", "q"])
+        yield* advance("1 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["q"])
+      })
+    )
+  )
+
+  it.effect("never puts an eviction off, whatever the pod comes to tolerate", () =>
+    world(
+      { p: tolerating("k", 10) },
+      Effect.gen(function* () {
+        const client = yield* KubeClient
+        yield* taint("k")
+        yield* advance("5 seconds")
+        const pod = yield* Stand.getPod("p")
+        const [first] = pod.spec?.tolerations ?? []
+        if (pod.spec === undefined || first === undefined) return assert.fail("it tolerates nothing")
+        const more = [{ key: "other", operator: "Exists" }, ...(pod.spec.tolerations ?? [])]
+        yield* client.update(Pod, { ...pod, spec: { ...pod.spec, tolerations: more } })
+        yield* advance("4 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["p"])
+        yield* advance("1 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, [])
+      })
+    )
+  )
+
+  it.effect("lets it go at once when a taint comes that it does not tolerate", () =>
+    world(
+      { p: tolerating("k", 10) },
+      Effect.gen(function* () {
+        yield* taint("k")
+        yield* advance("5 seconds")
+        yield* taint("k", "worse")
+        yield* advance("0 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, [])
+        assert.deepStrictEqual((yield* told).toSorted(), [
+          "Normal TaintManagerEviction Cancelling deletion of Pod default/p",
+          "Normal TaintManagerEviction Marking for deletion Pod default/p"
+        ])
+      })
+    )
+  )
+
+  it.effect("looks after pods that come later, and forgets those that go by themselves", () =>
+    world(
+      {},
+      Effect.gen(function* () {
+        const client = yield* KubeClient
+        yield* taint("k")
+        yield* Stand.runningPod("late", "a", { terminationGracePeriodSeconds: 0 })
+        yield* Stand.runningPod("elsewhere", "b")
+        yield* Stand.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
+        yield* advance("1 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["elsewhere", "gone"])
+        yield* client.delete(Pod, { namespace: Stand.namespace, name: "gone" }, { gracePeriodSeconds: 0 })
+        // Another one by the same name has its whole time.
+        yield* Stand.runningPod("gone", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 60) })
+        yield* advance("59 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["elsewhere", "gone"])
+        yield* advance("1 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, ["elsewhere"])
+        assert.include(yield* told, "Normal TaintManagerEviction Cancelling deletion of Pod default/gone")
+      })
+    )
+  )
+
+  it.effect("carries out what was decided although the node is gone", () =>
+    world(
+      { p: tolerating("k", 10) },
+      Effect.gen(function* () {
+        yield* taint("k")
+        yield* advance("5 seconds")
+        yield* (yield* KubeClient).delete(Node, { name: "a" })
+        yield* advance("5 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, [])
+      })
+    )
+  )
+
+  it.effect("finds taints that are there when it starts", () =>
+    Effect.gen(function* () {
+      yield* Stand.createNode("a")
+      yield* Stand.runningPod("p", "a", { terminationGracePeriodSeconds: 0, ...tolerating("k", 10) })
+      yield* taint("k")
+      yield* (yield* ClusterTest).run(TaintEviction.make())
+      yield* advance("10 seconds")
+      assert.deepStrictEqual(yield* Stand.podNames, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  for (const [what, verb, fault] of [
+    ["refused deletions", "delete", { _tag: "Status", code: 500 }],
+    ["lost answers to deletions", "delete", { _tag: "DropAnswer" }],
+    ["refused statuses", "patch", { _tag: "Status", code: 500 }],
+    ["lost answers to statuses", "patch", { _tag: "DropAnswer" }]
+  ] as const) {
+    it.effect(`${what}: tried again, told once`, () =>
+      world(
+        { p: {} },
+        Effect.gen(function* () {
+          yield* (yield* ApiServer).setFaults([
+            { match: (request) => request.context.verb === verb && request.path.includes("/pods/p"), fault, times: 7 }
+          ])
+          yield* taint("k")
+          yield* advance("30 seconds")
+          assert.deepStrictEqual(yield* Stand.podNames, [])
+          assert.deepStrictEqual(yield* told, ["Normal TaintManagerEviction Marking for deletion Pod default/p"])
+        })
+      )
+    )
+  }
+})
