@@ -1,0 +1,290 @@
+/** What a user sees of the slices of a Service: spec F.3, one row after the other. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts"
+import { EndpointSlice, Node, Pod, Service } from "../../src/kube/resources.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Stand from "./services/stand.ts"
+
+const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
+
+describe("a Service without pods", () => {
+  it.effect("has one slice that says so, with the Service's labels and owner", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        const { metadata } = yield* Stand.expose({}, { labels: { team: "a", "service.kubernetes.io/headless": "x" } })
+        const [slice, ...others] = yield* Stand.slices()
+        assert.lengthOf(others, 0)
+        assert.deepStrictEqual([slice?.endpoints ?? [], slice?.ports ?? [], slice?.addressType], [[], [], "IPv4"])
+        assert.strictEqual(slice?.metadata.generateName, "web-")
+        assert.deepStrictEqual(slice?.metadata.labels, {
+          "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+          "kubernetes.io/service-name": "web",
+          team: "a"
+        })
+        assert.deepStrictEqual(slice?.metadata.ownerReferences, [
+          {
+            apiVersion: "v1",
+            kind: "Service",
+            name: "web",
+            uid: metadata.uid ?? "",
+            controller: true,
+            blockOwnerDeletion: true
+          }
+        ])
+        assert.deepStrictEqual(slice?.metadata.annotations, { [trigger]: metadata.creationTimestamp ?? "" })
+      })
+    )
+  )
+
+  it.effect("uses that slice for its first pod, and keeps it for none", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        const calls = yield* Stand.recording()
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.settle
+        yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+        const slices = calls.map(Stand.line).filter((line) => line.includes("endpointslices"))
+        assert.deepStrictEqual(
+          slices,
+          Array.from({ length: 2 }, () => "update endpointslices.discovery.k8s.io")
+        )
+        assert.deepStrictEqual(yield* Stand.sizes, [0])
+      })
+    )
+  )
+
+  it.effect("has none that is ours if it selects nothing or has its name elsewhere", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ selector: null })
+        yield* Stand.expose({ type: "ExternalName", externalName: "example.test" }, { name: "elsewhere" })
+        assert.lengthOf([...(yield* Stand.slices()), ...(yield* Stand.slices("elsewhere"))], 0)
+      })
+    )
+  )
+})
+
+describe("a pod behind a Service", () => {
+  it.effect("is told with all that is known of it", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ clusterIP: "None" })
+        yield* Stand.pod("web-0", { hostname: "first", subdomain: "web" })
+        yield* Stand.advance("5 seconds")
+        yield* Stand.runs("web-0", ["10.1.0.1"])
+        const { metadata } = yield* Effect.flatMap(KubeClient, (client) =>
+          client.get(Pod, { namespace: "default", name: "web-0" })
+        )
+        const [slice] = yield* Stand.slices()
+        assert.deepStrictEqual(slice?.endpoints, [
+          {
+            addresses: ["10.1.0.1"],
+            conditions: { ready: true, serving: true, terminating: false },
+            hostname: "first",
+            nodeName: "a",
+            targetRef: { kind: "Pod", namespace: "default", name: "web-0", uid: metadata.uid ?? "" },
+            zone: "zone-a"
+          }
+        ])
+        assert.deepStrictEqual(slice?.ports, [{ name: "http", port: 8080, protocol: "TCP" }])
+        assert.strictEqual(slice?.metadata.labels?.["service.kubernetes.io/headless"], "")
+        assert.strictEqual(slice?.metadata.annotations?.[trigger], "1970-01-01T00:00:05Z")
+      })
+    )
+  )
+
+  it.effect("stays while it goes, serving and not ready, and is gone with it", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Stand.remove(Pod, "web-0")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 serving terminating"])
+        yield* Stand.runs("web-0", ["10.1.0.1"], false)
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 terminating"])
+        yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+        assert.deepStrictEqual(yield* Stand.behind, [])
+      })
+    )
+  )
+
+  it.effect("is ready all the time where that is what the Service wants", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ publishNotReadyAddresses: true })
+        yield* Stand.pod("web-0")
+        yield* Stand.runs("web-0", ["10.1.0.1"], false)
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready"])
+        yield* Stand.remove(Pod, "web-0")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready terminating"])
+      })
+    )
+  )
+
+  it.effect("comes and goes with its labels, and does not count when it has ended", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.patch(Pod, "web-0", { metadata: { labels: { app: "other" } } })
+        assert.deepStrictEqual(yield* Stand.behind, [])
+        yield* Stand.patch(Pod, "web-0", { metadata: { labels: { app: "web" } } })
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Stand.patch(Pod, "web-0", { status: { phase: "Failed" } }, "status")
+        assert.deepStrictEqual(yield* Stand.behind, [])
+      })
+    )
+  )
+
+  it.effect("is left out while nobody knows its node, which is told; and comes in with the node", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.pod("web-1", { nodeName: "b" })
+        yield* Stand.runs("web-1", ["10.1.0.2"])
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        assert.include(
+          yield* Stand.events,
+          "endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: skipping Pod web-1 for Service default/web: Node b Not Found"
+        )
+        yield* Stand.node("b")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving", "IPv4 10.1.0.2 ready serving"])
+      })
+    )
+  )
+
+  it.effect("has the zone that its node has now", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ trafficDistribution: "PreferClose" })
+        yield* Stand.running("web-0", "10.1.0.1")
+        const zone = Effect.map(Stand.slices(), ([slice]) => [
+          slice?.endpoints?.[0]?.zone,
+          slice?.endpoints?.[0]?.hints
+        ])
+        assert.deepStrictEqual(yield* zone, ["zone-a", { forZones: [{ name: "zone-a" }] }])
+        yield* Effect.flatMap(KubeClient, (client) =>
+          client.update(Node, { metadata: { name: "a", labels: { "topology.kubernetes.io/zone": "zone-b" } } })
+        )
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* zone, ["zone-b", { forZones: [{ name: "zone-b" }] }])
+        yield* Stand.patch(Service, "web", { spec: { trafficDistribution: null } })
+        assert.deepStrictEqual(yield* zone, ["zone-b", undefined])
+      })
+    )
+  )
+})
+
+describe("a Service", () => {
+  it.effect("has a slice for each family, and for each set of ports", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose({
+          ipFamilies: ["IPv4", "IPv6"],
+          ipFamilyPolicy: "PreferDualStack",
+          clusterIP: "None",
+          ports: [{ name: "http", port: 80, targetPort: "http" }]
+        })
+        const container = (containerPort: number) => ({
+          containers: [{ name: "main", image: "web:1", ports: [{ name: "http", containerPort }] }]
+        })
+        yield* Stand.pod("web-0", container(8080))
+        yield* Stand.runs("web-0", ["10.1.0.1", "fd00::1"])
+        yield* Stand.pod("web-1", container(9090))
+        yield* Stand.runs("web-1", ["10.1.0.2"])
+        const shapes = (yield* Stand.slices()).map(
+          ({ addressType, endpoints = [], ports }) =>
+            `${addressType} ${ports?.[0]?.port} ${endpoints.flatMap(({ addresses }) => addresses).join()}`
+        )
+        assert.deepStrictEqual(shapes.sort(), ["IPv4 8080 10.1.0.1", "IPv4 9090 10.1.0.2", "IPv6 8080 fd00::1"])
+      })
+    )
+  )
+
+  it.effect("of 250 pods has three slices, and a change of one pod is one write", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.crowd(250)
+        yield* Stand.expose()
+        assert.deepStrictEqual(yield* Stand.sizes, [100, 100, 50])
+        const calls = yield* Stand.recording()
+        yield* Stand.runs("web-7", ["10.1.0.7"], false)
+        assert.deepStrictEqual(calls.map(Stand.line), ["update endpointslices.discovery.k8s.io"])
+        yield* Stand.patch(Pod, "web-7", { metadata: { annotations: { a: "b" } } })
+        assert.lengthOf(calls, 1)
+      }),
+      { controllers: [EndpointSliceController.make()] }
+    )
+  )
+
+  it.effect("has slices as long as it was told", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.crowd(7)
+        yield* Stand.expose()
+        assert.deepStrictEqual(yield* Stand.sizes, [3, 3, 1])
+      }),
+      { controllers: [EndpointSliceController.make({ maxEndpointsPerSlice: 3 })] }
+    )
+  )
+
+  it.effect("gets back what somebody else changes or deletes, a second later", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.running("web-0", "10.1.0.1")
+        const [slice] = yield* Stand.slices()
+        const name = slice?.metadata.name ?? ""
+        yield* Stand.patch(EndpointSlice, name, { endpoints: [], metadata: { labels: { mine: "a" } } })
+        assert.deepStrictEqual(yield* Stand.behind, [])
+        yield* Stand.advance("1 second")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Stand.remove(EndpointSlice, name)
+        yield* Stand.advance("999 millis")
+        assert.deepStrictEqual(yield* Stand.behind, [])
+        yield* Stand.advance("1 millis")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+        yield* Stand.patch(EndpointSlice, (yield* Stand.slices())[0]?.metadata.name ?? "", {
+          metadata: { labels: { "kubernetes.io/service-name": "other" } }
+        })
+        yield* Stand.advance("1 second")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1 ready serving"])
+      })
+    )
+  )
+
+  it.effect("has slices of its own, and not those of one that had its name", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.running("web-0", "10.1.0.1")
+        const [old] = yield* Stand.slices()
+        yield* Stand.remove(Service, "web")
+        assert.lengthOf(yield* Stand.slices(), 1)
+        const { metadata } = yield* Stand.expose()
+        const [slice, ...others] = yield* Stand.slices()
+        assert.lengthOf(others, 0)
+        assert.notStrictEqual(slice?.metadata.uid, old?.metadata.uid)
+        assert.strictEqual(slice?.metadata.ownerReferences?.[0]?.uid, metadata.uid)
+      })
+    )
+  )
+
+  it.effect("that is silent asks for nothing", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.crowd(3)
+        yield* Stand.advance("2 seconds")
+        const calls = yield* Stand.recording()
+        yield* Stand.advance("1 day")
+        assert.deepStrictEqual(calls.map(Stand.line), [])
+      })
+    )
+  )
+})
