@@ -1,7 +1,9 @@
 /** What a user sees of a Job that runs to its end: spec D.3 to D.8, one row after the other. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import { Job, Pod } from "../../src/kube/resources.ts"
+import { logged } from "../support/logged.ts"
 import * as Stand from "./job/stand.ts"
 
 const noCondition: ReadonlyArray<string> = []
@@ -242,6 +244,31 @@ describe("a Job", () => {
       })
     )
   )
+
+  it.effect("is counted by its end, its pods and its syncs, and its end is logged", () => {
+    const { lines, logger } = logged()
+    return Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2, backoffLimit: 0 }))
+        yield* Stand.endSome(1, 0)
+        yield* Stand.rounds
+        yield* Stand.endSome(1, 1)
+        yield* Stand.rounds
+        const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+          id.startsWith("job_controller_")
+            ? `${id} ${Object.values(attributes ?? {}).join(" ")} ${(state as { count?: number }).count}`
+            : []
+        )
+        assert.includeMembers(counted, [
+          "job_controller_jobs_finished_total NonIndexed failed BackoffLimitExceeded 1",
+          "job_controller_job_pods_finished_total NonIndexed succeeded 1",
+          "job_controller_job_pods_finished_total NonIndexed failed 1",
+          "job_controller_job_syncs_total NonIndexed success pods_created 1"
+        ])
+        assert.deepStrictEqual(lines(/ended/), ["job: Job has ended"])
+      })
+    ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.provide(logger))
+  })
 
   it.effect("of another manager is left alone altogether", () =>
     Stand.world(

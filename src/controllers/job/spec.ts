@@ -4,7 +4,6 @@
  */
 import type { Job } from "../../kube/resources.ts"
 
-export type Spec = NonNullable<Job["spec"]>
 export type Status = NonNullable<Job["status"]>
 export type Condition = NonNullable<Status["conditions"]>[number]
 
