@@ -11,7 +11,7 @@ import * as Resource from "../../kube/Resource.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
 import type { Books } from "./books.ts"
 import * as Pods from "./pods.ts"
-import { letGo, type Ports } from "./ports.ts"
+import { letGoAsIs, type Ports } from "./ports.ts"
 import * as Spec from "./spec.ts"
 
 /** No name has it. */
@@ -45,7 +45,7 @@ export const sync = (ports: Ports, books: Books) =>
     if (pod === undefined) return
     const standing = standingOf(ports.jobs, pod)
     if (standing === "held" || (standing === "owner unknown" && (yield* exists(ports, books, pod)))) return
-    const done = yield* Effect.result(ports.patch(pod, letGo(pod)))
+    const done = yield* Effect.result(ports.patch(pod, letGoAsIs(pod)))
     if (Result.isFailure(done) && !ApiError.hasReason(done.failure, "NotFound")) return yield* done.failure
     yield* Effect.annotateLogs(Effect.logDebug("Let a pod go that no Job will count"), { pod: key })
   })

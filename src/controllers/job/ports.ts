@@ -23,10 +23,11 @@ export interface Ports extends PodControl.Calls {
 }
 
 /** Takes the finalizer off that pod, and off no namesake. */
-export const letGo = ({ metadata: { uid } }: Pod): Patch.Patch =>
-  Patch.strategic({
-    metadata: {
-      ...(uid === undefined ? {} : { uid }),
-      "$deleteFromPrimitiveList/finalizers": [Spec.finalizer]
-    }
-  })
+export const letGo = ({ metadata: { uid } }: Pod): Patch.Patch => taking(uid === undefined ? {} : { uid })
+
+/** The same, unless the pod has changed: somebody may have taken it in. */
+export const letGoAsIs = ({ metadata: { resourceVersion, uid } }: Pod): Patch.Patch =>
+  taking({ ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) })
+
+const taking = (preconditions: object): Patch.Patch =>
+  Patch.strategic({ metadata: { ...preconditions, "$deleteFromPrimitiveList/finalizers": [Spec.finalizer] } })

@@ -33,19 +33,14 @@ export const sync = (ports: Ports, books: Books) => {
   const work = Work.make(ports, books)
   return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome, Failure> {
     const job = ports.jobs.get(key)
-    if (job === undefined || Spec.isManagedElsewhere(job)) return Reconcile.done
-    const { uid = "" } = job.metadata
-    if (Spec.isFinished(job)) books.endObserved(key, uid)
-    if (Spec.isFinished(job) || books.hasEnded(uid)) return Reconcile.done
-    if (!Spec.hasKnownMode(job)) {
-      const message = "Skipped Job sync because completion mode is unknown"
-      return yield* Effect.as(ports.events.warning(job, "UnknownCompletionMode", message), Reconcile.done)
-    }
+    if (job === undefined || isSettled(books, key, job)) return Reconcile.done
+    const selector = Triggers.selectorOf(job)
+    if (selector === undefined || !Spec.hasKnownMode(job)) return yield* Effect.as(refuse(ports, job), Reconcile.done)
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
     // Before the pods are read: what the cache shows after this counts as seen.
     const wait = books.expectations.wait(key, monotonic())
-    const pods = yield* claim(ports, job)
+    const pods = yield* claim(ports, job, selector)
     const look = Look.take({
       job,
       pods,
@@ -60,10 +55,27 @@ export const sync = (ports: Ports, books: Books) => {
     const counted = yield* Effect.result(count(work, look, done.outcome))
     const failure = counted._tag === "Failure" ? counted.failure : done.failure
     yield* Metrics.synced(job, done.action, failure === undefined ? "success" : "error")
-    if (failure !== undefined) return yield* failure
-    return again([wait || undefined, done.wait, Verdict.untilDeadline(look) || undefined])
+    const deadline = Verdict.untilDeadline(look) || undefined
+    if (failure === undefined) return again([wait || undefined, done.wait, deadline])
+    // A backoff after failures does not put the deadline off.
+    if (deadline !== undefined) ports.queue.addWithUnsafe(key, { after: deadline })
+    return yield* failure
   })
 }
+
+/** It is not for this loop, or not any more. */
+const isSettled = (books: Books, key: Key.Key, job: Job): boolean => {
+  const { uid = "" } = job.metadata
+  const isFinished = Spec.isFinished(job)
+  if (isFinished) books.endObserved(key, uid)
+  return isFinished || Spec.isManagedElsewhere(job) || books.hasEnded(uid)
+}
+
+/** What is asked for cannot be understood; no server of today stores it. */
+const refuse = ({ events }: Ports, job: Job): Effect.Effect<void> =>
+  Spec.hasKnownMode(job)
+    ? Effect.logError(`The selector of Job ${Key.of(job)} selects nothing: its pods are left alone`)
+    : events.warning(job, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 
 /** When to look again although nothing will have happened. */
 const again = (delays: ReadonlyArray<number | undefined>): Reconcile.Outcome => {
@@ -72,13 +84,16 @@ const again = (delays: ReadonlyArray<number | undefined>): Reconcile.Outcome => 
 }
 
 /** The pods of the Job, after adoptions and releases; whoever is adopted is held until it is counted. */
-const claim = (ports: Ports, job: Job): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> => {
-  const selector = Triggers.selectorOf(job)
-  return Adopt.claim(
+const claim = (
+  ports: Ports,
+  job: Job,
+  selector: Selector.LabelSelector
+): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
+  Adopt.claim(
     {
       owner: job,
       resource: Job,
-      matches: (pod: Pod) => selector !== undefined && Selector.matchesLabels(selector, pod.metadata.labels),
+      matches: (pod: Pod) => Selector.matchesLabels(selector, pod.metadata.labels),
       live: ports.live(job),
       patch: ports.patch,
       finalizers: [Spec.finalizer]
@@ -88,7 +103,6 @@ const claim = (ports: Ports, job: Job): Effect.Effect<ReadonlyArray<Pod>, Adopt.
       ...ports.pods.byIndex(Indexes.orphans.name, job.metadata.namespace ?? "")
     ]
   )
-}
 
 /** Both writes of the status, and the pods that are let go between them. */
 const count = Effect.fnUntraced(function* (

@@ -74,7 +74,10 @@ const status = (code: number, verb: string) =>
 const crashed = "the process ended"
 
 interface Body {
-  readonly metadata: { readonly uid?: string; readonly "$deleteFromPrimitiveList/finalizers"?: ReadonlyArray<string> }
+  readonly metadata: {
+    readonly resourceVersion?: string
+    readonly "$deleteFromPrimitiveList/finalizers"?: ReadonlyArray<string>
+  }
 }
 
 export class World {
@@ -216,7 +219,10 @@ export class World {
   private patch(pod: Pod, { body }: Patch.Patch): Pod | ApiError.ApiError {
     const found = this.pods.get(pod.metadata.name)
     if (found === undefined) return status(404, "patch")
-    const gone = (body as Body).metadata["$deleteFromPrimitiveList/finalizers"] ?? []
+    const { "$deleteFromPrimitiveList/finalizers": gone = [], resourceVersion = found.metadata.resourceVersion } = (
+      body as Body
+    ).metadata
+    if (resourceVersion !== found.metadata.resourceVersion) return status(409, "patch")
     const finalizers = (found.metadata.finalizers ?? []).filter((one) => !gone.includes(one))
     if (finalizers.length === (found.metadata.finalizers ?? []).length) return found
     this.ledger.letGo(this.job, found, pod)

@@ -243,4 +243,37 @@ describe("pods that are held for nobody", () => {
       })
     )
   )
+
+  it.effect("that somebody takes away from a Job are taken back, and counted", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job())
+        const [pod] = yield* Stand.activePods
+        yield* Stand.patch(Pod, Stand.nameOf(pod), { metadata: { ownerReferences: null } })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* held, [])
+        yield* Stand.rounds
+        assert.deepStrictEqual(yield* held, [Stand.nameOf(pod)])
+        yield* Stand.endSome(1, 0)
+        yield* Stand.rounds
+        assert.deepInclude(yield* Stand.statusOf(), { succeeded: 1 })
+        assert.lengthOf(yield* Stand.pods, 1)
+      })
+    )
+  )
+
+  it.effect("whose labels are changed are released, and replaced", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job())
+        const [pod] = yield* Stand.activePods
+        yield* Stand.patch(Pod, Stand.nameOf(pod), { metadata: { labels: null } })
+        yield* Stand.rounds
+        const released = (yield* Stand.pods).find((one) => Stand.nameOf(one) === Stand.nameOf(pod))
+        assert.isUndefined(released?.metadata.ownerReferences)
+        assert.notInclude(yield* held, Stand.nameOf(pod))
+        assert.lengthOf(yield* Stand.activePods, 2)
+      })
+    )
+  )
 })
