@@ -12,7 +12,11 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   start: () => import("./start.ts"),
   nodes: () => import("./nodes.ts"),
   workloads: () => import("./workloads.ts"),
-  gc: () => import("./loops/gc.ts")
+  gc: () => import("./loops/gc.ts"),
+  services: () => import("./loops/services.ts"),
+  jobs: () => import("./loops/jobs.ts"),
+  daemons: () => import("./loops/daemons.ts"),
+  idle: () => import("./loops/idle.ts")
 }
 
 const show = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 })

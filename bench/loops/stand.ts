@@ -17,6 +17,7 @@ import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 import * as envtest from "../../test/support/envtest.ts"
+import type { Figure } from "../figure.ts"
 
 const program = "dist/main.js"
 
@@ -35,7 +36,8 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-const embedded = Effect.gen(function* () {
+/** Serves every kind in the version that loops know; a real server of an old version does not. */
+export const embedded = Effect.gen(function* () {
   const directory = yield* folder
   yield* child(["apiserver", "--directory", directory], /^export KUBECONFIG/m)
   const text = readFileSync(join(directory, "kubeconfig"), "utf8")
@@ -160,6 +162,40 @@ export const plainly = async ({ ca, token, url }: Server, count: number, make: (
   await dispatcher.close()
   return { millis, perSecond: (count * 1000) / millis, cpuEach: (used.user + used.system) / 1000 / count }
 }
+
+/** Of work for which nobody has set a bar: time, processor and memory, beside the floors. */
+export const figures = (
+  name: string,
+  of: {
+    readonly seconds: number
+    readonly floorSeconds: number
+    /** Milliseconds for each `per`. */
+    readonly cpu: number
+    readonly floorCpu: number
+    readonly per: string
+    readonly peakMiB: number
+  }
+): Array<Figure> => [
+  {
+    name: `${name}, ${load()}`,
+    value: of.seconds,
+    unit: "s",
+    floor: of.floorSeconds,
+    ratio: of.seconds / of.floorSeconds,
+    bar: "none",
+    ok: true
+  },
+  {
+    name: `${name}: processor`,
+    value: of.cpu,
+    unit: `ms/${of.per}`,
+    floor: of.floorCpu,
+    ratio: of.cpu / of.floorCpu,
+    bar: "none",
+    ok: true
+  },
+  { name: `${name}: peak memory`, value: of.peakMiB, unit: "MiB RSS", bar: "none", ok: true }
+]
 
 /** A file by which the program reaches the server; it goes with the scope. */
 export const kubeconfig = (where: Server) =>
