@@ -17,6 +17,7 @@ import * as Sources from "../../src/layers/manager/setting/sources.ts"
 import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
+import * as Nodes from "./nodes.ts"
 import * as Operators from "./operators.ts"
 import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
@@ -28,6 +29,7 @@ const stories = [
   ...Program.stories,
   ...Housekeeping.stories,
   ...Replicas.stories,
+  ...Nodes.stories,
   ...Operators.stories,
   ...Jobs.stories,
   ...Tokens.stories

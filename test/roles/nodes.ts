@@ -1,0 +1,92 @@
+/** Stories of nodes that fail, of the pods on them and of machines in a cloud: nodelifecycle, taint-eviction, cloud-node-lifecycle. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts"
+import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
+import * as TaintEviction from "../../src/controllers/TaintEviction.ts"
+import { Node, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { CloudProvider } from "../../src/layers/CloudProvider.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Stand from "../controllers/nodes/stand.ts"
+import * as Story from "./story.ts"
+
+/** Lists before it watches, as on a server that does not stream its first list. */
+const listing = { cache: { streamingList: "never" } } as const
+
+const drained = Effect.flatMap(Recorder, (recorder) => recorder.drained)
+
+const lost = Story.make(
+  "a node is not heard of, twice: its pods are marked, others are kept away",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    yield* Stand.readyNodes(["a", "well"])
+    yield* Stand.runningPod("p", "a")
+    yield* cluster.run(NodeLifecycle.make())
+    // Somebody else writes to the node at the same time.
+    const match = { verb: "update", resource: "nodes/status" } as const
+    yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Conflict" }, times: 1 }])
+    for (const year of [2001, 2002]) {
+      yield* cluster.advance("40 seconds")
+      yield* Stand.renew("well", `${year}-01-01T00:00:00.000000Z`)
+      yield* cluster.advance("30 seconds")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), ["unreachable:NoExecute", "unreachable:NoSchedule"])
+      yield* Stand.report("a", "True", `${year}-01-01T00:00:00Z`)
+      yield* Stand.renew("well", `${year}-02-01T00:00:00.000000Z`)
+      yield* cluster.advance("10 seconds")
+      assert.deepStrictEqual(yield* Stand.taintsOf("a"), [])
+    }
+    const ready = (yield* Stand.getPod("p")).status?.conditions?.find(({ type }) => type === "Ready")
+    assert.strictEqual(ready?.status, "False")
+    const told = (yield* Stand.told("node-controller", "a")).filter((one) => one.startsWith("Normal NodeNotReady"))
+    assert.lengthOf(told, 2)
+  })
+)
+
+const evicted = Story.make(
+  "pods leave a tainted node, and one of them only when the taint comes for the third time",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    yield* Stand.createNode("a")
+    const tolerations = [{ key: "k", operator: "Exists", effect: "NoExecute", tolerationSeconds: 10 }]
+    yield* Stand.runningPod("p", "a", { terminationGracePeriodSeconds: 0, tolerations })
+    yield* cluster.run(TaintEviction.make())
+    for (const seconds of [5, 5, 15]) {
+      yield* Stand.patchNode("a", { spec: { taints: [{ key: "k", effect: "NoExecute" }] } })
+      yield* cluster.advance(`${seconds} seconds`)
+      yield* Stand.patchNode("a", { spec: { taints: [{ $patch: "replace" }] } })
+      yield* cluster.advance("5 seconds")
+    }
+    assert.deepStrictEqual(yield* cluster.snapshot(Pod), [])
+    const told = yield* Stand.told("taint-eviction-controller")
+    assert.lengthOf(told, 3)
+  })
+)
+
+const machines = Story.make(
+  "a machine is gone and another one is off: one node goes, the other one says so",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    yield* Stand.createNode("gone")
+    yield* Stand.createNode("off")
+    yield* (yield* ApiServer).setFaults([
+      { match: { verb: "delete" }, fault: { _tag: "Conflict" }, times: 1 },
+      { match: { verb: "patch", resource: "nodes" }, fault: { _tag: "Conflict" }, times: 1 }
+    ])
+    yield* cluster.run(CloudNodeLifecycle.make())
+    yield* cluster.advance("20 seconds")
+    yield* drained
+    assert.deepStrictEqual(
+      (yield* cluster.snapshot(Node)).map(({ metadata }) => metadata.name),
+      ["off"]
+    )
+    assert.lengthOf(yield* Stand.taintsOf("off"), 1)
+    assert.lengthOf(yield* Stand.told("cloud-node-lifecycle-controller"), 2)
+  }).pipe(Effect.provide(CloudProvider.layerMemory((name) => (name === "off" ? { isShutDown: true } : undefined))))
+)
+
+export const stories: ReadonlyArray<Story.Story> = [lost, evicted, machines].flat()
