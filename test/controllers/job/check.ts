@@ -71,11 +71,13 @@ const rest = ({ job, ledger, pods }: World): string | undefined => {
     : `${forgotten.map(({ metadata }) => metadata.name).join(", ")} ended and nobody counted`
 }
 
-/** By its uid, or its index is complete. */
+/** By its uid, or its index is complete or given up. */
 const isCounted = (
   counted: ReadonlySet<string>,
   { spec, status }: World["job"],
   { metadata, status: ended }: Parameters<typeof PodFacts.isActive>[0]
 ): boolean =>
   counted.has(metadata.uid ?? "") ||
-  (spec?.completionMode === "Indexed" && ended?.phase === "Succeeded" && status?.completedIndexes !== undefined)
+  (spec?.completionMode === "Indexed" &&
+    ended?.phase === "Succeeded" &&
+    (status?.completedIndexes ?? status?.failedIndexes) !== undefined)

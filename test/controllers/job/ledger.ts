@@ -94,9 +94,12 @@ export const make = (): Ledger => {
     letGo: ({ status }, pod, known) => {
       const { uid = "" } = pod.metadata
       const index = pod.metadata.annotations?.["batch.kubernetes.io/job-completion-index"]
+      const isIn = (text: string | undefined): boolean => index !== undefined && indexesOf(text).has(Number(index))
       const isDown =
         [...uncounted(status, "succeeded"), ...uncounted(status, "failed")].includes(uid) ||
-        (index !== undefined && indexesOf(status?.completedIndexes).has(Number(index)))
+        isIn(status?.completedIndexes) ||
+        // What comes after the end of an index is worth nothing.
+        (pod.status?.phase === "Succeeded" && isIn(status?.failedIndexes))
       if (isDown || isOver(status)) return
       if (holds(status, "SuccessCriteriaMet") && PodFacts.isActive(known)) return
       // Those that are too many are let go as they run; how they end is nobody's business.
