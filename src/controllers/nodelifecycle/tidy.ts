@@ -30,8 +30,9 @@ export const node = (ports: Ports) =>
         ...(taints === undefined ? {} : { spec: { taints: taints.length === 0 ? null : taints } })
       }
       yield* ports.patch(found.metadata.name, Patch.merge(body))
-      const facts = { node: key, taints: taints?.map(({ effect, key: name }) => `${name}:${effect}`).join(",") }
-      yield* Effect.annotateLogs(Effect.logInfo("A node has taints and labels as its state asks for"), facts)
+      const names = taints?.map(({ effect, key: name }) => `${name}:${effect}`).join()
+      const facts = { node: key, ...(names === undefined ? {} : { taints: names }), ...labels }
+      yield* Effect.annotateLogs(Effect.logInfo("Set taints and labels of a node by what it says of itself"), facts)
       return Reconcile.done
     },
     Effect.catchIf(
