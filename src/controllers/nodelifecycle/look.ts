@@ -100,8 +100,7 @@ const judging = (ports: Ports, books: Books, settings: Settings) =>
     }
   })
 
-const isReady = (node: Node | undefined): boolean =>
-  node !== undefined && Nodes.readyCondition(node)?.status === "True"
+const isReady = (node: Node | undefined): boolean => node !== undefined && Nodes.readyCondition(node)?.status === "True"
 
 const isUnheard = (node: Node): boolean => Nodes.readyCondition(node)?.status === "Unknown"
 
