@@ -22,6 +22,7 @@ import * as Operators from "./operators.ts"
 import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
+import * as Services from "./services.ts"
 import * as Story from "./story.ts"
 import * as Tokens from "./tokens.ts"
 
@@ -32,7 +33,8 @@ const stories = [
   ...Nodes.stories,
   ...Operators.stories,
   ...Jobs.stories,
-  ...Tokens.stories
+  ...Tokens.stories,
+  ...Services.stories
 ]
 
 describe("under exactly the roles that are printed", () => {

@@ -1,0 +1,78 @@
+/** Stories of what stands behind Services: Endpoints, and slices. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as EndpointsController from "../../src/controllers/Endpoints.ts"
+import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { Endpoints, EndpointSlice, Event, Pod, Service } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import type { Descriptor } from "../../src/layers/Controller.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import * as Story from "./story.ts"
+
+const namespace = "default"
+const labels = { app: "web" }
+const web = { namespace, name: "web" }
+
+/** Lists before it watches, as on a server that does not stream its first list. */
+const listing = { cache: { streamingList: "never" } } as const
+
+const pod = (name: string) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(Pod, {
+      metadata: { namespace, name, labels },
+      spec: { containers: [{ name: "main", image: "example.test/web:1" }] }
+    })
+  )
+
+/** Pods are told, come and go; with another Service of the name what the first had is cleaned up; failures are told again and again. */
+const follows = (title: string, run: Descriptor, resource: Resource.Any, path: string) =>
+  Story.make(
+    title,
+    { nodes: 2, ...listing },
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const server = yield* ApiServer
+      yield* cluster.run(run)
+      const refusal = { _tag: "Status", code: 500 } as const
+      yield* server.setFaults([{ match: { verb: "create", resource: path }, fault: refusal, times: 3 }])
+      const expose = client.create(Service, { metadata: web, spec: { selector: labels, ports: [{ port: 80 }] } })
+      yield* expose
+      yield* pod("a")
+      yield* cluster.advance("1 minute")
+      const text = Effect.map(cluster.snapshot(resource), (all) =>
+        JSON.stringify(all.filter(({ metadata }) => metadata.name.startsWith("web")))
+      )
+      assert.include(yield* text, '"name":"a"')
+      yield* pod("b")
+      yield* cluster.advance("1 minute")
+      assert.include(yield* text, '"name":"b"')
+      yield* client.patch(Service, web, Patch.merge({ metadata: { labels } }))
+      yield* cluster.advance("1 minute")
+      const { uid = "" } = (yield* cluster.snapshot(resource)).find(({ metadata }) => metadata.name.startsWith("web"))
+        ?.metadata ?? { uid: "" }
+      yield* client.delete(Service, web)
+      yield* cluster.settle
+      yield* expose
+      yield* cluster.advance("1 minute")
+      assert.notInclude(yield* text, uid)
+      assert.include(yield* text, '"name":"b"')
+      yield* (yield* Recorder).drained
+      const told = (yield* cluster.snapshot(Event)).filter(({ involvedObject }) => involvedObject.name === "web")
+      assert.isAbove(Math.max(...told.map(({ count }) => count ?? 1)), 1)
+    })
+  )
+
+export const stories: ReadonlyArray<Story.Story> = [
+  follows("Endpoints follow the pods of a Service", EndpointsController.make(), Endpoints, "endpoints"),
+  follows(
+    "slices follow the pods of a Service",
+    EndpointSliceController.make(),
+    EndpointSlice,
+    "endpointslices.discovery.k8s.io"
+  )
+].flat()
