@@ -5,6 +5,7 @@
  * shows the Job and its pods as they are.
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { Pod } from "../../kube/resources.ts"
@@ -55,8 +56,14 @@ const unanswered = ["Network", "Timeout", "ServerError", "Decode"] as const
 
 const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Ports, { job, pods }: Look) {
   const { resourceVersion, uid } = job.metadata
-  const found = yield* live(job)
-  if (found.metadata.uid !== uid || found.metadata.resourceVersion !== resourceVersion) return false
+  const found = yield* Effect.result(live(job))
+  if (Result.isFailure(found)) {
+    // Gone: the cache will hear of it.
+    if (ApiError.hasReason(found.failure, "NotFound")) return false
+    return yield* found.failure
+  }
+  const { metadata } = found.success
+  if (metadata.uid !== uid || metadata.resourceVersion !== resourceVersion) return false
   const there = (yield* livePods(job)).filter((pod) => Owner.controlledBy(pod, uid))
   const versions = new Map(pods.map(versionOf))
   return there.length === versions.size && there.map(versionOf).every(([one, version]) => versions.get(one) === version)

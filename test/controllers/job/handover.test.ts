@@ -1,0 +1,61 @@
+/** What a term does first with the Jobs of another: it asks, once each, and only if there is something to do. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import * as Stand from "./stand.ts"
+
+const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+
+/** A Job that is under way, and a loop that has just taken over after so many pods have succeeded. */
+const takenOver = (succeeded: number) =>
+  Effect.gen(function* () {
+    const first = yield* Stand.start
+    yield* Stand.apply(Stand.job({ parallelism: 2, completions: 4 }))
+    yield* Stand.rounds
+    yield* first.stop(lost)
+    yield* Stand.endSome(succeeded, 0)
+    const calls = yield* Stand.recording()
+    yield* Stand.start
+    yield* Stand.rounds
+    return calls
+  })
+
+const reads = (calls: ReadonlyArray<Parameters<typeof Stand.line>[0]>) =>
+  calls.map(Stand.line).filter((line) => line === "get jobs.batch" || line === "list pods")
+
+describe("a new term", () => {
+  it.effect("asks nothing of a Job that goes on by itself", () =>
+    Effect.gen(function* () {
+      const calls = yield* takenOver(0)
+      assert.deepStrictEqual(calls.map(Stand.line), [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("asks once before it counts, and not again", () =>
+    Effect.gen(function* () {
+      const calls = yield* takenOver(1)
+      assert.deepStrictEqual(reads(calls), ["get jobs.batch", "list pods"])
+      assert.deepInclude(yield* Stand.statusOf(), { succeeded: 1, active: 2 })
+      yield* Stand.endSome(2, 0)
+      // What the test has asked does not count.
+      calls.length = 0
+      yield* Stand.rounds
+      assert.deepStrictEqual(reads(calls), [])
+      assert.deepInclude(yield* Stand.statusOf(), { succeeded: 3, active: 1 })
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("asks nothing of a Job that it has seen made", () =>
+    Effect.gen(function* () {
+      yield* Stand.start
+      yield* Stand.apply(Stand.job())
+      yield* Stand.endSome(1, 0)
+      const calls = yield* Stand.recording()
+      yield* Stand.rounds
+      assert.deepStrictEqual(reads(calls), [])
+      assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+})
