@@ -1,6 +1,9 @@
-/** What users see of a DaemonSet: its pods on their nodes, their shape, and what the status says. */
-import { assert } from "@effect/vitest"
+/** What users see of a DaemonSet: its pods on their nodes, their shape, what becomes of bad ones, and what the status says. */
+import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
 import * as Stand from "./daemonset/stand.ts"
 
 const counts = (desired: number, more: object = {}) => ({
@@ -14,13 +17,263 @@ const counts = (desired: number, more: object = {}) => ({
   ...more
 })
 
+const running = (spec: object = {}) =>
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.DaemonSet, Stand.daemonSet(spec))
+    yield* Stand.advance("40 seconds")
+  })
+
 Stand.scenario(
-  "puts one pod on every node that takes it, and says so",
+  "puts one pod on every node that takes it, says so, and writes nothing more",
   2,
   Effect.gen(function* () {
-    yield* Stand.create(Stand.DaemonSet, Stand.daemonSet())
-    yield* Stand.advance("30 seconds")
+    yield* running()
     assert.deepStrictEqual(yield* Stand.places, ["worker-1", "worker-2"])
     assert.deepStrictEqual(yield* Stand.status, counts(2))
+    const made = (yield* Stand.living).map(({ metadata }) => `Normal SuccessfulCreate Created pod: ${metadata.name}`)
+    assert.sameMembers([...(yield* Stand.events)], made)
+    const calls = yield* Stand.recording()
+    yield* Stand.patch(Stand.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
+    yield* Stand.patch(Stand.Node, "worker-1", { metadata: { labels: { note: "seen" } } })
+    yield* Stand.advance("10 minutes")
+    assert.deepStrictEqual(
+      calls.map(Stand.line).filter((line) => line.includes("daemonsets/") || line.includes("revisions")),
+      []
+    )
+    assert.isFalse(calls.some(({ context }) => context.verb === "create" || context.verb === "delete"))
   })
+)
+
+Stand.scenario(
+  "gives its pods the shape of daemons",
+  1,
+  Effect.gen(function* () {
+    const tolerations = [
+      { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 },
+      { key: "mine", operator: "Exists" }
+    ]
+    const preferred = [{ weight: 1, preference: { matchExpressions: [{ key: "disk", operator: "Exists" }] } }]
+    const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: preferred }
+    const spec = { ...Stand.podSpec(), hostNetwork: true, tolerations, affinity: { nodeAffinity } }
+    yield* running({ template: { metadata: { labels: Stand.labels, annotations: { a: "b" } }, spec } })
+    const pod = yield* Stand.podOn("worker-1")
+    const [revision] = yield* Stand.revisions
+    const hash = revision?.metadata.labels?.["controller-revision-hash"] ?? ""
+    assert.strictEqual(revision?.metadata.name, `log-${hash}`)
+    assert.match(pod.metadata.name, /^log-[a-z0-9]{5}$/)
+    assert.deepStrictEqual(pod.metadata.labels, {
+      ...Stand.labels,
+      "controller-revision-hash": hash,
+      "pod-template-generation": "1"
+    })
+    assert.deepStrictEqual(pod.metadata.annotations, { a: "b" })
+    const [owner] = pod.metadata.ownerReferences ?? []
+    assert.deepInclude(owner, { kind: "DaemonSet", name: "log", controller: true, blockOwnerDeletion: true })
+    const known = (name: string, effect: string) => ({ key: `node.kubernetes.io/${name}`, operator: "Exists", effect })
+    assert.deepStrictEqual(pod.spec?.tolerations, [
+      known("not-ready", "NoExecute"),
+      { key: "mine", operator: "Exists" },
+      known("unreachable", "NoExecute"),
+      known("disk-pressure", "NoSchedule"),
+      known("memory-pressure", "NoSchedule"),
+      known("pid-pressure", "NoSchedule"),
+      known("unschedulable", "NoSchedule"),
+      known("network-unavailable", "NoSchedule")
+    ])
+    const terms = [{ matchFields: [{ key: "metadata.name", operator: "In", values: ["worker-1"] }] }]
+    assert.deepStrictEqual(pod.spec?.affinity, {
+      nodeAffinity: { ...nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } }
+    } as never)
+  })
+)
+
+Stand.scenario(
+  "replaces a pod that is deleted, when it is gone",
+  1,
+  Effect.gen(function* () {
+    yield* running()
+    const { metadata } = yield* Stand.podOn("worker-1")
+    yield* Stand.remove(Stand.Pod, metadata.name)
+    assert.deepStrictEqual(
+      (yield* Stand.pods).map(({ metadata }) => metadata.name),
+      [metadata.name]
+    )
+    yield* Stand.advance("40 seconds")
+    const next = yield* Stand.podOn("worker-1")
+    assert.notStrictEqual(next.metadata.name, metadata.name)
+    assert.strictEqual((yield* Stand.pods).length, 1)
+  })
+)
+
+Stand.scenario(
+  "replaces a failed pod, and the next one later and later",
+  1,
+  Effect.gen(function* () {
+    yield* running()
+    const machines = yield* Nodes.Nodes
+    const failing = Effect.gen(function* () {
+      const { metadata } = yield* Stand.podOn("worker-1")
+      yield* machines.evict({ name: metadata.name })
+      yield* Stand.settle
+      return metadata.name
+    })
+    const goesAfter = (name: string, seconds: number) =>
+      Effect.gen(function* () {
+        if (seconds > 0) {
+          yield* Stand.advance(`${seconds * 1000 - 1} millis`)
+          const still = yield* Stand.living
+          assert.include(
+            still.map(({ metadata }) => metadata.name),
+            name
+          )
+          yield* Stand.advance("1 millis")
+        }
+        assert.notInclude(
+          (yield* Stand.living).map(({ metadata }) => metadata.name),
+          name
+        )
+      })
+    const first = yield* failing
+    yield* goesAfter(first, 0)
+    const text = `Found failed daemon pod default/${first} on node worker-1, will try to kill it`
+    assert.include(yield* Stand.events, `Warning FailedDaemonPod ${text}`)
+    const second = yield* failing
+    yield* goesAfter(second, 1)
+    const third = yield* failing
+    yield* goesAfter(third, 2)
+    const fourth = yield* failing
+    yield* goesAfter(fourth, 4)
+    yield* Stand.advance("1 minute")
+    assert.strictEqual((yield* Stand.status)?.numberAvailable, 1)
+  })
+)
+
+Stand.scenario(
+  "replaces a pod that has succeeded, at once",
+  1,
+  Effect.gen(function* () {
+    yield* running()
+    const { metadata } = yield* Stand.podOn("worker-1")
+    yield* Stand.patch(Stand.Pod, metadata.name, { status: { phase: "Succeeded" } }, "status")
+    const text = `Found succeeded daemon pod default/${metadata.name} on node worker-1, will try to delete it`
+    assert.include(yield* Stand.events, `Normal SucceededDaemonPod ${text}`)
+    yield* Stand.advance("1 minute")
+    assert.notStrictEqual((yield* Stand.podOn("worker-1")).metadata.name, metadata.name)
+  })
+)
+
+Stand.scenario(
+  "keeps the oldest of several pods on a node",
+  1,
+  Effect.gen(function* () {
+    yield* running()
+    const first = yield* Stand.podOn("worker-1")
+    yield* Stand.create(Stand.Pod, {
+      metadata: { name: "second", namespace: "default", labels: Stand.labels },
+      spec: { ...Stand.podSpec(), nodeName: "worker-1" }
+    })
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(
+      (yield* Stand.pods).map(({ metadata }) => metadata.name),
+      [first.metadata.name]
+    )
+    assert.include(yield* Stand.events, "Normal SuccessfulDelete Deleted pod: second")
+  })
+)
+
+Stand.scenario(
+  "takes in pods and revisions that another one left behind",
+  2,
+  Effect.gen(function* () {
+    yield* running()
+    const before = (yield* Stand.living).map(({ metadata }) => metadata.name)
+    yield* Stand.remove(Stand.DaemonSet, "log", { propagationPolicy: "Orphan" })
+    // Nobody collects garbage here: what it would do is done by hand.
+    for (const name of before) yield* Stand.patch(Stand.Pod, name, { metadata: { ownerReferences: null } })
+    for (const { metadata } of yield* Stand.revisions)
+      yield* Stand.patch(Stand.ControllerRevision, metadata.name, { metadata: { ownerReferences: null } })
+    yield* Stand.patch(Stand.DaemonSet, "log", { metadata: { finalizers: null } })
+    yield* running()
+    const { metadata } = yield* Stand.get
+    const owners = [...(yield* Stand.living), ...(yield* Stand.revisions)].map(
+      (one) => one.metadata.ownerReferences?.[0]?.uid
+    )
+    assert.deepStrictEqual(owners, [metadata.uid, metadata.uid, metadata.uid])
+    assert.sameMembers(
+      (yield* Stand.living).map((one) => one.metadata.name),
+      before
+    )
+  })
+)
+
+Stand.scenario(
+  "makes nothing for a DaemonSet that is being deleted",
+  1,
+  Effect.gen(function* () {
+    yield* running()
+    yield* Stand.remove(Stand.DaemonSet, "log", { propagationPolicy: "Foreground" })
+    const calls = yield* Stand.recording()
+    yield* Stand.remove(Stand.Pod, (yield* Stand.podOn("worker-1")).metadata.name)
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(
+      calls.map(Stand.line).filter((line) => line.startsWith("create")),
+      []
+    )
+  })
+)
+
+Stand.scenario(
+  "counts a pod as available when it has been ready for long enough",
+  1,
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.DaemonSet, Stand.daemonSet({ minReadySeconds: 60 }))
+    yield* Stand.advance("30 seconds")
+    const early = yield* Stand.status
+    assert.deepStrictEqual([early?.numberReady, early?.numberAvailable ?? 0, early?.numberUnavailable], [1, 0, 1])
+    yield* Stand.advance("60 seconds")
+    const late = yield* Stand.status
+    assert.deepStrictEqual([late?.numberReady, late?.numberAvailable, late?.numberUnavailable ?? 0], [1, 1, 0])
+  })
+)
+
+Stand.scenario(
+  "leaves conditions to whoever put them there",
+  1,
+  Effect.gen(function* () {
+    yield* running()
+    const conditions = [
+      { type: "Mine", status: "True", reason: "R", message: "m", lastTransitionTime: "2020-01-01T00:00:00Z" }
+    ]
+    yield* Stand.patch(Stand.DaemonSet, "log", { status: { conditions } }, "status")
+    yield* Stand.useImage("log:2")
+    yield* Stand.advance("2 minutes")
+    const status = yield* Stand.status
+    assert.deepStrictEqual(status?.conditions, conditions)
+    assert.strictEqual(status?.updatedNumberScheduled, 1)
+  })
+)
+
+Stand.scenario(
+  "tells of a refused creation and tries again; a conflict of the status is repeated at once",
+  1,
+  Effect.gen(function* () {
+    const refused = { _tag: "Status", code: 403, reason: "Forbidden", message: "quota" } as const
+    yield* (yield* ApiServer).setFaults([
+      { match: { verb: "create", resource: "pods" }, fault: refused, times: 1 },
+      { match: { verb: "update", resource: "daemonsets.apps" }, fault: { _tag: "Conflict" }, times: 1 }
+    ])
+    yield* running()
+    assert.include(yield* Stand.events, "Warning FailedCreate Error creating: quota")
+    assert.deepStrictEqual(yield* Stand.places, ["worker-1"])
+    assert.deepStrictEqual(yield* Stand.status, counts(1))
+  })
+)
+
+it.effect("without nodes wants nothing and says so", () =>
+  Effect.gen(function* () {
+    yield* Stand.start
+    yield* running()
+    assert.deepStrictEqual((yield* Stand.status)?.observedGeneration, 1)
+    assert.deepStrictEqual(yield* Stand.pods, [])
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
 )

@@ -19,6 +19,7 @@ import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
 import * as Nodes from "./nodes.ts"
 import * as Operators from "./operators.ts"
+import * as Daemons from "./daemons.ts"
 import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
@@ -34,6 +35,7 @@ const stories = [
   ...Operators.stories,
   ...Jobs.stories,
   ...Tokens.stories,
+  ...Daemons.stories,
   ...Services.stories
 ]
 

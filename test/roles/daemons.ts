@@ -1,0 +1,85 @@
+/** Stories of what runs on every node: DaemonSets and the history of their templates. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as DaemonSets from "../../src/controllers/DaemonSet.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { ControllerRevision, DaemonSet, Event, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import type { Story } from "./story.ts"
+import * as Stories from "./story.ts"
+
+const namespace = "default"
+const labels = { app: "log" }
+const spec = (image = 1) => ({ containers: [{ name: "main", image: `example.test/log:${image}` }] })
+const metadata = { namespace, name: "log" }
+
+const manifest = {
+  apiVersion: "apps/v1",
+  kind: "DaemonSet",
+  metadata,
+  spec: { revisionHistoryLimit: 0, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: spec() } }
+}
+
+/** Lists before it watches, as on a server that does not stream its first list. */
+const listing = { cache: { streamingList: "never" } } as const
+
+const revisions = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(ControllerRevision))
+const pods = Effect.flatMap(ClusterTest, (cluster) => cluster.snapshot(Pod))
+
+const rollout = Stories.makeIn(
+  namespace,
+  "a DaemonSet takes in what it finds, is updated, and cleaned up after",
+  { nodes: 3, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* client.create(Pod, { metadata: { namespace, name: "orphan", labels }, spec: spec() })
+    yield* client.create(ControllerRevision, { metadata: { namespace, name: "orphan", labels }, data: {}, revision: 3 })
+    yield* cluster.run(DaemonSets.make())
+    const refusal = { _tag: "Status", code: 500 } as const
+    yield* (yield* ApiServer).setFaults([{ match: { verb: "create", resource: "pods" }, fault: refusal, times: 3 }])
+    yield* cluster.apply([manifest])
+    yield* cluster.advance("1 minute")
+    const image = (number: number) => ({ spec: { template: { spec: spec(number) } } })
+    yield* client.patch(DaemonSet, metadata, Patch.merge(image(2)))
+    yield* cluster.advance("3 minutes")
+    assert.deepStrictEqual(
+      (yield* pods).map((pod) => pod.spec?.containers[0]?.image),
+      ["example.test/log:2", "example.test/log:2"]
+    )
+    assert.deepStrictEqual(
+      (yield* revisions).map(({ revision }) => revision),
+      [5]
+    )
+    assert.strictEqual((yield* client.get(DaemonSet, metadata)).status?.numberAvailable, 2)
+    yield* (yield* Recorder).drained
+    const counts = (yield* cluster.snapshot(Event)).map(({ count }) => count ?? 1)
+    assert.isAbove(Math.max(...counts), 1)
+  })
+)
+
+const collision = Stories.makeIn(
+  namespace,
+  "a name that a revision of another template has taken is passed over",
+  { nodes: 2 },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* cluster.run(DaemonSets.make())
+    yield* cluster.apply([manifest])
+    yield* cluster.settle
+    const [first] = yield* revisions
+    const taken = { namespace, name: first?.metadata.name ?? "" }
+    yield* client.delete(DaemonSet, metadata, { propagationPolicy: "Background" })
+    yield* client.delete(ControllerRevision, taken)
+    yield* client.create(ControllerRevision, { metadata: taken, data: {}, revision: 1 })
+    yield* cluster.apply([manifest])
+    yield* cluster.advance("1 minute")
+    assert.strictEqual((yield* client.get(DaemonSet, metadata)).status?.collisionCount, 1)
+  })
+)
+
+export const stories: ReadonlyArray<Story> = [...rollout, ...collision]
