@@ -1,0 +1,293 @@
+/**
+ * The DaemonSet loop against a server of a few lines, in which every event arrives when the script says so, nodes come and go, any write may be
+ * the last of a process, and answers get lost. Each write is held against what must be true at every revision.
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as DaemonLoop from "../../../src/controllers/daemonset/loop.ts"
+import * as Pods from "../../../src/controllers/daemonset/pods.ts"
+import * as Indexes from "../../../src/controllers/workload/indexes.ts"
+import * as ApiError from "../../../src/kube/ApiError.ts"
+import type { Draft, KubeObject } from "../../../src/kube/Meta.ts"
+import type * as Patch from "../../../src/kube/Patch.ts"
+import * as PodFacts from "../../../src/kube/pod.ts"
+import type { ControllerRevision, DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
+import type { Delta } from "../../../src/streams/Delta.ts"
+import type { Key } from "../../../src/kube/Key.ts"
+import * as Truth from "./truth.ts"
+import * as Table from "./table.ts"
+
+export type Verb = "create" | "delete" | "patch" | "update"
+
+export const key = "ns/log"
+
+const status = (code: number, verb: string) =>
+  ApiError.fromStatus({ context: { verb, path: "/" }, status: code, body: String(code) })
+
+/** The process is gone in the middle of a write. */
+const crashed = "the process ended"
+
+export class World {
+  private number = 0
+  now = 1_000_000
+  readonly sets = new Table.Table<DaemonSet>([])
+  readonly pods = new Table.Table<Pod>([...Indexes.both, Pods.byPlace])
+  readonly nodes = new Table.Table<Node>([])
+  readonly revisions = new Table.Table<ControllerRevision>(Indexes.both)
+  readonly refusing: Record<Verb, number> = { create: 0, delete: 0, patch: 0, update: 0 }
+  /** So many events of pods reach the cache after every write. */
+  meanwhile = 0
+  /** Which write of the present sync has bad luck; zero is none. */
+  badWrite = 0
+  badLuck: "before" | "after" | "lost" = "before"
+  private writes = 0
+  private isDead = false
+  wrote = false
+  /** Whether anything asked for a sync, and when it was asked for. */
+  due = Infinity
+  /** Nobody knows what the last process did: its cache was behind, or an answer got lost. */
+  isDoubtful = false
+  wrong: string | undefined
+  private readonly lost = new Set<string>()
+  private loop: DaemonLoop.Loop
+  private readonly module: typeof DaemonLoop
+
+  constructor(module: typeof DaemonLoop, setup: Truth.Setup) {
+    this.module = module
+    this.loop = this.start()
+    this.sets.put(Truth.setOf(setup))
+    for (const [i, node] of setup.nodes.entries()) this.nodes.put(Truth.nodeOf(`n${i}`, node))
+    this.showAll()
+  }
+
+  get set(): DaemonSet {
+    return this.sets.get(key) as DaemonSet
+  }
+
+  private start(): DaemonLoop.Loop {
+    return this.module.make({
+      sets: this.sets.store,
+      pods: this.pods.store,
+      nodes: this.nodes.store,
+      revisions: this.revisions.store,
+      live: () => Effect.sync(() => this.set),
+      liveRevision: (_, name) =>
+        Effect.suspend(() => {
+          const found = this.revisions.get(`ns/${name}`)
+          return found === undefined ? Effect.fail(status(404, "get")) : Effect.succeed(found)
+        }),
+      updateStatus: (set) => this.call("update", () => this.updateStatus(set)),
+      create: (draft) => this.call("create", () => this.create(draft)),
+      remove: (pod) => this.call("delete", () => this.remove(pod)),
+      patch: (pod, patch) => this.call("patch", () => this.patch(pod, patch)),
+      createRevision: (draft) => this.call("create", () => this.createRevision(draft)),
+      updateRevision: (revision) => this.call("update", () => this.updateRevision(revision)),
+      patchRevision: (revision) => Effect.succeed(revision),
+      removeRevision: (revision) => this.call("delete", () => this.removeRevision(revision)),
+      events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void },
+      queue: { addWithUnsafe: (_, options) => this.ask(Duration.toMillis(options?.after ?? 0)) }
+    })
+  }
+
+  private ask(after: number): number {
+    this.due = Math.min(this.due, this.now + after)
+    return after
+  }
+
+  private call<A>(verb: Verb, act: () => A | ApiError.ApiError): Effect.Effect<A, ApiError.ApiError> {
+    return Effect.suspend(() => {
+      if (this.isDead) return Effect.die(crashed)
+      this.wrote = true
+      const luck = ++this.writes === this.badWrite ? this.badLuck : undefined
+      if (luck === "before") {
+        this.isDead = true
+        return Effect.die(crashed)
+      }
+      if (this.refusing[verb] > 0) {
+        this.refusing[verb]--
+        return Effect.fail(status(403, verb))
+      }
+      const done = act()
+      if (luck === "after") {
+        this.isDead = true
+        return Effect.die(crashed)
+      }
+      this.showPods(this.meanwhile)
+      if (luck === "lost") {
+        this.isDoubtful = true
+        return Effect.fail(status(500, verb))
+      }
+      return ApiError.isApiError(done) ? Effect.fail(done) : Effect.succeed(done)
+    })
+  }
+
+  private say(text: string): void {
+    this.wrong ??= text
+  }
+
+  private stamped<A extends KubeObject>(draft: Draft<A>, name: string): A {
+    const metadata = { ...draft.metadata, name, namespace: "ns", uid: `uid-${++this.number}` }
+    return { ...draft, metadata: { ...metadata, creationTimestamp: Truth.time(this.now) } } as unknown as A
+  }
+
+  private create(draft: Draft<Pod>): Pod {
+    const pod = this.pods.put({ ...this.stamped(draft, `p${this.number}`), status: { phase: "Pending" } })
+    this.see(pod)
+    return pod
+  }
+
+  /** No node ever has two daemons of one generation, and without surge never two at all. */
+  private see(pod: Pod): void {
+    if (this.isDoubtful) return
+    const node = Pods.target(pod) ?? ""
+    const beside = this.living(node).filter((other) => other.metadata.uid !== pod.metadata.uid)
+    const rival = beside.find((other) => !Truth.surges(this.set) || Truth.hash(other) === Truth.hash(pod))
+    if (rival !== undefined) this.say(`two on ${node}: ${rival.metadata.name} and ${pod.metadata.name}`)
+  }
+
+  living(node: string): ReadonlyArray<Pod> {
+    return this.pods.all().filter((pod) => PodFacts.isActive(pod) && Pods.target(pod) === node)
+  }
+
+  private remove(pod: Pod): Pod | ApiError.ApiError {
+    const found = this.pods.get(`ns/${pod.metadata.name}`)
+    if (found === undefined) return status(404, "delete")
+    this.weigh(found)
+    return this.leave(found)
+  }
+
+  /** An update takes an available daemon only from so many nodes at once as the strategy says; a node counts until it has one again. */
+  private weigh(pod: Pod): void {
+    const node = Pods.target(pod) ?? ""
+    const known = this.nodes.store.get(node)
+    const others = this.living(node).filter((one) => one !== pod && PodFacts.isReady(one))
+    if (!PodFacts.isReady(pod) || !PodFacts.isActive(pod) || others.length > 0) return
+    if (known === undefined || !Truth.mayRun(this.sets.store.get(key), known) || Truth.surges(this.set)) return
+    this.lost.add(node)
+    if (!this.isDoubtful && this.lost.size > Truth.maxUnavailable(this.set))
+      this.say(`${[...this.lost].join(", ")} have lost their daemons at once`)
+  }
+
+  private settleLost(): void {
+    for (const node of this.lost) {
+      const known = this.nodes.get(node)
+      const cached = this.nodes.store.get(node)
+      const counts = [known, cached].every((one) => one !== undefined && Truth.mayRun(this.set, one))
+      if (!counts || this.living(node).some(PodFacts.isReady)) this.lost.delete(node)
+    }
+  }
+
+  /** A pod that was bound is stopped first. */
+  leave(pod: Pod): Pod {
+    if (pod.metadata.deletionTimestamp !== undefined) return pod
+    const metadata = { ...pod.metadata, deletionTimestamp: Truth.time(this.now) }
+    const leaving = this.pods.put({ ...pod, metadata })
+    if (!Pods.isBound(pod) || PodFacts.isTerminal(pod)) this.pods.remove(leaving)
+    return leaving
+  }
+
+  private patch(pod: Pod, { body }: Patch.Patch): Pod | ApiError.ApiError {
+    const found = this.pods.get(`ns/${pod.metadata.name}`)
+    if (found === undefined) return status(404, "patch")
+    const { labels } = (body as { readonly metadata: { readonly labels?: Record<string, string> } }).metadata
+    return this.pods.put({ ...found, metadata: { ...found.metadata, labels: { ...found.metadata.labels, ...labels } } })
+  }
+
+  private updateStatus(set: DaemonSet): DaemonSet | ApiError.ApiError {
+    if (set.metadata.resourceVersion !== this.set.metadata.resourceVersion) return status(409, "update")
+    return this.sets.put({ ...this.set, ...(set.status === undefined ? {} : { status: set.status }) })
+  }
+
+  private createRevision(draft: Draft<ControllerRevision>): ControllerRevision | ApiError.ApiError {
+    const { name = "" } = draft.metadata
+    if (this.revisions.get(`ns/${name}`) !== undefined)
+      return ApiError.fromStatus({
+        context: { verb: "create", path: "/" },
+        status: 409,
+        body: JSON.stringify({ kind: "Status", reason: "AlreadyExists", code: 409, message: "taken" })
+      })
+    return this.revisions.put(this.stamped(draft, name))
+  }
+
+  private updateRevision(revision: ControllerRevision): ControllerRevision | ApiError.ApiError {
+    const found = this.revisions.get(`ns/${revision.metadata.name}`)
+    if (found === undefined) return status(404, "update")
+    return found.metadata.resourceVersion === revision.metadata.resourceVersion
+      ? this.revisions.put(revision)
+      : status(409, "update")
+  }
+
+  private removeRevision(revision: ControllerRevision): unknown {
+    const found = this.revisions.get(`ns/${revision.metadata.name}`)
+    if (found === undefined) return status(404, "delete")
+    const hash = Truth.hash(found)
+    if (this.pods.store.list().some((pod) => PodFacts.isActive(pod) && Truth.hash(pod) === hash))
+      this.say(`revision ${found.metadata.name} is deleted, and pods are of it`)
+    return this.revisions.remove(found)
+  }
+
+  private hear<A>(deltas: ReadonlyArray<Delta<A>>, trigger: (delta: Delta<A>) => ReadonlyArray<Key>): void {
+    for (const delta of deltas) if (trigger(delta).includes(key)) this.ask(0)
+  }
+
+  showPods(count: number): void {
+    this.hear(this.pods.show(count), (delta) => this.loop.onPod(delta))
+  }
+
+  showNodes(): void {
+    this.hear(this.nodes.show(Infinity), (delta) => this.loop.onNode(delta))
+  }
+
+  showSet(): void {
+    this.hear(this.sets.show(Infinity), (delta) => this.loop.onSet(delta))
+    this.hear(this.revisions.show(Infinity), (delta) => this.loop.onRevision(delta))
+  }
+
+  showAll(): void {
+    this.showSet()
+    this.showNodes()
+    this.showPods(Infinity)
+  }
+
+  get sync(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.writes = 0
+      this.due = Infinity
+      return Effect.exit(this.loop.reconcile({ key }))
+    }).pipe(
+      Effect.map((exit) => {
+        this.badWrite = 0
+        this.settleLost()
+        if (Exit.isFailure(exit)) this.ask(0)
+        else if (exit.value?._tag === "After") this.ask(Duration.toMillis(exit.value.delay))
+        // Nobody but the script ends a process.
+        if (Exit.isFailure(exit) && Exit.hasDies(exit) && !this.isDead) this.say(`died: ${Cause.pretty(exit.cause)}`)
+      })
+    )
+  }
+
+  takeOver(fresh: boolean): void {
+    if (fresh) this.showAll()
+    else this.isDoubtful = true
+    this.isDead = false
+    this.loop = this.start()
+    // A cache tells a newcomer of all it has.
+    for (const object of this.sets.store.list()) this.loop.onSet({ _tag: "Created", object, initial: true })
+    for (const object of this.pods.store.list()) this.loop.onPod({ _tag: "Created", object, initial: true })
+    this.ask(0)
+  }
+
+  /** What a scheduler, kubelets and the collector of lost pods do. */
+  live(): void {
+    for (const pod of this.pods.all()) {
+      const node = this.nodes.get(Pods.target(pod) ?? "")
+      if (pod.metadata.deletionTimestamp !== undefined || (node === undefined && Pods.isBound(pod)))
+        this.pods.remove(pod)
+      else if (node !== undefined && PodFacts.isActive(pod) && !PodFacts.isReady(pod))
+        this.pods.put(Truth.ready(pod, node.metadata.name, this.now))
+    }
+    this.settleLost()
+  }
+}
