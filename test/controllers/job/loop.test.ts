@@ -7,8 +7,8 @@ import * as TestClock from "effect/testing/TestClock"
 import * as JobLoop from "../../../src/controllers/job/loop.ts"
 import { loadThrough } from "../../support/mutant.ts"
 import { runs, seed } from "../../support/runs.ts"
-import { check } from "./check.ts"
-import { Action, Setup } from "./model.ts"
+import { check } from "./model/check.ts"
+import { Action, Setup } from "./model/script.ts"
 
 const scripts = Arbitrary.schema(Schema.Struct({ setup: Setup, actions: Schema.Array(Action) }))
 

@@ -2,8 +2,8 @@
  * What must be true of a Job at every revision, whoever writes: each pod is counted once and none before it is written down, the two words
  * of an end come in their order, and an end is the end. It is told of each write and keeps what was wrong first.
  */
-import type { Job, Pod } from "../../../src/kube/resources.ts"
-import * as PodFacts from "../../../src/kube/pod.ts"
+import type { Job, Pod } from "../../../../src/kube/resources.ts"
+import * as PodFacts from "../../../../src/kube/pod.ts"
 
 type Status = NonNullable<Job["status"]>
 

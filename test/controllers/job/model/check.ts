@@ -1,10 +1,10 @@
 /** Plays a script on the model, and then lets everything end: what was wrong first, in words. */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import type * as JobLoop from "../../../src/controllers/job/loop.ts"
-import * as PodFacts from "../../../src/kube/pod.ts"
-import type { Action, Setup } from "./model.ts"
-import { World } from "./model.ts"
+import type * as JobLoop from "../../../../src/controllers/job/loop.ts"
+import * as PodFacts from "../../../../src/kube/pod.ts"
+import type { Action, Setup } from "./script.ts"
+import { World } from "./World.ts"
 
 export interface Script {
   readonly setup: Setup
