@@ -67,6 +67,11 @@ export const pod = (name: string, spec: object = {}, metadata: object = {}) =>
 export const runs = (name: string, ips: ReadonlyArray<string>, ready = true) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => patch(Pod, name, runningAt(ips, ready, now), "status"))
 
+/** The same, for who writes it elsewhere. */
+export const runningPatch = (ips: ReadonlyArray<string>, ready: boolean) => merge(runningAt(ips, ready, 0))
+
+export const merge = Patch.merge
+
 /** A pod that is ready under that address. */
 export const running = (name: string, ...ips: ReadonlyArray<string>) => Effect.andThen(pod(name), () => runs(name, ips))
 
