@@ -4,7 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readdir, readFile, readlink } from "node:fs/promises"
+import { generateKeyPairSync } from "node:crypto"
+import { readdir, readFile, readlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import * as Process from "../support/process.ts"
 
 const server = Effect.gen(function* () {
@@ -12,6 +14,15 @@ const server = Effect.gen(function* () {
   const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
   return kubeconfig
 })
+
+const keyFile = Effect.flatMap(Process.folder, (folder) =>
+  Effect.promise(async () => {
+    const path = join(folder, "sa.key")
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+    await writeFile(path, privateKey.export({ type: "pkcs8", format: "pem" }))
+    return path
+  })
+)
 
 const patience = 90_000
 
@@ -31,7 +42,13 @@ describe("--controllers", () => {
     () =>
       Effect.gen(function* () {
         const kubeconfig = yield* server
-        const base = ["--kubeconfig", kubeconfig, "--leader-elect=false"]
+        const base = [
+          "--kubeconfig",
+          kubeconfig,
+          "--leader-elect=false",
+          // Without one the loop that makes tokens is off.
+          `--service-account-private-key-file=${yield* keyFile}`
+        ]
         const { stdout: help } = yield* Process.run(["--help"])
         const ours = named(help, ":\n")
         const core = named(help, " on the embedded")

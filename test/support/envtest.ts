@@ -37,6 +37,8 @@ export interface RealServer {
   readonly url: string
   readonly ca: string
   readonly token: string
+  /** File with the key by which it believes tokens of service accounts. */
+  readonly tokenKey: string
   /** `1.20`, as two numbers. */
   readonly version: { readonly major: number; readonly minor: number }
   /** Makes etcd forget every revision before the present one. */
@@ -70,7 +72,7 @@ export const start = (
       `--initial-cluster=default=http://127.0.0.1:${peerPort}`,
       "--unsafe-no-fsync"
     ])
-    const { ca, flags } = yield* Effect.promise(() => credentials(directory))
+    const { ca, flags, tokenKey } = yield* Effect.promise(() => credentials(directory))
     const around = yield* Effect.scope
     const apiserver = child(join(folder, "kube-apiserver"), [
       ...flags,
@@ -107,6 +109,7 @@ export const start = (
       url,
       ca,
       token,
+      tokenKey,
       version: { major: Number(major), minor: Number.parseInt(minor, 10) },
       compact: Effect.promise(() => compact(etcdUrl)),
       kill: Effect.suspend(() => Scope.close(running, Exit.void)),
@@ -145,7 +148,7 @@ const credentials = async (directory: string) => {
     `--service-account-key-file=${signing}`,
     `--service-account-signing-key-file=${signing}`
   ]
-  return { ca: ca.cert, flags }
+  return { ca: ca.cert, flags, tokenKey: signing }
 }
 
 interface Running {

@@ -1,0 +1,114 @@
+/**
+ * The loops of tokens and of authorities on a real API server, with the key by which it believes tokens: what is in a Secret lets its account in,
+ * and goes with it. When the server forgets whom it let in is its own business, and not asked. Waits for what the server tells and for nothing else.
+ */
+import { assert, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { request } from "node:https"
+import * as RootCa from "../../../src/controllers/RootCa.ts"
+import * as ServiceAccountToken from "../../../src/controllers/ServiceAccountToken.ts"
+import { ConfigMap, Secret, ServiceAccount } from "../../../src/kube/resources.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
+import { Endpoint } from "../../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as AuthorityFiles from "../../../src/layers/manager/identity/authorityFiles.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import { Supervisor } from "../../../src/layers/Supervisor.ts"
+import * as envtest from "../../support/envtest.ts"
+
+const assets = envtest.assets()
+const missing = "missing" in assets ? assets.missing : undefined
+
+if (missing !== undefined) console.log(`skipped: tokens on a real API server, because ${missing}`)
+
+class Server extends Context.Service<Server, envtest.RealServer>()("test/Server") {}
+
+const server = Layer.effect(
+  Server,
+  Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : ""))
+)
+
+const authority = Layer.unwrap(
+  Effect.map(Server, ({ ca, tokenKey }) =>
+    Layer.provide(
+      AuthorityFiles.layer({ key: tokenKey, rootCa: undefined }),
+      Layer.succeed(ClusterAuthority, ClusterAuthority.of({ signer: undefined, rootCa: ca }))
+    )
+  )
+)
+
+const cluster = Layer.mergeAll(ServiceAccountToken.make().layer, RootCa.make().layer).pipe(
+  Layer.provideMerge(Recorder.layer),
+  Layer.provideMerge(Cache.layer()),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(HttpTransport.layer),
+  Layer.provideMerge(
+    Layer.effect(
+      Endpoint,
+      Effect.map(Server, ({ endpoint }) => endpoint)
+    )
+  ),
+  Layer.provideMerge(Supervisor.layer),
+  Layer.provideMerge(authority),
+  Layer.provideMerge(server)
+)
+
+const namespace = "default"
+
+/** The code of an answer to who shows that token: 403 knows them, 401 does not. */
+const asked = ({ ca, url }: envtest.RealServer, token: string) =>
+  Effect.promise(
+    () =>
+      new Promise<string>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${token}` }
+        request(`${url}/api/v1/namespaces/${namespace}/secrets`, { ca, headers }, (response) => {
+          let said = ""
+          response.on("data", (chunk: Buffer) => (said += chunk.toString()))
+          response.on("end", () => resolve(`${response.statusCode} ${said}`))
+        })
+          .on("error", reject)
+          .end()
+      })
+  )
+
+it.live.skipIf(missing !== undefined)(
+  "tokens let their accounts in, and go with them; authorities are in every namespace",
+  () =>
+    Effect.gen(function* () {
+      const real = yield* Server
+      const client = yield* KubeClient
+      const cache = yield* Cache
+      yield* client.create(ServiceAccount, { metadata: { namespace, name: "robot" } })
+      yield* client.create(Secret, {
+        metadata: { namespace, name: "a", annotations: { "kubernetes.io/service-account.name": "robot" } },
+        type: "kubernetes.io/service-account-token"
+      })
+      const filled = yield* cache.changes(Secret).pipe(
+        Stream.filter(({ object }) => object.data?.["token"] !== undefined),
+        Stream.runHead
+      )
+      assert.strictEqual(filled._tag, "Some")
+      const token = filled._tag === "Some" ? (filled.value.object.data?.["token"] ?? "") : ""
+      const plain = Buffer.from(token, "base64").toString()
+      assert.match(yield* asked(real, plain), /^403 .*system:serviceaccount:default:robot/s)
+      yield* client.delete(ServiceAccount, { namespace, name: "robot" })
+      yield* cache.changes(Secret).pipe(
+        Stream.filter(({ _tag, object }) => _tag === "Deleted" && object.metadata.name === "a"),
+        Stream.runHead
+      )
+      const published = new Set(["default", "kube-node-lease", "kube-public", "kube-system"])
+      yield* cache.changes(ConfigMap).pipe(
+        Stream.takeUntil(({ object: { data, metadata } }) => {
+          if (data?.["ca.crt"] === real.ca) published.delete(metadata.namespace ?? "")
+          return published.size === 0
+        }),
+        Stream.runDrain
+      )
+    }).pipe(Effect.provide(cluster)),
+  60_000
+)

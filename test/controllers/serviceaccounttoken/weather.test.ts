@@ -1,0 +1,146 @@
+/**
+ * Whatever becomes of requests - lost, answered and lost, refused, too late - and wherever the process ends, the end is the same: live accounts have
+ * their tokens, nobody else has one, and then nothing is written any more. A token that was there is never made anew.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as ServiceAccountToken from "../../../src/controllers/ServiceAccountToken.ts"
+import { Secret, ServiceAccount } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type * as Faults from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { loadThrough } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+const namespace = "default"
+
+const Step = Schema.Union([
+  Schema.TaggedStruct("Account", { name: Schema.Literals(["x", "y"]), isThere: Schema.Boolean }),
+  Schema.TaggedStruct("Secret", {
+    name: Schema.Literals(["a", "b"]),
+    of: Schema.Literals(["x", "y"]),
+    isThere: Schema.Boolean
+  }),
+  Schema.TaggedStruct("Fault", {
+    fault: Schema.Literals(["Conflict", "Drop", "DropAnswer", "Forbidden"]),
+    resource: Schema.Literals(["secrets", "serviceaccounts"]),
+    times: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
+  }),
+  /** The process ends without a word, at whatever it was doing, and another one comes. */
+  Schema.TaggedStruct("Crash", {}),
+  Schema.TaggedStruct("Pass", { millis: Schema.Literals([0, 1, 20, 1000]) })
+])
+
+type Step = typeof Step.Type
+
+const faultOf = ({ fault }: Extract<Step, { readonly _tag: "Fault" }>): Faults.Fault =>
+  fault === "Forbidden" ? { _tag: "Status", code: 403 } : { _tag: fault }
+
+const secret = (name: string, of: string) => ({
+  metadata: { namespace, name, annotations: { "kubernetes.io/service-account.name": of } },
+  type: "kubernetes.io/service-account-token"
+})
+
+/** The user does not wait for an answer that is late. */
+const ask = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.asVoid(Effect.forkScoped(Effect.ignore(effect), { startImmediately: true }))
+
+const take = Effect.fnUntraced(function* (step: Exclude<Step, { readonly _tag: "Crash" }>) {
+  const client = yield* KubeClient
+  const cluster = yield* ClusterTest
+  const server = yield* ApiServer
+  const target = { namespace, name: "name" in step ? step.name : "" }
+  switch (step._tag) {
+    case "Account":
+      return yield* ask(
+        step.isThere
+          ? client.create(ServiceAccount, { metadata: target, secrets: [{ name: "a" }, { name: "b" }] })
+          : client.delete(ServiceAccount, target)
+      )
+    case "Secret":
+      return yield* ask(
+        step.isThere ? client.create(Secret, secret(step.name, step.of)) : client.delete(Secret, target)
+      )
+    case "Fault":
+      return yield* server.setFaults([{ match: { resource: step.resource }, fault: faultOf(step), times: step.times }])
+    case "Pass":
+      return yield* cluster.advance(step.millis)
+  }
+})
+
+const play = (loop: typeof ServiceAccountToken, steps: ReadonlyArray<Step>) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const server = yield* ApiServer
+    let running = yield* cluster.run(loop.make())
+    const restart = Effect.gen(function* () {
+      yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
+      running = yield* cluster.run(loop.make())
+    })
+    for (const step of steps) yield* step._tag === "Crash" ? restart : take(step)
+    yield* server.setFaults([])
+    // What ten failures in a row have put aside is looked at again by the next process.
+    yield* restart
+    yield* cluster.advance("10 minutes")
+    const before = yield* server.revision
+    const [secrets, accounts] = [yield* cluster.snapshot(Secret), yield* cluster.snapshot(ServiceAccount)]
+    for (const { data, metadata } of secrets) {
+      const owner = accounts.find(
+        (one) => one.metadata.uid === metadata.annotations?.["kubernetes.io/service-account.uid"]
+      )
+      assert.strictEqual(owner?.metadata.name, metadata.annotations?.["kubernetes.io/service-account.name"])
+      const held = yield* server.authenticate(Buffer.from(data?.["token"] ?? "", "base64").toString())
+      assert.strictEqual(held?.uid, owner?.metadata.uid)
+    }
+    yield* cluster.advance("1 hour")
+    assert.strictEqual(yield* server.revision, before)
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+
+/** Plays random lives of so many steps. */
+const check = (loop: typeof ServiceAccountToken, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    Arbitrary.array(Arbitrary.schema(Step), { maxLength: 20 }),
+    (steps) => Effect.map(Effect.exit(play(loop, steps)), Exit.isSuccess),
+    options
+  )
+
+describe("tokens in bad weather", () => {
+  it.effect("come to the same end", () =>
+    Effect.map(check(ServiceAccountToken, { runs: runs(25) }), (result) =>
+      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+    )
+  )
+
+  const mutants = [
+    {
+      title: "the token of nobody stays",
+      find: "? remove(ports, secret, wanted)",
+      replace: "? Effect.void"
+    },
+    {
+      title: "a token is for whoever has the name",
+      find: 'uid: account.metadata.uid ?? "", secret: name',
+      replace: 'uid: "another", secret: name'
+    }
+  ]
+  for (const mutation of mutants) {
+    it.effect(`mutant is caught: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          loadThrough<typeof ServiceAccountToken>(
+            "controllers/ServiceAccountToken.ts",
+            "controllers/serviceaccounttoken/sync.ts",
+            mutation
+          )
+        )
+        const result = yield* check(mutant, { runs: 40, maxShrinks: 0, seed: 1 })
+        assert.strictEqual(result._tag, "Falsified")
+      })
+    )
+  }
+})
