@@ -91,7 +91,9 @@ const judging = (ports: Ports, books: Books, settings: Settings) =>
         remember(books, written.success)
         return { node: written.success, isLost: wasReady }
       }
-      if (left === 1) return yield* undecided(node, written.failure)
+      // Rights do not come within milliseconds.
+      const isHopeless = left === 1 || ApiError.hasReason(written.failure, "Forbidden", "LeaderFenced")
+      if (isHopeless) return yield* undecided(node, written.failure)
       yield* Effect.sleep(pause)
       const found = yield* Effect.result(ports.live(name))
       if (found._tag === "Failure") return yield* undecided(node, found.failure)

@@ -44,7 +44,7 @@ export const evict = (calls: Calls, pod: Pod): Effect.Effect<boolean, ApiError.A
     Effect.retry({
       schedule: Schedule.spaced("10 millis"),
       times: 4,
-      while: (error) => !ApiError.hasReason(error, "NotFound", "Conflict", "LeaderFenced")
+      while: (error) => !ApiError.hasReason(error, "NotFound", "Conflict", "Forbidden", "LeaderFenced")
     }),
     // Gone, or another one by the same name.
     Effect.catchIf(
