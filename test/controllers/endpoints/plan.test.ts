@@ -126,7 +126,9 @@ prove<typeof Subsets>({
       const { pods, service: one } = gathered(given, undefined)
       const subsets = module.of(one, pods)
       const others = module.of(one, selected(one, podsOf(given.before)))
-      const turned = subsets.toReversed().map((one) => ({ ...one, addresses: [...(one.addresses ?? [])].reverse() }))
+      const turned = subsets
+        .toReversed()
+        .map((one) => Object.assign({}, one, { addresses: (one.addresses ?? []).toReversed() }))
       const isSame = sorted(said(subsets)) === sorted(said(others))
       return (
         module.canonical(turned) === module.canonical(subsets) &&
@@ -347,6 +349,6 @@ describe("the ports of a Service on a pod", () => {
     ["are not those of a container that ends", { containers: [], initContainers: [http(3)] }, named, undefined],
     ["are left out where nobody has the name", { containers: [] }, named, undefined]
   ] as const) {
-    it(title, () => assert.strictEqual(ServicePorts.find(pod(spec), port), expected))
+    it(`they ${title}`, () => assert.strictEqual(ServicePorts.find(pod(spec), port), expected))
   }
 })

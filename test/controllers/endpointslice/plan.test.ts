@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Model from "../../../src/controllers/endpointslice/model.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
+import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
 import type { Draft } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import { type EndpointSlice, Service } from "../../../src/kube/resources.ts"
@@ -27,8 +28,10 @@ type Scene = typeof scene extends Arbitrary.Arbitrary<infer A> ? A : never
 
 const former = { uid: "former-uid" }
 
-const stored = (draft: Draft<EndpointSlice>, name: string): EndpointSlice =>
-  ({ ...draft, metadata: { ...draft.metadata, name, uid: `${name}-uid` } }) as EndpointSlice
+const stored = (draft: Draft<EndpointSlice>, name: string): EndpointSlice => ({
+  ...draft,
+  metadata: { ...draft.metadata, name, uid: `${name}-uid` }
+})
 
 /** The slices that syncs of the past may have left. */
 const before = ({ limit, slices }: Scene): ReadonlyArray<EndpointSlice> =>
@@ -59,7 +62,7 @@ const after = (module: typeof Plan, given: Scene) => {
 const text = (slice: Pick<EndpointSlice, "addressType" | "ports">, endpoint: Model.Endpoint): string =>
   JSON.stringify([
     slice.addressType,
-    [...(slice.ports ?? [])].map(({ appProtocol, name, port, protocol }) => [name, port, protocol, appProtocol]).sort(),
+    ServicePorts.keyOfAll(slice.ports ?? []),
     Object.entries(endpoint).sort(([a], [b]) => (a < b ? -1 : 1))
   ])
 
@@ -221,7 +224,7 @@ const podFact = {
 const endpointOf = (given: Partial<typeof podFact | Record<string, unknown>>, as: object = {}) => {
   const { creates } = Plan.plan({
     service: service({ ...facts, ...as }),
-    pods: podsOf([{ ...podFact, id: 1, ...given } as never]),
+    pods: podsOf([{ ...podFact, id: 1, ...given }]),
     slices: [],
     nodeOf,
     time: undefined,
@@ -245,7 +248,7 @@ describe("an endpoint", () => {
     ["is serving but not ready when its pod goes", { going: true }, {}, [false, true, true]],
     ["is ready anyway if the Service says so", { ready: false, going: true }, { publishes: true }, [true, false, true]]
   ] as const) {
-    it(title, () => {
+    it(`it ${title}`, () => {
       const [ready, serving, terminating] = conditions
       assert.deepStrictEqual(endpointOf(pod, as)?.conditions, { ready, serving, terminating })
     })
@@ -281,8 +284,7 @@ describe("the families of a Service", () => {
     ["else that of its address", { clusterIP: "fd00::1" }, ["IPv6"]],
     ["else both", { clusterIP: "None" }, ["IPv4", "IPv6"]]
   ] as const) {
-    it(title, () =>
-      assert.deepStrictEqual(Model.familiesOf({ metadata: { name: Service.kind }, spec: spec as never }), [...families])
-    )
+    it(`they ${title}`, () =>
+      assert.deepStrictEqual(Model.familiesOf({ metadata: { name: Service.kind }, spec: spec }), [...families]))
   }
 })

@@ -121,10 +121,9 @@ const expected = Effect.map(Stand.list(Pod), (all) =>
 
 const inEndpoints = Effect.map(Stand.endpoints(), (one) =>
   (one?.subsets ?? [])
-    .flatMap(({ addresses = [], notReadyAddresses = [] }) => [
-      ...addresses.map(({ ip }) => `IPv4 ${ip} ready serving`),
-      ...notReadyAddresses.map(({ ip }) => `IPv4 ${ip}`)
-    ])
+    .flatMap(({ addresses = [], notReadyAddresses = [] }) =>
+      addresses.map(({ ip }) => `IPv4 ${ip} ready serving`).concat(notReadyAddresses.map(({ ip }) => `IPv4 ${ip}`))
+    )
     .sort()
 )
 

@@ -37,7 +37,9 @@ export const seconds = (n: number): string => `1970-01-01T00:00:0${n}Z`
 
 export const pod = (facts: PodFacts): Pod => {
   const { families, going, host, id, labels, node, phase, port, ready, since } = facts
-  const ips = [...families.replace("none", "")].map((family) => (family === "4" ? `10.0.0.${id}` : `fd00::${id}`))
+  const ips = Array.from(families.replace("none", "")).map((family) =>
+    family === "4" ? `10.0.0.${id}` : `fd00::${id}`
+  )
   return {
     metadata: {
       name: `pod-${id}`,
@@ -92,14 +94,14 @@ const ports = { number: [byNumber], name: [byName], both: [byNumber, byName], no
 
 export const service = (facts: ServiceFacts, name = "web"): Service => {
   const selector = selectorOf[facts.selector]
-  const families = [...facts.families.replace("none", "")].map((one) => `IPv${one}`)
+  const families = Array.from(facts.families.replace("none", "")).map((one) => `IPv${one}`)
   return {
     metadata: {
       name,
       namespace: "ns",
       uid: `${name}-uid`,
       creationTimestamp: seconds(1),
-      labels: { ...(facts.labels === "none" ? {} : { [facts.labels]: "a" }) }
+      labels: facts.labels === "none" ? {} : { [facts.labels]: "a" }
     },
     spec: {
       ...(selector === undefined ? {} : { selector }),

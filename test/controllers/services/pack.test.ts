@@ -158,11 +158,12 @@ prove<typeof Pack>({
     law("once packed, there is nothing to write", scene, (module, given) => {
       const slices = after(given, run(module, given))
       const { groups } = of(given)
-      const again = groups.map((group) => ({
-        ...group,
+      const again = groups.map(({ desired, group }) => ({
+        group,
+        desired,
         slices: slices
-          .filter((one) => one.group === group.group)
-          .map(({ endpoints }, i) => ({ slice: `${group.group}-${i}`, endpoints, isStale: false }))
+          .filter((one) => one.group === group)
+          .map(({ endpoints }, i) => ({ slice: `${group}-${i}`, endpoints, isStale: false }))
       }))
       const { creates, deletes, unchanged, updates } = module.pack(again, [], rules(given.limit))
       return creates.length + updates.length + deletes.length === 0 && unchanged === slices.length

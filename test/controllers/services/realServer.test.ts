@@ -113,7 +113,7 @@ it.live.skipIf(missing !== undefined)(
       ]
       yield* client.create(Service, {
         metadata: { ...web, labels: { team: "a" } },
-        spec: { selector: Stand.labels, ports } as never
+        spec: { selector: Stand.labels, ports }
       })
       for (const name of ["one", "two"]) {
         const container = { name: "main", image: "x", ports: [{ name: "http", containerPort: 8080 }] }

@@ -18,7 +18,7 @@ const created = (at: number) => ({ ...web, metadata: { ...web.metadata, creation
 
 const scene = Arbitrary.all({
   first: Arbitrary.array(podFacts, { maxLength: 4 }),
-  then: Arbitrary.array(podFacts, { maxLength: 4 }),
+  later: Arbitrary.array(podFacts, { maxLength: 4 }),
   created: int(0, 3),
   again: int(0, 3)
 })
@@ -40,12 +40,12 @@ prove<typeof TriggerTime>({
     law("later it is the earliest of the changes that came after what was known", scene, (module, given) => {
       const { state } = module.step(undefined, created(given.created), podsOf(given.first))
       const known = timesOf(given.first)
-      const fresh = [...timesOf(given.then)]
+      const fresh = [...timesOf(given.later)]
         .filter(([id, since]) => since > (known.get(id) ?? -1))
         .map(([, since]) => since)
       const all = given.again > given.created ? [...fresh, given.again] : fresh
       const expected = all.length === 0 ? undefined : seconds(Math.min(...all))
-      return module.step(state, created(given.again), podsOf(given.then)).time === expected
+      return module.step(state, created(given.again), podsOf(given.later)).time === expected
     }),
     law("nothing triggers twice", scene, (module, given) => {
       const { state } = module.step(undefined, created(given.created), podsOf(given.first))
