@@ -64,26 +64,26 @@ describe("files of the cluster's authority", () => {
     }).pipe(Effect.scoped)
   )
 
-  const pkcs8 = rsa.export({ type: "pkcs8", format: "pem" }) as string
+  const pkcs8 = rsa.export({ type: "pkcs8", format: "pem" })
   const mistakes: ReadonlyArray<readonly [string, "key" | "rootCa", string, string]> = [
     ["no key", "key", "nothing", "it has no private key in PEM"],
     [
       "a public key",
       "key",
-      createPublicKey(rsa).export({ type: "spki", format: "pem" }) as string,
+      createPublicKey(rsa).export({ type: "spki", format: "pem" }),
       "it has no private key in PEM"
     ],
     ["a broken key", "key", pkcs8.replace(/\n.{20}/, "\n"), "its private key cannot be read"],
     [
       "an encrypted key",
       "key",
-      rsa.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }) as string,
+      rsa.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }),
       "its key is encrypted: keep it in the clear"
     ],
     [
       "a key of another kind",
       "key",
-      generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+      generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }),
       "its key is neither RSA nor of the curves P-256, P-384 and P-521"
     ],
     ["no certificate", "rootCa", pkcs8, "it has no certificate in PEM"],
