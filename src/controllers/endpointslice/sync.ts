@@ -49,7 +49,7 @@ const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, ser
   const plan = Plan.plan({ service, pods, slices: slicesOf(ports, memory, key), nodeOf, time, limit })
   yield* apply(ports, memory, { key, plan })
   books.times.set(key, state)
-  if (plan.lost.length > 0) yield* new SyncError({ message: missing(service, plan.lost), cause: undefined })
+  if (plan.lost.length > 0) return yield* new SyncError({ message: missing(service, plan.lost), cause: undefined })
 })
 
 const slicesOf = ({ slices }: Ports, { books }: Memory, key: Key.Key): ReadonlyArray<EndpointSlice> =>
