@@ -1,0 +1,93 @@
+/**
+ * The loop of tokens as operators start it: a key that cannot be used ends the start, without one it is off, with one it fills Secrets - and neither
+ * the key nor a token is anywhere in what the program says, at whatever level. Source: controllers.md G.3.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { generateKeyPairSync } from "node:crypto"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Secret, ServiceAccount } from "../../src/kube/resources.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as KubeConfig from "../../src/layers/KubeConfig.ts"
+import { Transport } from "../../src/layers/Transport.ts"
+import * as Process from "../support/process.ts"
+
+const server = Effect.gen(function* () {
+  const running = yield* Process.start(["apiserver"])
+  const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
+  return kubeconfig
+})
+
+const patience = 60_000
+
+const loop = (kubeconfig: string, ...more: ReadonlyArray<string>) => [
+  ...["--kubeconfig", kubeconfig, "--leader-elect=false", "--controllers=serviceaccount-token,root-ca-cert-publisher"],
+  ...more
+]
+
+const namespace = "default"
+
+const clientOf = (path: string) =>
+  Effect.gen(function* () {
+    const endpoint = yield* KubeConfig.load({ mode: "kubeconfig", path, env: {} })
+    const transport = Layer.succeed(Transport, yield* HttpTransport.make(endpoint))
+    return Context.get(yield* Layer.build(Layer.provide(KubeClient.layer, transport)), KubeClient)
+  })
+
+describe("the loop of tokens", () => {
+  it.live(
+    "does not start with a key that is not there, and is off without one",
+    () =>
+      Effect.gen(function* () {
+        const kubeconfig = yield* server
+        const { code, stderr } = yield* Process.run(
+          loop(kubeconfig, "--service-account-private-key-file=/nowhere/sa.key")
+        )
+        assert.strictEqual(code, 1)
+        assert.match(
+          stderr,
+          /: --service-account-private-key-file cannot be used: \/nowhere\/sa\.key: there is no such file\n$/
+        )
+        const running = yield* Process.start(loop(kubeconfig))
+        yield* running.says(
+          /serviceaccount-token\\?" is disabled: there is no key to sign with; say it with --service-account-private-key-file/
+        )
+        yield* running.says(/Starting Controller" controller=root-ca-cert-publisher/)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "fills Secrets and says nothing that is secret, at any level",
+    () =>
+      Effect.gen(function* () {
+        const kubeconfig = yield* server
+        const folder = yield* Process.folder
+        const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+        const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string
+        const path = join(folder, "sa.key")
+        yield* Effect.promise(() => writeFile(path, pem))
+        const running = yield* Process.start(
+          loop(kubeconfig, `--service-account-private-key-file=${path}`, "--zap-log-level=8")
+        )
+        yield* running.says(/Starting Controller" controller=root-ca-cert-publisher/)
+        const client = yield* clientOf(kubeconfig)
+        yield* client.create(ServiceAccount, { metadata: { namespace, name: "robot" } })
+        yield* client.create(Secret, {
+          metadata: { namespace, name: "a", annotations: { "kubernetes.io/service-account.name": "robot" } },
+          type: "kubernetes.io/service-account-token"
+        })
+        yield* running.says(/Filled a Secret with the token of its account/)
+        yield* running.kill("SIGTERM")
+        const { code, stderr, stdout } = yield* running.exit
+        assert.strictEqual(code, 0, stderr)
+        assert.notMatch(stdout + stderr, /eyJ|PRIVATE KEY/)
+        for (const line of pem.split("\n").slice(1, -2)) assert.notInclude(stdout + stderr, line)
+      }).pipe(Effect.scoped),
+    patience
+  )
+})
