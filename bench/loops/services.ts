@@ -12,6 +12,7 @@ import * as Stand from "./stand.ts"
 
 const [services, each] = [1000, 20]
 const pods = services * each
+const nodes = 200
 const namespace = "load"
 
 const nameOf = (index: number) => `load-${index % services}`
@@ -19,12 +20,18 @@ const nameOf = (index: number) => `load-${index % services}`
 const populate = (where: Stand.Server) =>
   Effect.promise(async () => {
     const path = `/api/v1/namespaces/${namespace}/pods`
+    // A pod of a node that nobody knows is left out of slices.
+    await Stand.plainly(where, nodes, (index) => ({
+      method: "POST",
+      path: "/api/v1/nodes",
+      body: { metadata: { name: `node-${index}` } }
+    }))
     await Stand.plainly(where, pods, (index) => ({
       method: "POST",
       path,
       body: {
         metadata: { name: `p-${index}`, labels: { of: nameOf(index) } },
-        spec: { nodeName: `node-${index % 200}`, containers: [{ name: "main", image: "example.test/main:1" }] }
+        spec: { nodeName: `node-${index % nodes}`, containers: [{ name: "main", image: "example.test/main:1" }] }
       }
     }))
     await Stand.plainly(where, pods, (index) => ({
