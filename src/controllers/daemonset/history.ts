@@ -134,13 +134,13 @@ const taken = Effect.fnUntraced(function* (
 /** Fields that a status must have. */
 const empty = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
-/** Deletes the oldest revisions above the limit that no pod is of. */
+/** Deletes the oldest revisions above the limit that no pod is of, those included that have shown up meanwhile. */
 export const cleanUp = (
   ports: Ports,
   set: DaemonSet,
-  { old, pods }: Pick<Present, "old"> & { readonly pods: ReadonlyArray<Pod> }
+  old: ReadonlyArray<ControllerRevision>
 ): Effect.Effect<void, ApiError.ApiError> => {
-  const used = new Set(pods.map(History.hashOf))
+  const used = new Set(ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "").map(History.hashOf))
   return Effect.forEach(
     History.excess(old, Spec.historyLimit(set), (hash) => used.has(hash)),
     (revision) => unlessGone(ports.removeRevision(revision)),

@@ -5,7 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
-import * as Key from "../../kube/Key.ts"
+import type * as Key from "../../kube/Key.ts"
 import { DaemonSet, type Pod } from "../../kube/resources.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
@@ -17,6 +17,7 @@ import * as Look from "./plan/look.ts"
 import * as Manage from "./plan/manage.ts"
 import * as Rolling from "./plan/rolling.ts"
 import * as Status from "./plan/status.ts"
+import * as Step from "./plan/step.ts"
 import type { Ports } from "./ports.ts"
 import * as Spec from "./spec.ts"
 import * as Work from "./work.ts"
@@ -44,7 +45,7 @@ export const sync = (work: Work.Work) =>
     const written = yield* Effect.result(tell(ports, look, mayManage))
     if (done.failure !== undefined) return yield* done.failure
     if (written._tag === "Failure") return yield* written.failure
-    if (mayManage) yield* History.cleanUp(ports, set, { old, pods })
+    if (mayManage) yield* History.cleanUp(ports, set, old)
     const delay = Math.min(
       done.wait ?? Infinity,
       Status.recheck(look) ?? Infinity,
@@ -76,14 +77,13 @@ interface Done {
 
 const waited: Done = { wait: undefined, failure: undefined }
 
-/** First each node by itself; an update goes on when there is nothing of that to wait for. */
+/** First each node by itself. An update goes on when nothing of that was to do: what was done, this look does not show. */
 const manage = Effect.fnUntraced(function* (work: Work.Work, look: Look.Look, now: number): Effect.fn.Return<Done> {
   const { hash, set } = look
   const doing = { set, hash, now }
   const managed = Manage.decide(look, (node) => work.backoff.wait(set, node, now))
-  const failure = yield* Work.carryOut(work, doing, managed)
-  if (failure !== undefined || work.books.wait(Key.of(set), now) > 0) return { wait: managed.wait, failure }
-  return { wait: managed.wait, failure: yield* Work.carryOut(work, doing, Rolling.decide(look)) }
+  const step = Step.isNothing(managed) ? Rolling.decide(look) : managed
+  return { wait: managed.wait, failure: yield* Work.carryOut(work, doing, step) }
 })
 
 /** Writes the counts if they are news; a refused write is repeated once on what the server has now. */

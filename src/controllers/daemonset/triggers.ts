@@ -62,8 +62,9 @@ export const node =
     const concerned = sets.list().filter((set) => {
       const isThere = pods.keysByIndex(Pods.byPlace.name, Pods.placeOf(set.metadata, object.metadata.name)).length > 0
       if (delta._tag === "Deleted") return isThere
-      const { mayStay, shouldRun } = judgeOf(set)(object)
-      return isThere ? !mayStay || (set.status?.numberMisscheduled ?? 0) > 0 : shouldRun
+      const { shouldRun } = judgeOf(set)(object)
+      // A pod that may stay where none would be made is counted elsewhere from now on.
+      return isThere ? !shouldRun || (set.status?.numberMisscheduled ?? 0) > 0 : shouldRun
     })
     return concerned.map(Key.of)
   }

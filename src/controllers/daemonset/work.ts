@@ -12,7 +12,7 @@ import * as SlowStart from "../workload/slowStart.ts"
 import type { Backoff } from "./backoff.ts"
 import * as Drafts from "./drafts.ts"
 import * as Metrics from "./metrics.ts"
-import type { Creation, Deletion, Step } from "./plan/step.ts"
+import { type Creation, type Deletion, isNothing, type Step } from "./plan/step.ts"
 import * as Pods from "./pods.ts"
 import type { Ports } from "./ports.ts"
 import * as Spec from "./spec.ts"
@@ -46,7 +46,7 @@ export const carryOut = Effect.fnUntraced(function* (
 ): Effect.fn.Return<PodControl.PodControlError | undefined> {
   const create = step.create.slice(0, Spec.burst)
   const remove = step.remove.slice(0, Spec.burst)
-  if (create.length + remove.length === 0) return undefined
+  if (isNothing(step)) return undefined
   work.books.expectBoth(
     Key.of(set),
     create.length,

@@ -19,10 +19,14 @@ export const Action = Schema.Union([
   Schema.TaggedStruct("Live", {}),
   Schema.TaggedStruct("Fail", { pod: few, how: Schema.Literals(["Failed", "Failed", "Succeeded"]) }),
   /** Somebody deletes a pod. */
+  /** The first pod fails, and the one in its place too. */
+  Schema.TaggedStruct("FailTwice", {}),
+  /** A new template, when all is well and nobody knows anything of the world but the loop. */
+  Schema.TaggedStruct("Update", { image: Schema.Literals(["v1", "v2", "v3"]) }),
   Schema.TaggedStruct("Delete", { pod: few }),
   Schema.TaggedStruct("Node", { node: few, facts: Truth.Facts }),
   Schema.TaggedStruct("NodeGone", { node: few }),
-  Schema.TaggedStruct("Template", { image: Schema.Literals(["v1", "v2", "v3"]), picky: Schema.Boolean }),
+  Schema.TaggedStruct("Template", { image: Schema.Literals(["v1", "v2", "v3", Truth.bad]), picky: Schema.Boolean }),
   Schema.TaggedStruct("ShowPods", { events: few }),
   Schema.TaggedStruct("ShowNodes", {}),
   Schema.TaggedStruct("ShowSet", {}),
@@ -64,6 +68,24 @@ const act = Effect.fnUntraced(function* (world: World, action: Action) {
     case "SyncShown":
       world.showAll()
       return yield* world.sync
+    case "FailTwice":
+      for (let i = 0; i < 2; i++) {
+        world.live()
+        happen(world, { _tag: "Fail", pod: 0, how: "Failed" })
+        for (let j = 0; j < 2; j++) {
+          world.showAll()
+          yield* world.sync
+        }
+      }
+      return
+    case "Update":
+      world.live()
+      happen(world, { _tag: "Template", image: action.image, picky: false })
+      for (let j = 0; j < 3; j++) {
+        world.showAll()
+        yield* world.sync
+      }
+      return
     case "Crash":
       world.badWrite = action.write
       world.badLuck = action.done ? "after" : "before"
@@ -87,7 +109,10 @@ const pass = (world: World, millis: number) => {
   return TestClock.setTime(world.now)
 }
 
-type Happening = Exclude<Action, { readonly _tag: "Sync" | "SyncShown" | "Crash" | "Lose" | "Wait" }>
+type Happening = Exclude<
+  Action,
+  { readonly _tag: "Sync" | "SyncShown" | "FailTwice" | "Update" | "Crash" | "Lose" | "Wait" }
+>
 
 const happen = (world: World, action: Happening): void => {
   switch (action._tag) {
@@ -122,16 +147,18 @@ const happen = (world: World, action: Happening): void => {
 
 const specify = ({ set, sets }: World, template: object): void => {
   const metadata = { ...set.metadata, generation: (set.metadata.generation ?? 0) + 1 }
-  sets.put({ ...set, metadata, spec: { ...(set.spec as NonNullable<typeof set.spec>), template } as never })
+  sets.put({ ...set, metadata, spec: { ...set.spec, template } as never })
 }
 
 /** Everybody is well again and hears of everything. Syncs are only those that somebody asks for. */
 const end = Effect.fnUntraced(function* (world: World) {
   for (const verb of ["create", "delete", "patch", "update"] as const) world.refusing[verb] = 0
+  if (Truth.image(world.set.spec?.template ?? {}) === Truth.bad) specify(world, Truth.templateOf("v4", false))
   for (let round = 0; round < 200; round++) {
     world.live()
     world.showAll()
     if (world.due === Infinity) return yield* rest(world)
+    if (world.due - world.now > longest) return "waits for what will never come"
     yield* pass(world, Math.max(1, world.due - world.now))
     world.meanwhile = 0
     yield* world.sync
@@ -139,6 +166,9 @@ const end = Effect.fnUntraced(function* (world: World) {
   }
   return `no end after two hundred syncs: ${JSON.stringify(world.set.status)}`
 })
+
+/** Milliseconds: less than expectations last, more than a failed pod waits that has failed a few times. */
+const longest = 270_000
 
 const rest = Effect.fnUntraced(function* (world: World) {
   const { revisions, set } = world
@@ -148,8 +178,11 @@ const rest = Effect.fnUntraced(function* (world: World) {
     .find(({ data }) => JSON.stringify(data).includes(`"image":"${image}"`) && isPicky(data) === isPicky(set.spec))
   if (current === undefined) return "no revision of the present template"
   if (revisions.all().some(({ revision }) => revision > current.revision)) return "the present revision is not the last"
+  if (set.status?.collisionCount !== undefined) return "a collision that never was"
   let desired = 0
   let misplaced = 0
+  let updated = 0
+  let available = 0
   for (const node of world.nodes.all()) {
     const { name } = node.metadata
     const there = world.living(name)
@@ -163,15 +196,22 @@ const rest = Effect.fnUntraced(function* (world: World) {
     desired++
     if (pod === undefined) return `none on ${name}`
     const isOld = Truth.image(pod) !== image || Truth.hash(pod) !== Truth.hash(current)
+    if (!isOld) updated++
+    if (PodFacts.isReady(pod)) available++
+    else if (!isOld) return `one on ${name} that does not work`
     if (isOld && set.spec?.updateStrategy?.type !== "OnDelete") return `an old one on ${name}`
   }
-  const { numberAvailable = 0, numberMisscheduled, desiredNumberScheduled, observedGeneration } = set.status ?? {}
-  const said = [desiredNumberScheduled, numberAvailable, numberMisscheduled, observedGeneration]
-  const true_ = [desired, desired, misplaced, set.metadata.generation]
-  if (String(said) !== String(true_)) return `says ${said}, and it is ${true_}`
+  const { status = { desiredNumberScheduled: -1, numberMisscheduled: -1 } as DaemonSetStatus } = set
+  const { desiredNumberScheduled, numberAvailable = 0, numberMisscheduled, updatedNumberScheduled = 0 } = status
+  const said = [desiredNumberScheduled, numberAvailable, numberMisscheduled, updatedNumberScheduled]
+  const really = [desired, available, misplaced, updated]
+  if (status.observedGeneration !== set.metadata.generation) return "an old generation is observed"
+  if (String(said) !== String(really)) return `says ${String(said)}, and it is ${String(really)}`
   world.wrote = false
   yield* world.sync
   return world.wrote ? "writes at rest" : world.wrong
 })
+
+type DaemonSetStatus = NonNullable<World["set"]["status"]>
 
 const isPicky = (value: unknown): boolean => JSON.stringify(value).includes('"disk":"fast"')

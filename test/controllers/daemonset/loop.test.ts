@@ -57,10 +57,11 @@ const mutants: ReadonlyArray<Mutant> = [
     replace: "          failure ??= error"
   },
   {
-    title: "an update does not wait for what was asked for",
+    title: "an update goes on beside what else there is to do",
     file: "daemonset/sync.ts",
-    find: "failure !== undefined || work.books.wait(Key.of(set), now) > 0",
-    replace: "failure !== undefined"
+    find: "const step = Step.isNothing(managed) ? Rolling.decide(look) : managed",
+    replace:
+      "const rolled = Rolling.decide(look)\n  const step = { create: [...managed.create, ...rolled.create], remove: [...managed.remove, ...rolled.remove] }"
   },
   {
     title: "an update takes one node too many",
@@ -69,22 +70,22 @@ const mutants: ReadonlyArray<Mutant> = [
     replace: "Math.max(0, maxUnavailable - unavailable + 1)"
   },
   {
-    title: "nodes without a pod do not count as unavailable",
+    title: "nodes whose pod is on its way out do not count as unavailable",
     file: "daemonset/plan/rolling.ts",
-    find: "shouldRun || pods.length > 0",
-    replace: "pods.length > 0"
+    find: "    unavailable++\n    if (only",
+    replace: "    if (only !== undefined) unavailable++\n    if (only"
+  },
+  {
+    title: "the old pod goes before the new one works",
+    file: "daemonset/plan/manage.ts",
+    find: "(!PodFacts.isReady(oldest) || Look.isAvailable(look, newest))",
+    replace: "(!PodFacts.isReady(oldest) || PodFacts.isReady(oldest))"
   },
   {
     title: "old pods that do not work stay",
     file: "daemonset/plan/rolling.ts",
     find: "remove: [...broken, ...working.slice(0, room)]",
     replace: "remove: [...working.slice(0, room)]"
-  },
-  {
-    title: "the old pod stays beside the new one",
-    file: "daemonset/plan/manage.ts",
-    find: "(!PodFacts.isReady(oldest) || Look.isAvailable(look, newest))",
-    replace: "!PodFacts.isReady(oldest)"
   },
   {
     title: "a new pod beside every old one, whatever its node says",
@@ -147,13 +148,13 @@ const mutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    title: "a revision of our own whose name is taken is somebody else's",
-    file: "daemonset/history.ts",
-    find: "if (History.isOf(holder, set.spec?.template)) return holder",
-    replace: ""
+    title: "a generation is observed although nothing was done",
+    file: "daemonset/sync.ts",
+    find: "Effect.result(tell(ports, look, mayManage))",
+    replace: "Effect.result(tell(ports, look, false))"
   },
   {
-    title: "a generation is observed before it is worked on",
+    title: "updated pods are not counted",
     file: "daemonset/plan/status.ts",
     find: "updatedNumberScheduled: updated,",
     replace: "updatedNumberScheduled: 0,"

@@ -164,10 +164,21 @@ export class World {
     const known = this.nodes.store.get(node)
     const others = this.living(node).filter((one) => one !== pod && PodFacts.isReady(one))
     if (!PodFacts.isReady(pod) || !PodFacts.isActive(pod) || others.length > 0) return
-    if (known === undefined || !Truth.mayRun(this.sets.store.get(key), known) || Truth.surges(this.set)) return
+    if (known === undefined || !Truth.mayRun(this.sets.store.get(key), known)) return
+    if (Truth.surges(this.set)) return this.weighAlone(pod, node)
     this.lost.add(node)
     if (!this.isDoubtful && this.lost.size > Truth.maxUnavailable(this.set))
       this.say(`${[...this.lost].join(", ")} have lost their daemons at once`)
+  }
+
+  /** With a surge nobody goes before another one is known to work. */
+  private weighAlone(pod: Pod, node: string): void {
+    const seen = this.pods.store
+      .list()
+      .filter((one) => Pods.target(one) === node && one.metadata.uid !== pod.metadata.uid)
+    const known = this.nodes.store.get(node)
+    const isWanted = known !== undefined && Truth.shouldRun(this.set, known)
+    if (isWanted && !this.isDoubtful && !seen.some(PodFacts.isReady)) this.say(`${node} has lost its only daemon`)
   }
 
   private settleLost(): void {
@@ -285,9 +296,15 @@ export class World {
       const node = this.nodes.get(Pods.target(pod) ?? "")
       if (pod.metadata.deletionTimestamp !== undefined || (node === undefined && Pods.isBound(pod)))
         this.pods.remove(pod)
-      else if (node !== undefined && PodFacts.isActive(pod) && !PodFacts.isReady(pod))
-        this.pods.put(Truth.ready(pod, node.metadata.name, this.now))
+      else if (node !== undefined && canStart(pod, node)) this.pods.put(Truth.ready(pod, node.metadata.name, this.now))
     }
     this.settleLost()
   }
 }
+
+/** Bound or to be bound, and not ready yet. */
+const canStart = (pod: Pod, node: Node): boolean =>
+  PodFacts.isActive(pod) &&
+  (Pods.isBound(pod) || Truth.isOpen(node)) &&
+  !PodFacts.isReady(pod) &&
+  !(Pods.isBound(pod) && Truth.image(pod) === Truth.bad)

@@ -4,6 +4,9 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 
+/** Pods of this image never become ready. */
+export const bad = "bad"
+
 /** What there is to say of a node. */
 export const Facts = Schema.Struct({
   fast: Schema.Boolean,
@@ -58,6 +61,9 @@ const isChosen = ({ spec }: DaemonSet, { metadata }: Node): boolean =>
 const hasTaint = ({ spec }: Node, ...effects: ReadonlyArray<string>): boolean =>
   (spec?.taints ?? []).some(({ effect }) => effects.includes(effect))
 
+/** Whether a scheduler binds a pod there. */
+export const isOpen = (node: Node): boolean => !hasTaint(node, "NoSchedule", "NoExecute")
+
 export const shouldRun = (set: DaemonSet, node: Node): boolean =>
   isChosen(set, node) && !hasTaint(node, "NoSchedule", "NoExecute")
 
@@ -78,5 +84,8 @@ export const time = (millis: number): string => Time.format(millis)
 export const ready = (pod: Pod, nodeName: string, now: number): Pod => ({
   ...pod,
   spec: { ...(pod.spec as NonNullable<Pod["spec"]>), nodeName },
-  status: { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime: time(now) }] }
+  status:
+    image(pod) === bad
+      ? { phase: "Pending" }
+      : { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime: time(now) }] }
 })
