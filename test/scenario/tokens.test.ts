@@ -25,7 +25,10 @@ const server = Effect.gen(function* () {
 const patience = 60_000
 
 const loop = (kubeconfig: string, ...more: ReadonlyArray<string>) => [
-  ...["--kubeconfig", kubeconfig, "--leader-elect=false", "--controllers=serviceaccount-token,root-ca-cert-publisher"],
+  "--kubeconfig",
+  kubeconfig,
+  "--leader-elect=false",
+  "--controllers=serviceaccount-token,root-ca-cert-publisher",
   ...more
 ]
 
@@ -68,7 +71,7 @@ describe("the loop of tokens", () => {
         const kubeconfig = yield* server
         const folder = yield* Process.folder
         const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-        const pem = privateKey.export({ type: "pkcs8", format: "pem" }) as string
+        const pem = privateKey.export({ type: "pkcs8", format: "pem" })
         const path = join(folder, "sa.key")
         yield* Effect.promise(() => writeFile(path, pem))
         const running = yield* Process.start(
