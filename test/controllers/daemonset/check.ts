@@ -167,6 +167,13 @@ const end = Effect.fnUntraced(function* (world: World) {
   return `no end after two hundred syncs: ${JSON.stringify(world.set.status)}`
 })
 
+/** A pod that was made for a node before it was tainted waits there, and counts as unavailable: the update waits too, as the reference's. */
+const isHeldUp = ({ nodes, set, pods }: World): boolean =>
+  pods.all().some((pod) => {
+    const node = nodes.get(Pods.target(pod) ?? "")
+    return PodFacts.isActive(pod) && !PodFacts.isReady(pod) && node !== undefined && !Truth.shouldRun(set, node)
+  })
+
 /** Milliseconds: less than expectations last, more than a failed pod waits that has failed a few times. */
 const longest = 270_000
 
@@ -199,7 +206,7 @@ const rest = Effect.fnUntraced(function* (world: World) {
     if (!isOld) updated++
     if (PodFacts.isReady(pod)) available++
     else if (!isOld) return `one on ${name} that does not work`
-    if (isOld && set.spec?.updateStrategy?.type !== "OnDelete") return `an old one on ${name}`
+    if (isOld && !isHeldUp(world) && set.spec?.updateStrategy?.type !== "OnDelete") return `an old one on ${name}`
   }
   const { status = { desiredNumberScheduled: -1, numberMisscheduled: -1 } as DaemonSetStatus } = set
   const { desiredNumberScheduled, numberAvailable = 0, numberMisscheduled, updatedNumberScheduled = 0 } = status
