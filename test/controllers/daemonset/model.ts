@@ -166,6 +166,7 @@ export class World {
     if (!PodFacts.isReady(pod) || !PodFacts.isActive(pod) || others.length > 0) return
     if (known === undefined || !Truth.mayRun(this.sets.store.get(key), known)) return
     if (Truth.surges(this.set)) return this.weighAlone(pod, node)
+    this.settleLost()
     this.lost.add(node)
     if (!this.isDoubtful && this.lost.size > Truth.maxUnavailable(this.set))
       this.say(`${[...this.lost].join(", ")} have lost their daemons at once`)
@@ -185,7 +186,7 @@ export class World {
     for (const node of this.lost) {
       const known = this.nodes.get(node)
       const cached = this.nodes.store.get(node)
-      const counts = [known, cached].every((one) => one !== undefined && Truth.mayRun(this.set, one))
+      const counts = [known, cached].every((one) => one !== undefined && Truth.shouldRun(this.set, one))
       if (!counts || this.living(node).some(PodFacts.isReady)) this.lost.delete(node)
     }
   }
