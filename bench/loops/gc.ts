@@ -123,7 +123,7 @@ const measured = Effect.gen(function* () {
       unit: "s",
       floor: bare.millis / 1000,
       ratio: (seconds * 1000) / bare.millis,
-      bar: `≤ ${factor * reference.seconds} s`,
+      bar: `≤ ${(factor * reference.seconds).toFixed(1)} s`,
       ok: seconds <= factor * reference.seconds
     },
     {
@@ -132,7 +132,7 @@ const measured = Effect.gen(function* () {
       unit: "ms/pod",
       floor: bare.cpuEach,
       ratio: cpu / bare.cpuEach,
-      bar: `≤ ${factor * reference.cpu} ms/pod`,
+      bar: `≤ ${(factor * reference.cpu).toFixed(2)} ms/pod`,
       ok: cpu <= factor * reference.cpu
     },
     { name: `${name}: peak memory`, value: peakMiB, unit: "MiB RSS", bar: "≤ 250 MiB", ok: peakMiB <= 250 }
