@@ -42,6 +42,7 @@ export const make = (options: Options = {}) =>
 
 const access = [
   Access.read(DaemonSet),
+  Access.own(DaemonSet),
   Access.get(DaemonSet),
   Access.update(DaemonSet, "status"),
   Access.read(Node),

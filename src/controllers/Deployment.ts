@@ -55,6 +55,7 @@ export const make = (options: Options = {}) =>
 
 const access = [
   Access.read(Deployment),
+  Access.own(Deployment),
   Access.get(Deployment),
   Access.update(Deployment),
   Access.update(Deployment, "status"),

@@ -32,6 +32,7 @@ export const make = (options: Options = {}) =>
     for: Service,
     access: [
       Access.read(Service),
+      Access.own(Service),
       Access.read(Pod),
       Access.read(Node),
       Access.read(EndpointSlice),

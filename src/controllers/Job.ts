@@ -23,6 +23,7 @@ export const make = (options: Options = {}) =>
     for: Job,
     access: [
       Access.read(Job),
+      Access.own(Job),
       Access.get(Job),
       Access.update(Job, "status"),
       Access.read(Pod),

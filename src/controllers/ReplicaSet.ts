@@ -27,6 +27,7 @@ export const make = (options: Options = {}) =>
     for: ReplicaSet,
     access: [
       Access.read(ReplicaSet),
+      Access.own(ReplicaSet),
       Access.get(ReplicaSet),
       Access.update(ReplicaSet, "status"),
       Access.read(Pod),

@@ -27,6 +27,7 @@ export const make = (options: Options = {}) =>
     for: ReplicationController,
     access: [
       Access.read(ReplicationController),
+      Access.own(ReplicationController),
       Access.get(ReplicationController),
       Access.update(ReplicationController, "status"),
       Access.read(Pod),

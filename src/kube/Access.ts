@@ -81,6 +81,15 @@ export const update = write("update")
 /** Patches of every type, server-side apply included; one that may create its object needs `create` too. */
 export const patch = write("patch")
 
+/**
+ * May name objects of the kind as owners whose deletion waits for what they own, as `Owner.reference` does: where the API server enforces
+ * rights over owner references, that takes the right to update `finalizers`. It gives nothing elsewhere.
+ * Source: the admission plugin OwnerReferencesPermissionEnforcement.
+ */
+export const own = <A extends KubeObject, Id extends string>(
+  resource: Res<A, Id>
+): Access<"update", Res<A, Id>, "finalizers"> => ({ grant: "update", resource, subresource: "finalizers" })
+
 /** May delete one object at a time. */
 export const remove = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>

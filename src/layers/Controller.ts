@@ -218,7 +218,9 @@ export const make = <
   // The one place that knows the type of the objects no more.
   const objects = options as unknown as Objects.Objects<E, Req>
   const implied = reconcile === undefined && kind !== undefined ? Objects.access(objects) : []
-  const access = [...kinds.map((resource) => Access.read(resource)), ...implied, ...granted]
+  // What it owns names it as an owner.
+  const owning = kind === undefined || owns.length === 0 ? [] : [Access.own(kind)]
+  const access = [...kinds.map((resource) => Access.read(resource)), ...owning, ...implied, ...granted]
   const reads = Access.reads(access)
   Declaration.check({ ...options, owns: owns.map(({ resource }) => resource), reads, sources, watches: watched })
   const own = kind === undefined ? [] : ownFeeds(kind, owns, predicate as Predicate<KubeObject> | undefined)

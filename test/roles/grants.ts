@@ -90,6 +90,16 @@ export const without =
 /** What a request made use of: for each verb the one grant by which it was let through, nothing if several would have done. */
 export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   if (!entry.allowed) return []
+  return [...requestedBy(entry, grants), ...owningBy(entry, grants)]
+}
+
+/** The log does not say which owners a new object names: whoever makes one may have used the right to name any. A story that breaks proves it. */
+const owningBy = ({ code, user }: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> =>
+  code === 201
+    ? grants.filter(({ account, rule }) => account === user && rule.resources[0]?.endsWith("/finalizers") === true)
+    : []
+
+const requestedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   // What makes an object by a patch or an update is asked for the right to create it too.
   const isCreation = entry.code === 201 && entry.verb !== "create"
   return (isCreation ? [entry.verb, "create"] : [entry.verb]).flatMap((verb) => {

@@ -27,11 +27,17 @@ export interface Story {
   readonly tell: (stage: Stage) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
+/** Every right that a server may ask for is asked for. */
+const strict = { ownerReferencesPermission: true }
+
 /** A story of controllers, in virtual time. */
 const once = (title: string, options: Options, body: Effect.Effect<void, unknown, Provides | Scope.Scope>): Story => ({
   title,
   tell: ({ onEntry, roles }) =>
-    Effect.provide(body, ClusterTest.layer({ ...options, authorization: "RBAC", roles, audit: { onEntry } }))
+    Effect.provide(
+      body,
+      ClusterTest.layer({ ...options, authorization: "RBAC", admission: strict, roles, audit: { onEntry } })
+    )
 })
 
 /** With one account for all controllers, and with one for each. */

@@ -3,6 +3,7 @@ import type { Plugin } from "./Admission.ts"
 import { limitRanger } from "./limitRanger.ts"
 import { namespaceLifecycle } from "./namespaceLifecycle.ts"
 import { nodeTaints } from "./nodeTaints.ts"
+import { ownerReferencesPermission } from "./ownerReferences.ts"
 import { defaultTolerations, priority } from "./pods.ts"
 import { resourceQuota } from "./resourceQuota.ts"
 import { serviceAccount } from "./serviceAccount.ts"
@@ -26,6 +27,8 @@ export interface Switches {
   readonly storageProtection?: boolean | undefined
   /** Namespaces are bounded by their ResourceQuotas. Off: nobody counts what is there unless that controller runs. */
   readonly resourceQuota?: boolean | undefined
+  /** Owner references take rights over the object and its owner. Off, as on most servers; on where OpenShift is meant. */
+  readonly ownerReferencesPermission?: boolean | undefined
 }
 
 /** In the order of the reference server: webhooks see what the others have made of an object, quotas are charged for what is left. */
@@ -37,6 +40,7 @@ export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin>
   ...(switches.priority === false ? [] : [priority]),
   ...(switches.defaultTolerationSeconds === false ? [] : [defaultTolerations]),
   ...(switches.storageProtection === true ? [storageProtection] : []),
+  ...(switches.ownerReferencesPermission === true ? [ownerReferencesPermission] : []),
   ...webhooks,
   ...(switches.resourceQuota === true ? [resourceQuota] : [])
 ]
