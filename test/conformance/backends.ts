@@ -43,7 +43,9 @@ export const real: Backend = {
   name: "a real API server",
   skip: "missing" in assets ? assets.missing : undefined,
   start: Effect.gen(function* () {
-    const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+    const server = yield* envtest.start("folder" in assets ? assets.folder : "", [
+      "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
+    ])
     const transport = yield* HttpTransport.make(server.endpoint)
     const ask = yield* asker(server.url, server.ca, server.token)
     const lacks = yield* customObjects(server, ask)
@@ -72,8 +74,8 @@ const customObjects = (server: envtest.RealServer, ask: Ask): Effect.Effect<Read
   )
 }
 
-/** The embedded server, on its own, with what a real one has on. */
-const admission = { nodeTaints: true, resourceQuota: true, storageProtection: true }
+/** The embedded server, on its own, with what the real one has on. */
+const admission = { nodeTaints: true, ownerReferencesPermission: true, resourceQuota: true, storageProtection: true }
 const embedded = Layer.build(
   ApiServer.layer({ admission, authorization: "RBAC" }).pipe(
     Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make()))

@@ -17,6 +17,7 @@ import { errors } from "./cases/errors.ts"
 import { identity } from "./cases/identity.ts"
 import { jobStatus } from "./cases/jobStatus.ts"
 import { lists } from "./cases/lists.ts"
+import { owners } from "./cases/owners.ts"
 import { patches } from "./cases/patches.ts"
 import { patchDetails } from "./cases/patchDetails.ts"
 import { quotas } from "./cases/quotas.ts"
@@ -44,7 +45,7 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
     ...jobStatus
   ],
   Deletion: deletion,
-  Admission: [...admission, ...quotas, ...webhooks],
+  Admission: [...admission, ...owners, ...quotas, ...webhooks],
   Views: views,
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,
