@@ -1,0 +1,197 @@
+/**
+ * Histories of EcsBindings: users, people who take the mark off, restarts and bad luck, in virtual time. In the end the weather clears, and
+ * what is left is held against the rules: every one is marked, none was written to more often than there was a reason, and all is quiet.
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as EcsBindings from "../../../src/controllers/EcsBinding.ts"
+import * as Crd from "../../../src/kube/crd/Crd.ts"
+import type * as Resource from "../../../src/kube/Resource.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type { Entry } from "../../../src/layers/apiserver/audit/AuditLog.ts"
+import type * as Faults from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest, type Running } from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+
+export type Module = Pick<typeof EcsBindings, "make">
+
+const { annotation, EcsBinding } = EcsBindings
+
+type EcsBinding = Resource.Object<typeof EcsBinding>
+
+const definition = Result.getOrThrow(Crd.make(EcsBinding))
+
+const name = Schema.Literals(["a", "b"])
+
+const Do = Schema.Union([
+  Schema.TaggedStruct("Create", { name, isMarked: Schema.Boolean }),
+  Schema.TaggedStruct("Edit", { name, innerip: Schema.Literals(["10.0.0.1", "10.0.0.2"]) }),
+  Schema.TaggedStruct("Unmark", { name, to: Schema.Literals(["nothing", "false"]) }),
+  Schema.TaggedStruct("Delete", { name }),
+  /** The loop stops in order and starts again. */
+  Schema.TaggedStruct("Restart", {}),
+  Schema.TaggedStruct("Weather", {
+    how: Schema.Literals(["conflict", "error", "drop", "lost", "slow", "stale", "relist"]),
+    times: Schema.Literals([1, 2, 3])
+  })
+])
+
+export const History = Schema.Array(Schema.Struct({ do: Do, wait: Schema.Literals([0, 0, 50, 1000, 40_000]) }))
+
+type History = typeof History.Type
+type Weather = Extract<typeof Do.Type, { readonly _tag: "Weather" }>
+
+const resource = "ecsbinding.hopegi.com"
+
+const ruleOf = ({ how, times }: Weather): Faults.Rule => {
+  const onWrites = (fault: Faults.Fault): Faults.Rule => ({ match: { verb: "patch", resource }, fault, times })
+  const onWatch = (fault: Faults.Fault): Faults.Rule => ({ match: { verb: "watch", resource }, fault, times })
+  switch (how) {
+    case "conflict":
+      return onWrites({ _tag: "Conflict" })
+    case "error":
+      return onWrites({ _tag: "Status", code: 500 })
+    case "drop":
+      return onWrites({ _tag: "Drop" })
+    case "lost":
+      return onWrites({ _tag: "DropAnswer" })
+    case "slow":
+      return onWrites({ _tag: "Delay", millis: 2000 })
+    case "stale":
+      return onWatch({ _tag: "CutWatch", after: 2, how: "silence" })
+    case "relist":
+      return onWatch({ _tag: "Gone", after: 1 })
+  }
+}
+
+const isStale = (step: History[number]): boolean => step.do._tag === "Weather" && step.do.how === "stale"
+
+/** Kept while a history happens, by name: of the object that has it now. */
+interface Diary {
+  /** How often the mark was missing: at the creation, and each time somebody took it off. */
+  readonly reasons: Map<string, number>
+  /** How often it was put on, as the server saw it. */
+  readonly marked: Map<string, number>
+  /** Writes that the loop asked the server for since somebody began to listen. */
+  heard: number
+}
+
+const markOf = (one: EcsBinding): string | undefined => one.metadata.annotations?.[annotation]
+
+const isMarked = (one: EcsBinding): boolean => markOf(one) === "true"
+
+/** The loop patches, and nobody else does. */
+const listening =
+  (diary: Diary) =>
+  ({ code, name, resource, verb }: Entry): void => {
+    if (resource !== "ecsbinding" || verb !== "patch") return
+    diary.heard++
+    if (code === 200) add(diary.marked, name, 1)
+  }
+
+const add = (counts: Map<string, number>, name: string, more: number): void =>
+  void counts.set(name, (counts.get(name) ?? 0) + more)
+
+const spec = { id: "ecs-1", name: "first", nodename: "worker-1", innerip: "10.0.0.1" }
+
+const create = (name: string, isMarked: boolean) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(EcsBinding, {
+      metadata: { name, annotations: { theirs: "yes", ...(isMarked ? { [annotation]: "true" } : {}) } },
+      spec
+    })
+  )
+
+const act = Effect.fnUntraced(function* (
+  step: Exclude<typeof Do.Type, Weather | { readonly _tag: "Restart" }>,
+  diary: Diary
+) {
+  const client = yield* KubeClient
+  const { name } = step
+  switch (step._tag) {
+    case "Create": {
+      yield* create(name, step.isMarked)
+      diary.marked.set(name, 0)
+      diary.reasons.set(name, step.isMarked ? 0 : 1)
+      return
+    }
+    case "Delete":
+      return void (yield* client.delete(EcsBinding, { name }))
+    case "Edit": {
+      const now = yield* client.get(EcsBinding, { name })
+      return void (yield* client.update(EcsBinding, { ...now, spec: { ...now.spec, innerip: step.innerip } }))
+    }
+    case "Unmark": {
+      const now = yield* client.get(EcsBinding, { name })
+      const { [annotation]: _, ...others } = now.metadata.annotations ?? {}
+      const annotations = { ...others, ...(step.to === "nothing" ? {} : { [annotation]: step.to }) }
+      yield* client.update(EcsBinding, { ...now, metadata: { ...now.metadata, annotations } })
+      if (isMarked(now)) add(diary.reasons, name, 1)
+    }
+  }
+})
+
+/** Everything that is wrong in the end; nothing if all is as it should be. */
+export const play = (module: Module, history: History) =>
+  Effect.suspend(() => {
+    const diary: Diary = { reasons: new Map(), marked: new Map(), heard: 0 }
+    const layer = ClusterTest.layer({ crds: [definition], audit: { onEntry: listening(diary) } })
+    return Effect.provide(tell(module, history, diary), layer).pipe(Effect.scoped)
+  })
+
+const tell = Effect.fnUntraced(function* (module: Module, history: History, diary: Diary) {
+  const cluster = yield* ClusterTest
+  const server = yield* ApiServer
+  let rules: ReadonlyArray<Faults.Rule> = []
+  yield* act({ _tag: "Create", name: "a", isMarked: false }, diary)
+  yield* act({ _tag: "Create", name: "b", isMarked: true }, diary)
+  let running: Running = yield* cluster.run(module.make())
+  const restart = Effect.gen(function* () {
+    // What runs is let finish, and an answer may be slow.
+    const stopped = yield* Effect.forkChild(running.stop())
+    yield* cluster.advance("10 seconds")
+    yield* Fiber.join(stopped)
+    running = yield* cluster.run(module.make())
+  })
+  for (const { do: step, wait } of history) {
+    // Users have better weather; what they want and cannot have, they leave.
+    yield* server.setFaults([])
+    if (step._tag === "Weather") rules = [...rules, ruleOf(step)].slice(-2)
+    else if (step._tag !== "Restart") yield* Effect.ignore(act(step, diary))
+    yield* server.setFaults(rules)
+    if (step._tag === "Restart") yield* restart
+    yield* cluster.advance(wait)
+  }
+  yield* server.setFaults([])
+  // A watch that has fallen silent is found out by its end alone.
+  yield* cluster.advance(history.some(isStale) ? "12 minutes" : "2 minutes")
+  const said = yield* wrongs(diary, history.every(isExact))
+  diary.heard = 0
+  // Everything is listed and looked at again, and time goes by.
+  yield* restart
+  yield* cluster.advance("12 minutes")
+  if (diary.heard > 0) said.push(`${diary.heard} writes in the quiet`)
+  yield* create("last", false)
+  yield* cluster.advance("1 second")
+  if (!(yield* cluster.snapshot(EcsBinding)).every(isMarked)) said.push("it does not go on")
+  return said
+})
+
+/** Whether what the loop knows, and what it has been told of its writes, is true. */
+const isExact = ({ do: step }: History[number]): boolean =>
+  step._tag !== "Weather" || ["conflict", "error", "drop"].includes(step.how)
+
+const wrongs = Effect.fnUntraced(function* ({ marked, reasons }: Diary, isExact: boolean) {
+  const said: Array<string> = []
+  for (const one of yield* (yield* ClusterTest).snapshot(EcsBinding)) {
+    const { annotations, name } = one.metadata
+    if (!isMarked(one)) said.push(`${name} has no mark`)
+    if (annotations?.["theirs"] !== "yes") said.push(`${name} has lost what was not ours`)
+    const [times = 0, due = 0] = [marked.get(name), reasons.get(name)]
+    if (times < due) said.push(`${name} was marked ${times} times, for ${due} reasons`)
+    if (isExact && times !== due) said.push(`${name} was marked ${times} times, not ${due}`)
+  }
+  return said
+})
