@@ -103,10 +103,7 @@ const manager = Effect.gen(function* () {
     controllers: of(undefined),
     groups: [{ leadership: yield* lead("core"), controllers: of("core") }],
     onLost: "rejoin"
-  }).pipe(
-    Effect.provideService(Leadership, yield* lead("own")),
-    Effect.provide(CloudProvider.layerMemory(() => ({})))
-  )
+  }).pipe(Effect.provideService(Leadership, yield* lead("own")), Effect.provide(CloudProvider.layerMemory(() => ({}))))
 })
 
 describe("a manager that runs for days", () => {
