@@ -49,7 +49,11 @@ export const make = () =>
               plan._tag === "Create" ? client.create(ConfigMap, plan.draft) : client.update(ConfigMap, plan.object)
             yield* write.pipe(
               Effect.tap(counted("200")),
-              Effect.tap(Effect.logInfo("Published the cluster's authorities")),
+              Effect.tap(
+                plan._tag === "Create"
+                  ? Effect.logDebug("Published the cluster's authorities")
+                  : Effect.logInfo("Put the cluster's authorities back")
+              ),
               Effect.tapError(({ status }) => counted(String(status ?? 500))),
               Effect.catchIf(
                 (error) => ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error),

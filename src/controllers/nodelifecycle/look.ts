@@ -153,7 +153,7 @@ const tell = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, s
   if (mode === "Entered") yield* Effect.logWarning("No node is ready: nobody is evicted until one is")
   if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: the others get their whole time anew")
   for (const [zone, state] of states) {
-    if (before.get(zone) === state) continue
+    if ((before.get(zone) ?? "Normal") === state) continue
     const facts = { zone, state, nodesPerSecond: rates.get(zone) }
     yield* Effect.annotateLogs(Effect.logInfo("A zone is in another state"), facts)
   }

@@ -32,7 +32,9 @@ export const node = (ports: Ports) =>
       yield* ports.patch(found.metadata.name, Patch.merge(body))
       const names = taints?.map(({ effect, key: name }) => `${name}:${effect}`).join()
       const facts = { node: key, ...(names === undefined ? {} : { taints: names }), ...labels }
-      yield* Effect.annotateLogs(Effect.logInfo("Set taints and labels of a node by what it says of itself"), facts)
+      // Labels are mirrored once for each node; taints decide who may run there.
+      const log = taints === undefined ? Effect.logDebug : Effect.logInfo
+      yield* Effect.annotateLogs(log("Set taints and labels of a node by what it says of itself"), facts)
       return Reconcile.done
     },
     Effect.catchIf(
