@@ -1,5 +1,5 @@
 /** The skeleton of kube-controller-manager. Source: framework.md 1.1. */
-import { none, row, type Rows } from "./row.ts"
+import { row, type Rows } from "./row.ts"
 
 export const kubeControllerManager: Rows = {
   K1: row("reconciles are told keys, and end the same whatever the events", {
@@ -128,8 +128,15 @@ export const kubeControllerManager: Rows = {
       "wait for kube-controller-manager's lease and say who holds it; our own controllers do not wait"
     ]
   }),
-  "K21 others": none(
-    "endpoint, daemonset, job and node loops",
-    "They are not written: deployment, replicaset, replicationcontroller, garbagecollector, namespace, serviceaccount and podgc are."
-  )
+  "K21 others": row("the loops of Services, daemons, Jobs and nodes do what theirs do", {
+    "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
+    "controllers/daemonset/loop.test.ts":
+      "leaves no node without its daemon, gives none two, and takes no more at once than it may",
+    "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
+    "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
+    "controllers/nodes/deadMachine.test.ts":
+      "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
+    "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
+    "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"
+  })
 }
