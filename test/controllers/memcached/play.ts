@@ -3,6 +3,7 @@
  * is left is held against the rules: everything as asked for, nothing orphaned, nothing more to write, each finalizer's work done once.
  */
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
@@ -219,7 +220,10 @@ const tell = Effect.fnUntraced(function* (module: Module, history: History, diar
     }
     if (step._tag === "Restart") {
       diary.image = step.image
-      yield* operator.stop()
+      // What runs is let finish, and an answer may be slow.
+      const stopped = yield* Effect.forkChild(operator.stop())
+      yield* cluster.advance("10 seconds")
+      yield* Fiber.join(stopped)
       operator = yield* launch()
     }
     yield* cluster.advance(wait)
