@@ -56,35 +56,38 @@ export const byMerit = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
     .sort(compareExactly)
     .map((standing) => standing.pod)
 
-const compareExactly = (a: Standing, b: Standing): number => {
-  if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
-  if (a.phase !== b.phase) return a.phase - b.phase
-  if (a.ready !== b.ready) return a.ready ? 1 : -1
-  return (
-    (a.ready ? youngerFirst(a.readySince, b.readySince) : 0) ||
-    b.restarts - a.restarts ||
-    b.sidecarRestarts - a.sidecarRestarts ||
-    youngerFirst(a.created, b.created)
-  )
-}
+const compareExactly = (a: Standing, b: Standing): number =>
+  byProgress(a, b) ||
+  (a.ready ? youngerFirst(a.readySince, b.readySince) : 0) ||
+  byRestarts(a, b) ||
+  youngerFirst(a.created, b.created)
 
 /** No time counts as younger than any. */
 const youngerFirst = (x: number | undefined, y: number | undefined): number =>
   x === y ? 0 : x === undefined ? -1 : y === undefined ? 1 : y - x
 
 const compare = (a: Standing, b: Standing, now: number): number => {
-  if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
-  if (a.phase !== b.phase) return a.phase - b.phase
-  if (a.ready !== b.ready) return a.ready ? 1 : -1
+  const difference = byProgress(a, b)
+  if (difference !== 0) return difference
   if (a.cost !== b.cost) return a.cost - b.cost
   if (a.crowd !== b.crowd) return b.crowd - a.crowd
   return (
     (a.ready ? byAge(a, b, a.readySince, b.readySince, now) : 0) ||
-    b.restarts - a.restarts ||
-    b.sidecarRestarts - a.sidecarRestarts ||
+    byRestarts(a, b) ||
     byAge(a, b, a.created, b.created, now)
   )
 }
+
+/** Who has come less far goes first. */
+const byProgress = (a: Standing, b: Standing): number => {
+  if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
+  if (a.phase !== b.phase) return a.phase - b.phase
+  if (a.ready !== b.ready) return a.ready ? 1 : -1
+  return 0
+}
+
+const byRestarts = (a: Standing, b: Standing): number =>
+  b.restarts - a.restarts || b.sidecarRestarts - a.sidecarRestarts
 
 /** The younger first; no time counts as younger than any. Equal times are no difference. */
 const byAge = (a: Standing, b: Standing, x: number | undefined, y: number | undefined, now: number): number => {

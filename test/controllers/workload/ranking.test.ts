@@ -171,6 +171,44 @@ const crowds = (module: typeof Ranking, options: Arbitrary.CheckOptions) =>
     options
   )
 
+const exactly =
+  (time: (facts: Facts) => number | undefined): Rule =>
+  (a, b) =>
+    (time(b) ?? Infinity) === (time(a) ?? Infinity) ? 0 : (time(b) ?? Infinity) - (time(a) ?? Infinity)
+
+/** A Job's rules order any number of pods: neither cost nor company counts, and times are compared as they are. */
+const ofJobs: ReadonlyArray<Rule> = [
+  ...total.slice(0, 3),
+  (a, b, uids, crowd) => (isReady(a) && isReady(b) ? exactly((facts) => facts.since)(a, b, uids, crowd) : 0),
+  lower((facts) => -facts.restarts),
+  lower((facts) => -facts.sidecarRestarts),
+  exactly((facts) => facts.created)
+]
+
+const jobs = (module: typeof Ranking, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    Arbitrary.array(facts, { maxLength: 6 }),
+    (pods) => {
+      const order = module.byMerit(pods.map(podOf)).map(indexOf)
+      return (
+        new Set(order).size === pods.length &&
+        order.every((first, at) => order.slice(at + 1).every((later) => decide(ofJobs, pods, first, later) <= 0))
+      )
+    },
+    options
+  )
+
+const mutantsOfJobs: ReadonlyArray<Mutation> = [
+  { title: "of a Job, the one that was ready longest", find: "y - x", replace: "x - y" },
+  {
+    title: "of a Job, readiness has no age",
+    find: "(a.ready ? youngerFirst(a.readySince, b.readySince) : 0) ||",
+    replace: ""
+  },
+  { title: "of a Job, restarts do not count", find: "byRestarts(a, b) ||\n  youngerFirst", replace: "youngerFirst" },
+  { title: "of a Job, no time is the oldest", find: "x === undefined ? -1 : y", replace: "x === undefined ? 1 : y" }
+]
+
 const mutants: ReadonlyArray<Mutation> = [
   {
     title: "assigned pods first",
@@ -213,7 +251,7 @@ const mutants: ReadonlyArray<Mutation> = [
   {
     title: "restarts before readiness age",
     find: "(a.ready ? byAge",
-    replace: "b.restarts - a.restarts || (a.ready ? byAge"
+    replace: "byRestarts(a, b) || (a.ready ? byAge"
   }
 ]
 
@@ -229,6 +267,19 @@ describe("ranking", () => {
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     )
   )
+
+  it.effect("of a Job's pods names them by merit, to the millisecond", () =>
+    Effect.map(jobs(Ranking, { runs: runs(300) }), (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result)))
+  )
+
+  for (const mutant of mutantsOfJobs) {
+    it.effect(`mutant is caught: ${mutant.title}`, () =>
+      Effect.gen(function* () {
+        const module = yield* Effect.promise(() => load<typeof Ranking>("controllers/workload/ranking.ts", mutant))
+        assert.strictEqual((yield* jobs(module, { runs: 500, maxShrinks: 0, seed: 1 }))._tag, "Falsified")
+      })
+    )
+  }
 
   it("counts active company only, and asks for it only if somebody stays", () => {
     const facts: Facts = {
