@@ -6,8 +6,17 @@ import { Cache, Endpoint, KubeClient } from "effect-controller-manager"
 import { HttpTransport, KubeConfig } from "effect-controller-manager/node"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+
+/** Nobody has said which the other cluster is; the program ends with the sentence. */
+export class NoEdge extends Data.TaggedError("NoEdge")<{ readonly message: string }> {}
+
+const path = Effect.mapError(
+  Config.NonEmptyString("EDGE_KUBECONFIG"),
+  () => new NoEdge({ message: "EDGE_KUBECONFIG must name the kubeconfig of the edge cluster" })
+)
 
 export class Edge extends Context.Service<
   Edge,
@@ -27,9 +36,7 @@ export class Edge extends Context.Service<
     Layer.provide(
       Layer.effect(
         Endpoint,
-        Effect.flatMap(Config.NonEmptyString("EDGE_KUBECONFIG"), (path) =>
-          KubeConfig.load({ mode: "kubeconfig", path, env: {} })
-        )
+        Effect.flatMap(path, (path) => KubeConfig.load({ mode: "kubeconfig", path, env: {} }))
       )
     )
   )
