@@ -19,6 +19,7 @@ import { Recorder } from "../../../src/layers/Recorder.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
+import { template } from "../workload/spellings.ts"
 
 const assets = envtest.assets()
 const missing = "missing" in assets ? assets.missing : undefined
@@ -68,32 +69,6 @@ const cluster = Layer.mergeAll(DeploymentController.make().layer, ReplicaSetCont
   Layer.provideMerge(Supervisor.layer),
   Layer.provide(server)
 )
-
-/** Everything whose spelling the server changes, and everything it leaves out. */
-const template = (image: string) => ({
-  metadata: { labels: { app: "web" }, annotations: {}, creationTimestamp: null },
-  spec: {
-    hostNetwork: false,
-    containers: [
-      {
-        name: "main",
-        image,
-        args: [],
-        env: [
-          { name: "EMPTY", value: "" },
-          { name: "CPU", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }
-        ],
-        resources: { limits: { cpu: "0.5", memory: "1024Ki" }, requests: { cpu: 0.1, memory: "1e6" } },
-        securityContext: { runAsUser: 0 }
-      }
-    ],
-    tolerations: [],
-    volumes: [
-      { name: "a", emptyDir: {} },
-      { name: "b", emptyDir: { sizeLimit: "2048Mi" } }
-    ]
-  }
-})
 
 const namespace = "default"
 const target = { namespace, name: "web" }

@@ -1,0 +1,27 @@
+/** A template that a server stores otherwise than it was written: what loops compare must be what it means, not how it is spelt. */
+
+/** Everything whose spelling the server changes, and everything it leaves out. */
+export const template = (image: string) => ({
+  metadata: { labels: { app: "web" }, annotations: {}, creationTimestamp: null },
+  spec: {
+    hostNetwork: false,
+    containers: [
+      {
+        name: "main",
+        image,
+        args: [],
+        env: [
+          { name: "EMPTY", value: "" },
+          { name: "CPU", valueFrom: { resourceFieldRef: { resource: "limits.cpu" } } }
+        ],
+        resources: { limits: { cpu: "0.5", memory: "1024Ki" }, requests: { cpu: 0.1, memory: "1e6" } },
+        securityContext: { runAsUser: 0 }
+      }
+    ],
+    tolerations: [],
+    volumes: [
+      { name: "a", emptyDir: {} },
+      { name: "b", emptyDir: { sizeLimit: "2048Mi" } }
+    ]
+  }
+})
