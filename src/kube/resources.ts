@@ -5,8 +5,10 @@
 import type {
   CoreV1Event,
   EventsV1Event,
+  V1ClusterRole,
   V1ConfigMap,
   V1ControllerRevision,
+  V1CronJob,
   V1DaemonSet,
   V1Deployment,
   V1Endpoints,
@@ -15,12 +17,17 @@ import type {
   V1Lease,
   V1Namespace,
   V1Node,
+  V1PersistentVolumeClaim,
   V1Pod,
+  V1PodDisruptionBudget,
   V1ReplicaSet,
   V1ReplicationController,
+  V1ResourceQuota,
   V1Secret,
   V1Service,
-  V1ServiceAccount
+  V1ServiceAccount,
+  V1StatefulSet,
+  V2HorizontalPodAutoscaler
 } from "@kubernetes/client-node"
 import type { Stored } from "./Meta.ts"
 import * as Resource from "./Resource.ts"
@@ -145,4 +152,61 @@ export const EndpointSlice = Resource.make<EndpointSlice>()({
   version: "v1",
   kind: "EndpointSlice",
   plural: "endpointslices"
+})
+
+/** Pods that keep their names and their claims, made and replaced in order. */
+export interface StatefulSet extends Stored<V1StatefulSet> {}
+export const StatefulSet = Resource.make<StatefulSet>()({
+  group: "apps",
+  version: "v1",
+  kind: "StatefulSet",
+  plural: "statefulsets"
+})
+
+/** Jobs of one template, at the times of a schedule. */
+export interface CronJob extends Stored<V1CronJob> {}
+export const CronJob = Resource.make<CronJob>()({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs" })
+
+/** How many of some pods may be taken away on purpose at one time. */
+export interface PodDisruptionBudget extends Stored<V1PodDisruptionBudget> {}
+export const PodDisruptionBudget = Resource.make<PodDisruptionBudget>()({
+  group: "policy",
+  version: "v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets"
+})
+
+/** How large something is to be, by what its pods use. */
+export interface HorizontalPodAutoscaler extends Stored<V2HorizontalPodAutoscaler> {}
+export const HorizontalPodAutoscaler = Resource.make<HorizontalPodAutoscaler>()({
+  group: "autoscaling",
+  version: "v2",
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers"
+})
+
+/** What the objects of a namespace may use together. */
+export interface ResourceQuota extends Stored<V1ResourceQuota> {}
+export const ResourceQuota = Resource.make<ResourceQuota>()({
+  ...core,
+  kind: "ResourceQuota",
+  plural: "resourcequotas"
+})
+
+/** Rights that can be given in every namespace. Cluster-scoped. */
+export interface ClusterRole extends Stored<V1ClusterRole> {}
+export const ClusterRole = Resource.make<ClusterRole>()({
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  scope: "Cluster"
+})
+
+/** A wish for storage, which pods name. */
+export interface PersistentVolumeClaim extends Stored<V1PersistentVolumeClaim> {}
+export const PersistentVolumeClaim = Resource.make<PersistentVolumeClaim>()({
+  ...core,
+  kind: "PersistentVolumeClaim",
+  plural: "persistentvolumeclaims"
 })
