@@ -42,13 +42,6 @@ export const read = <A extends KubeObject, Id extends string>(resource: Res<A, I
   subresource: ""
 })
 
-/** Single objects as the server has them now: it is asked each time, without an informer. */
-export const get = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"get", Res<A, Id>> => ({
-  grant: "get",
-  resource,
-  subresource: ""
-})
-
 /** Lists as the server has them now, without an informer. */
 export const list = <A extends KubeObject, Id extends string>(resource: Res<A, Id>): Access<"list", Res<A, Id>> => ({
   grant: "list",
@@ -59,8 +52,8 @@ export const list = <A extends KubeObject, Id extends string>(resource: Res<A, I
 /** Events about what the controller does: without it there is no `events` among its tools. */
 export const record: Access<"record", typeof Event> = { grant: "record", resource: Event, subresource: "" }
 
-const write =
-  <G extends "create" | "update" | "patch">(grant: G) =>
+const on =
+  <G extends "get" | "create" | "update" | "patch">(grant: G) =>
   <A extends KubeObject, Id extends string, const S extends string = "">(
     resource: Res<A, Id>,
     subresource?: S
@@ -72,14 +65,17 @@ const write =
     subresource: (subresource ?? "") as S
   })
 
+/** Single objects, or a subresource of them, as the server has them now: it is asked each time, without an informer. */
+export const get = on("get")
+
 /** May create objects, or post to a subresource. */
-export const create = write("create")
+export const create = on("create")
 
 /** May replace whole objects, or a subresource of them. */
-export const update = write("update")
+export const update = on("update")
 
 /** Patches of every type, server-side apply included; one that may create its object needs `create` too. */
-export const patch = write("patch")
+export const patch = on("patch")
 
 /**
  * May name objects of the kind as owners whose deletion waits for what they own, as `Owner.reference` does: where the API server enforces
