@@ -21,6 +21,8 @@ export interface Access<out G extends Grant, out R, out S extends string = ""> {
   readonly resource: R
   /** `status`, `scale`, …: the grant is for that endpoint and no other. Empty for the main one. */
   readonly subresource: S
+  /** True: a server that has no such kind lacks nothing. See {@link whereServed}. */
+  readonly isOptional?: true | undefined
 }
 
 /** Any permission, where only the data matters. */
@@ -47,6 +49,15 @@ export const list = <A extends KubeObject, Id extends string>(resource: Res<A, I
   grant: "list",
   resource,
   subresource: ""
+})
+
+/**
+ * For kinds that a cluster may do without, as those of an aggregated server: nobody misses them where there are none, and calls fail with
+ * NotFound.
+ */
+export const whereServed = <G extends Grant, R, S extends string>(access: Access<G, R, S>): Access<G, R, S> => ({
+  ...access,
+  isOptional: true
 })
 
 /** Events about what the controller does: without it there is no `events` among its tools. */

@@ -152,14 +152,20 @@ const merged = (all: ReadonlyArray<Permission>): ReadonlyArray<Permission> => {
 
 const of = ({ access, who }: Holder, namespaces: ReadonlyArray<string>): ReadonlyArray<Permission> =>
   access.flatMap(({ grant, resource, subresource }) =>
-    placesOf(resource, namespaces).flatMap((namespace) =>
+    placesOf(resource, subresource, namespaces).flatMap((namespace) =>
       verbsOn(endpointOf(resource, subresource), Access.verbs[grant], { namespace, name: "", needed: [who] })
     )
   )
 
-/** What stands for all kinds is cluster-scoped too. */
-const placesOf = (resource: Resource.Any, namespaces: ReadonlyArray<string>): ReadonlyArray<string> =>
-  namespaces.length === 0 || resource.scope === "Cluster" || resource.id === Resource.anything.id ? [""] : namespaces
+/** What stands for all kinds is cluster-scoped too, but for what is below them: all that is scaled lives in a namespace. */
+const placesOf = (
+  resource: Resource.Any,
+  subresource: string,
+  namespaces: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  const isEverywhere = resource.id === Resource.anything.id && subresource === ""
+  return namespaces.length === 0 || resource.scope === "Cluster" || isEverywhere ? [""] : namespaces
+}
 
 /** Whether whoever may do `held` may do `wanted` too. Source: the wildcards and names of RBAC's rules. */
 export const covers = (held: Permission, wanted: Permission): boolean =>
@@ -176,14 +182,14 @@ export const minimal = (permissions: ReadonlyArray<Permission>): ReadonlyArray<P
     permissions.every((other, place) => place === index || !covers(other, one) || (covers(one, other) && index < place))
   )
 
-/** The kinds that must be served, each once, with who needs it; `anything` is not one of them. */
+/** The kinds that must be served, each once, with who needs it; neither `anything` nor what may be missing is one of them. */
 export const kinds = (
   controllers: ReadonlyArray<Holder>
 ): ReadonlyArray<{ readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }> => {
   const merged = new Map<string, { readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }>()
   for (const { access, who } of controllers) {
-    for (const { resource } of access) {
-      if (resource.id === Resource.anything.id) continue
+    for (const { isOptional, resource } of access) {
+      if (resource.id === Resource.anything.id || isOptional === true) continue
       // A projection is the same kind of the server's.
       const key = `${Resource.apiVersion(resource)}/${resource.plural}`
       merged.set(key, { resource, needed: [...new Set([...(merged.get(key)?.needed ?? []), who])] })

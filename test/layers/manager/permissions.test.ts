@@ -77,9 +77,22 @@ describe("permissions", () => {
     assert.deepStrictEqual(
       kinds([
         { who: "a", access: [Access.read(Pod), Access.patch(Pod), Access.read(Resource.metadataOnly(Deployment))] },
-        { who: "b", access: [Access.read(Deployment), Access.list(Resource.anything)] }
+        {
+          who: "b",
+          access: [Access.read(Deployment), Access.list(Resource.anything), Access.whereServed(Access.list(Node))]
+        }
       ]).map(({ needed, resource }) => `${Resource.qualifiedName(resource)} for ${needed.join()}`),
       ["pods for a", "deployments.apps for a,b"]
+    ))
+
+  it("to scale whatever there is are for the chosen namespaces alone", () =>
+    assert.deepStrictEqual(
+      needed({
+        controllers: [{ who: "a", access: [Access.get(Resource.anything, "scale"), Access.get(Resource.anything)] }],
+        leases: [],
+        namespaces: ["blue", "red"]
+      }).map(({ namespace, resource, subresource }) => `${namespace}: ${resource} ${subresource}`),
+      ["blue: * scale", "red: * scale", ": * "]
     ))
 
   const grants: ReadonlyArray<(resource: Resource.Any) => Access.Any> = [
