@@ -40,7 +40,7 @@ export const make = (): Backoff => {
   return {
     wait: (set, node, now) => {
       const entry = entries.get(keyOf(set, node))
-      return entry === undefined || now - entry.since > memory ? 0 : Math.max(0, entry.since + entry.delay - now)
+      return entry === undefined ? 0 : Math.max(0, entry.since + entry.delay - now)
     },
     next: (set, node, now) => {
       forgetOld(now)

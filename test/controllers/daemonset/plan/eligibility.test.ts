@@ -1,0 +1,212 @@
+/** Which nodes a DaemonSet's pods belong on: spec E.2, E.3. The model knows two labels, two keys of taints, and every form of saying so. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Eligibility from "../../../../src/controllers/daemonset/plan/eligibility.ts"
+import type { DaemonSet, Node } from "../../../../src/kube/resources.ts"
+import type * as Taints from "../../../../src/kube/taints.ts"
+import { law, prove } from "../../../support/laws.ts"
+
+type Module = typeof Eligibility
+
+/** What nodes say of themselves, and what a user may. */
+const keys = ["own", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable"] as const
+const network = "node.kubernetes.io/network-unavailable"
+
+const Taint = Schema.Struct({
+  key: Schema.Literals([...keys, network]),
+  effect: Schema.Literals(["NoSchedule", "NoExecute", "PreferNoSchedule"])
+})
+
+const Toleration = Schema.Struct({
+  key: Schema.Literals([...keys, network, ""]),
+  effect: Schema.Literals(["NoSchedule", "NoExecute", ""]),
+  operator: Schema.Literals(["Exists", "Equal"]),
+  /** With the operator `Exists` it says nothing. */
+  value: Schema.Literals(["", "", "x"]),
+  seconds: Schema.UndefinedOr(Schema.Literal(300))
+})
+
+const Facts = Schema.Struct({
+  name: Schema.Literals(["a", "b"]),
+  disk: Schema.Literals(["fast", "slow", "none"]),
+  taints: Schema.Array(Taint).check(Schema.isMaxLength(3)),
+  nodeName: Schema.UndefinedOr(Schema.Literals(["", "a"])),
+  selects: Schema.Boolean,
+  requires: Schema.Literals(["nothing", "nothing", "fast", "not slow", "a disk"]),
+  tolerations: Schema.Array(Toleration).check(Schema.isMaxLength(3)),
+  hostNetwork: Schema.Boolean
+})
+
+type Facts = typeof Facts.Type
+
+const facts = Arbitrary.schema(Facts)
+
+const expressions = {
+  fast: { key: "disk", operator: "In", values: ["fast"] },
+  "not slow": { key: "disk", operator: "NotIn", values: ["slow"] },
+  "a disk": { key: "disk", operator: "Exists" }
+} as const
+
+const tolerationsOf = ({ tolerations }: Facts): ReadonlyArray<Taints.Toleration> =>
+  tolerations.map(({ effect, key, operator, seconds, value }) => ({
+    operator,
+    ...(key === "" ? {} : { key }),
+    ...(effect === "" ? {} : { effect }),
+    ...(value === "" ? {} : { value }),
+    ...(seconds === undefined ? {} : { tolerationSeconds: seconds })
+  }))
+
+const specOf = (given: Facts) => {
+  const { hostNetwork, nodeName, requires, selects } = given
+  return {
+    containers: [],
+    ...(hostNetwork ? { hostNetwork } : {}),
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(selects ? { nodeSelector: { disk: "fast" } } : {}),
+    ...(requires === "nothing"
+      ? {}
+      : {
+          affinity: {
+            nodeAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: {
+                nodeSelectorTerms: [{ matchExpressions: [expressions[requires]] }]
+              }
+            }
+          }
+        }),
+    tolerations: tolerationsOf(given)
+  }
+}
+
+const setOf = (given: Facts): DaemonSet => ({
+  metadata: { name: "log", namespace: "ns" },
+  spec: { selector: {}, template: { spec: specOf(given) } }
+})
+
+const nodeOf = ({ disk, name, taints }: Facts): Node => ({
+  metadata: { name, ...(disk === "none" ? {} : { labels: { disk } }) },
+  spec: { taints }
+})
+
+const isChosen = ({ disk, name, nodeName, requires, selects }: Facts): boolean =>
+  (nodeName !== "a" || name === "a") &&
+  (!selects || disk === "fast") &&
+  (requires !== "fast" || disk === "fast") &&
+  (requires !== "not slow" || disk !== "slow") &&
+  (requires !== "a disk" || disk !== "none")
+
+/** By the template, or because it is a daemon. */
+const isTolerated = ({ hostNetwork, tolerations }: Facts, { effect, key }: typeof Taint.Type): boolean =>
+  (effect === "NoExecute" && key === "node.kubernetes.io/not-ready") ||
+  (effect === "NoSchedule" && key === "node.kubernetes.io/unschedulable") ||
+  (effect === "NoSchedule" && key === network && hostNetwork) ||
+  tolerations.some(
+    (one) =>
+      (one.key === key || (one.key === "" && one.operator === "Exists")) &&
+      (one.effect === effect || one.effect === "") &&
+      (one.operator === "Exists" || one.value === "")
+  )
+
+const repels = (given: Facts, ...effects: ReadonlyArray<string>): boolean =>
+  given.taints.some((taint) => effects.includes(taint.effect) && !isTolerated(given, taint))
+
+const idOf = ({ effect = "", key = "", operator, value = "" }: Taints.Toleration): string =>
+  [key, effect, operator, value].join()
+
+const daemons = (hostNetwork: boolean): ReadonlyArray<string> => [
+  "node.kubernetes.io/not-ready,NoExecute,Exists,",
+  "node.kubernetes.io/unreachable,NoExecute,Exists,",
+  "node.kubernetes.io/disk-pressure,NoSchedule,Exists,",
+  "node.kubernetes.io/memory-pressure,NoSchedule,Exists,",
+  "node.kubernetes.io/pid-pressure,NoSchedule,Exists,",
+  "node.kubernetes.io/unschedulable,NoSchedule,Exists,",
+  ...(hostNetwork ? [`${network},NoSchedule,Exists,`] : [])
+]
+
+prove<Module>({
+  path: "controllers/daemonset/plan/eligibility.ts",
+  module: Eligibility,
+  laws: [
+    law("one is made where the template asks for and no taint repels", facts, ({ judge }, given) => {
+      const { shouldRun } = judge(setOf(given))(nodeOf(given))
+      return shouldRun === (isChosen(given) && !repels(given, "NoSchedule", "NoExecute"))
+    }),
+    law("one stays where the template asks for and no taint drives it away", facts, ({ judge }, given) => {
+      const { mayStay } = judge(setOf(given))(nodeOf(given))
+      return mayStay === (isChosen(given) && !repels(given, "NoExecute"))
+    }),
+    law("every daemon stands what its node is in trouble with, without end", facts, ({ tolerationsOf }, given) => {
+      const all = tolerationsOf(specOf(given))
+      return daemons(given.hostNetwork).every((wanted) =>
+        all.some((one) => idOf(one) === wanted && one.tolerationSeconds === undefined)
+      )
+    }),
+    law(
+      "what the template tolerates stays in its place, and nothing else is said",
+      facts,
+      ({ tolerationsOf }, given) => {
+        const own = specOf(given).tolerations
+        const all = tolerationsOf(specOf(given))
+        const added = all.slice(own.length).map(idOf)
+        return (
+          own.every((one, i) => {
+            const now = all[i]
+            const isOurs = daemons(given.hostNetwork).includes(idOf(one))
+            return (
+              now !== undefined &&
+              idOf(now) === idOf(one) &&
+              (isOurs || now.tolerationSeconds === one.tolerationSeconds)
+            )
+          }) && added.every((id) => daemons(given.hostNetwork).includes(id) && !own.map(idOf).includes(id))
+        )
+      }
+    ),
+    law("said twice it says the same", facts, ({ tolerationsOf }, given) => {
+      const once = tolerationsOf(specOf(given))
+      const twice = tolerationsOf({ ...specOf(given), tolerations: [...once] })
+      return JSON.stringify(once) === JSON.stringify(twice)
+    })
+  ],
+  mutants: [
+    { title: "the template's node is not asked", find: "nodeName !== node.metadata.name", replace: "false" },
+    { title: "an empty name is a node's", find: 'nodeName !== "" && ', replace: "" },
+    { title: "labels are not asked", find: "if (!NodeSelection.isWanted(spec, node)) return unwanted", replace: "" },
+    { title: "NoSchedule repels nobody", find: '["NoSchedule", "NoExecute"]', replace: '["NoExecute"]' },
+    { title: "NoExecute repels nobody", find: '["NoSchedule", "NoExecute"]', replace: '["NoSchedule"]' },
+    {
+      title: "what is preferred repels",
+      find: '["NoSchedule", "NoExecute"]',
+      replace: '["NoSchedule", "NoExecute", "PreferNoSchedule"]'
+    },
+    { title: "who was there stays", find: "? endured : unwanted", replace: "? endured : endured" },
+    { title: "nobody who was there stays", find: "? endured : unwanted", replace: "? unwanted : unwanted" },
+    {
+      title: "daemons tolerate what others do",
+      find: "const tolerations = tolerationsOf(spec)",
+      replace: "const tolerations = spec?.tolerations ?? []"
+    },
+    {
+      title: "the network is everybody's",
+      find: "spec?.hostNetwork === true ?",
+      replace: "spec?.hostNetwork !== true ?"
+    },
+    {
+      title: "a time limit stays",
+      find: "? tolerations.map((other) => (saysTheSame(other, one) ? one : other))",
+      replace: "? tolerations"
+    },
+    {
+      title: "what is said already is said again",
+      find: "tolerations.some((other) => saysTheSame(other, one))",
+      replace: "false"
+    },
+    { title: "another effect is the same", find: "a.effect === b.effect && ", replace: "" },
+    { title: "another operator is the same", find: "a.operator === b.operator && ", replace: "" },
+    { title: "another value is the same", find: ' && (a.value ?? "") === (b.value ?? "")', replace: "" },
+    {
+      title: "trouble with the memory drives daemons away",
+      find: 'exists("memory-pressure", "NoSchedule"),',
+      replace: ""
+    }
+  ]
+})
