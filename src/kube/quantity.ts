@@ -32,14 +32,14 @@ export const parse = (value: unknown): Quantity | undefined => {
   const scaled = isBinary(suffix)
     ? { digits: digits << binary[suffix], power: 9n - places }
     : { digits, power: 9n - places + BigInt(isDecimal(suffix) ? decimal[suffix] : Number(suffix.slice(1))) }
-  const nanos = scaled.power >= 0n ? scaled.digits * 10n ** scaled.power : roundUp(scaled.digits, 10n ** -scaled.power)
+  const nanos = scaled.power >= 0n ? scaled.digits * 10n ** scaled.power : upTo(scaled.digits, 10n ** -scaled.power)
   return {
     nanos: sign === "-" ? -nanos : nanos,
     form: isBinary(suffix) ? "binary" : isDecimal(suffix) ? "decimal" : "exponent"
   }
 }
 
-const roundUp = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
+const upTo = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"] as const
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const
@@ -75,5 +75,18 @@ export const compare = (a: unknown, b: unknown): number | undefined => {
   if (left === undefined || right === undefined) return undefined
   return left.nanos < right.nanos ? -1 : left.nanos > right.nanos ? 1 : 0
 }
+
+/** A number of things. */
+export const whole = (count: number): Quantity => ({ nanos: BigInt(count) * nano, form: "decimal" })
+
+/** The sum, in the form of the first amount that is not zero. Undefined stands for none. */
+export const plus = (a: Quantity | undefined, b: Quantity): Quantity =>
+  a === undefined || a.nanos === 0n ? b : { nanos: a.nanos + b.nanos, form: a.form }
+
+/** The next whole number. */
+export const roundUp = ({ form, nanos }: Quantity): Quantity => ({
+  nanos: (nanos < 0n ? nanos / nano : upTo(nanos, nano)) * nano,
+  form
+})
 
 export const isNegative = (value: unknown): boolean => (parse(value)?.nanos ?? 0n) < 0n

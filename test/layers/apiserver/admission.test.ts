@@ -375,7 +375,7 @@ describe("resource quota", () => {
       yield* patch(`${quota}/q/status`, "merge", { status: { used: { pods: "0", "requests.cpu": "0" } } })
       same(
         (yield* refused(post(pods, pod("a")))).message,
-        'pods "a" is forbidden: failed quota: q: must specify requests.cpu'
+        'pods "a" is forbidden: failed quota: q: must specify requests.cpu for: main'
       )
       yield* post(pods, asking("a", { requests: { cpu: "600m" } }), { dryRun: "All" })
       yield* post(pods, asking("a", { requests: { cpu: "600m" } }))

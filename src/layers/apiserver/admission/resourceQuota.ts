@@ -3,126 +3,106 @@
  * must fit into `status.hard`, which the quota controller keeps true. What is freed is the controller's to find, as is what was
  * charged for a write that failed afterwards. Source: the ResourceQuota plugin of the reference server.
  */
-import { arrayAt, at, ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
-import type { Json, JsonObject } from "../json.ts"
+import { ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
+import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Quantity from "../../../kube/quantity.ts"
+import * as Names from "../../../kube/quota/names.ts"
+import * as PodUsage from "../../../kube/quota/podUsage.ts"
+import * as Scopes from "../../../kube/quota/scopes.ts"
+import * as Usage from "../../../kube/quota/usage.ts"
+import type { Pod, ResourceQuota } from "../../../kube/resources.ts"
 import { overwrite } from "../verbs/write.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
-import * as Usage from "./usage.ts"
 
-const matchesClass = (scope: Json, object: JsonObject): boolean => {
-  const name = textAt(object, "spec", "priorityClassName")
-  const values = arrayAt(scope, "values")
-  switch (textAt(scope, "operator")) {
-    case "In":
-      return values.includes(name)
-    case "NotIn":
-      return !values.includes(name)
-    case "DoesNotExist":
-      return name === ""
-    default:
-      return name !== ""
-  }
-}
-
-/** Whether a quota with this scope is about a pod. */
-const inScope = (scope: Json, object: JsonObject): boolean => {
-  const ends = at(object, "spec", "activeDeadlineSeconds") !== undefined
-  const idle = textAt(object, "status", "qosClass") === "BestEffort"
-  switch (textAt(scope, "scopeName")) {
-    case "Terminating":
-      return ends
-    case "NotTerminating":
-      return !ends
-    case "BestEffort":
-      return idle
-    case "NotBestEffort":
-      return !idle
-    case "PriorityClass":
-      return matchesClass(scope, object)
-    default:
-      return false
-  }
-}
-
-/** Both ways to say scopes, as expressions. */
-const scopesOf = (quota: JsonObject): ReadonlyArray<Json> => [
-  ...arrayAt(quota, "spec", "scopes").map((scopeName) => ({ scopeName, operator: "Exists" })),
-  ...arrayAt(quota, "spec", "scopeSelector", "matchExpressions")
-]
-
-const computed = /^(?:requests\.|limits\.)?(?:cpu|memory)$/
+/** What has been decoded has the shape of its kind. */
+const typed = <A extends KubeObject>(object: JsonObject): A => object as unknown as A
 
 const list = (names: ReadonlyArray<string>, of: (name: string) => Quantity.Quantity | undefined): string =>
-  names.map((name) => `${name}=${Quantity.canonical(of(name) ?? { nanos: 0n, form: "decimal" })}`).join(",")
+  names.map((name) => `${name}=${Quantity.canonical(of(name) ?? Quantity.whole(0))}`).join(",")
 
-/** What a write is counted as: all that the object takes, and what of it is new. */
+/** What a write is counted as: all that the object takes, and what it took before. */
 interface Charge {
   readonly whole: Usage.Usage
-  readonly added: Usage.Usage
+  /** Undefined when the object is created. */
+  readonly before: Usage.Usage | undefined
+}
+
+const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefined =>
+  Quantity.parse(get(amounts, name))
+
+/** Refuses what cannot be charged at all: a demand that is not met, or amounts that nobody has counted yet. */
+const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
+  const refuse = (why: string) => Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  const name = textAt(quota, "metadata", "name")
+  const unsaid = target.kind.storage === "pods" ? PodUsage.unsaid(typed<Pod>(object), names) : new Map()
+  const wanted = Array.from(unsaid, ([resource, who]) => `${resource} for: ${who.join(",")}`)
+  if (wanted.length > 0) throw refuse(`failed quota: ${name}: must specify ${wanted.join("; ")}`)
+  const used = objectAt(quota, "status", "used") ?? {}
+  if (names.some((one) => get(used, one) === undefined))
+    throw refuse(`status unknown for quota: ${name}, resources: ${names.join(",")}`)
 }
 
 /** The state of a quota after a charge; undefined when it stays as it is. */
-const charge = (write: Write, quota: JsonObject, { added, whole }: Charge): JsonObject | undefined => {
+const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): JsonObject | undefined => {
   const { object, target } = write
-  const refuse = (why: string): Refusal.Refusal =>
-    Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
-  const scopes = scopesOf(quota)
-  const isPod = target.kind.storage === "pods"
-  if (scopes.length > 0 && !(isPod && scopes.every((scope) => inScope(scope, object)))) return undefined
-  const name = textAt(quota, "metadata", "name")
+  const { kind } = target
   const hard = objectAt(quota, "status", "hard") ?? {}
-  const bounded = Object.keys(hard).sort()
-  const missing = isPod ? bounded.filter((key) => computed.test(key) && unsaid(object, key)) : []
-  if (missing.length > 0) throw refuse(`failed quota: ${name}: must specify ${missing.join(",")}`)
+  const names = Object.keys(hard)
+    .filter((name) => Names.isOf(name, kind))
+    .sort()
+  const scopes = Scopes.of(typed<ResourceQuota>(quota))
+  if (names.length === 0 || !Scopes.match(scopes, kind, typed(object))) return undefined
+  demand(quota, names, write)
+  const wasCharged = write.before !== undefined && Scopes.match(scopes, kind, typed(write.before))
+  const added = Usage.more(whole, wasCharged && before !== undefined ? before : new Map())
+  const grown = names.filter((key) => added.has(key))
+  if (grown.length === 0) return undefined
   const used = objectAt(quota, "status", "used") ?? {}
-  const unknown = bounded.filter((key) => whole.has(key) && get(used, key) === undefined)
-  if (unknown.length > 0) throw refuse(`status unknown for quota: ${name}, resources: ${unknown.join(",")}`)
-  const names = bounded.filter((key) => added.has(key))
-  if (names.length === 0) return undefined
   const next: JsonObject = { ...used }
-  for (const key of names) {
-    const more = added.get(key)
-    const before = Usage.recorded(used, key)
-    const form = before === undefined || before.nanos === 0n ? (more?.form ?? "decimal") : before.form
-    next[key] = Quantity.canonical({ nanos: (before?.nanos ?? 0n) + (more?.nanos ?? 0n), form })
-  }
-  const exceeded = names.filter((key) => Quantity.compare(next[key], hard[key]) === 1)
+  for (const key of grown)
+    next[key] = Quantity.canonical(Quantity.plus(recorded(used, key), added.get(key) ?? Quantity.whole(0)))
+  const exceeded = grown.filter((key) => Quantity.compare(next[key], hard[key]) === 1)
   if (exceeded.length > 0) {
     const requested = list(exceeded, (key) => added.get(key))
-    const [taken, limit] = [used, hard].map((amounts) => list(exceeded, (key) => Usage.recorded(amounts, key)))
-    throw refuse(`exceeded quota: ${name}, requested: ${requested}, used: ${taken}, limited: ${limit}`)
+    const [taken, limit] = [used, hard].map((amounts) => list(exceeded, (key) => recorded(amounts, key)))
+    const name = textAt(quota, "metadata", "name")
+    const why = `exceeded quota: ${name}, requested: ${requested}, used: ${taken}, limited: ${limit}`
+    throw Refusal.forbidden(kind, textAt(object, "metadata", "name"), why)
   }
   ensureObject(quota, "status")["used"] = next
   return quota
 }
 
-/** A quota on an amount is a demand to say it, of every container. */
-const unsaid = (object: JsonObject, key: string): boolean => {
-  const [part = "", name] = key.split(".")
-  const path = name === undefined ? ["requests", part] : [part, name]
-  return Usage.containersOf(object).some((container) => at(container, "resources", ...path) === undefined)
-}
-
 const quotas = "resourcequotas"
 
 /** Kinds that can come to take more once they are there. */
-const growing = new Set(["persistentvolumeclaims", "services"])
+const growing = new Set(["persistentvolumeclaims", "resourceclaims.resource.k8s.io", "services"])
+
+/** Whether the write can come to take anything. A pod takes more when it is resized, or comes into another scope. */
+const counts = ({ before, object, target }: Write): boolean => {
+  const id = Names.idOf(target.kind)
+  if (target.subresource === "status") return id === "persistentvolumeclaims"
+  if (target.subresource !== "") return id === "pods" && target.subresource === "resize"
+  if (before === undefined || growing.has(id)) return true
+  return id === "pods" && Scopes.isTerminating(typed(object)) !== Scopes.isTerminating(typed(before))
+}
 
 export const resourceQuota: Plugin = {
   name: "ResourceQuota",
+  parts: true,
   check: (write) => {
     const { before, dryRun, object, target, turn } = write
     const { kind } = target
-    if (!kind.namespaced || (before !== undefined && !growing.has(kind.storage))) return
+    if (!kind.namespaced || Names.ignored.includes(Names.idOf(kind)) || !counts(write)) return
     const found = stored.objects(turn, quotas, target.namespace)
     if (found.length === 0) return
-    const whole = Usage.of(kind, object)
-    const added = Usage.more(whole, before === undefined ? new Map() : Usage.of(kind, before))
+    const usageOf = (one: JsonObject) => Usage.of(kind, typed(one), turn.now <= Usage.until(kind, typed(one)))
+    const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
     // All of them are asked before any is charged.
-    const charged = found.map((quota) => charge(write, quota, { whole, added })).filter(isObject)
+    const charged = found.map((quota) => charge(write, quota, usage)).filter(isObject)
     const row = stored.kindOf(quotas)
     if (row !== undefined) for (const quota of charged) overwrite(turn, row, quota, dryRun)
   }

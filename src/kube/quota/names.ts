@@ -1,0 +1,90 @@
+/**
+ * What the names in a quota's `hard` are about: each name is counted from the objects of one kind, or of none that is known. Pure;
+ * it does not know which kinds a server has. Source: the quota evaluators of the reference server, MatchingResources.
+ */
+
+/** A kind as quotas know it: its version does not matter. */
+export interface Counted {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly plural: string
+}
+
+/** Kinds that come and go without anybody's counting them, whatever a quota says. Source: DefaultIgnoredResources. */
+export const ignored: ReadonlyArray<string> = ["bindings", "events", "events.events.k8s.io"]
+
+/** One text for each kind, as RBAC and kubectl name it: `pods`, `replicasets.apps`. */
+export const idOf = ({ group, plural }: Counted): string => (group === "" ? plural : `${plural}.${group}`)
+
+/** The name under which the objects of any kind are counted. */
+export const countOf = (kind: Counted): string => `count/${idOf(kind)}`
+
+const core = (plural: string): Counted => ({ group: "", plural })
+
+export const pods = core("pods")
+export const services = core("services")
+export const claims = core("persistentvolumeclaims")
+export const resourceClaims: Counted = { group: "resource.k8s.io", plural: "resourceclaims" }
+
+/** Of storage: `<class>.storageclass.storage.k8s.io/requests.storage`. */
+export const classSuffix = ".storageclass.storage.k8s.io/"
+
+/** Of devices: `<class>.deviceclass.resource.k8s.io/devices`. */
+export const devicesSuffix = ".deviceclass.resource.k8s.io/devices"
+
+/** What of pods may be named by itself, and as requests and limits. */
+export const computed: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"])
+
+export const hugePages = "hugepages-"
+export const requests = "requests."
+export const limits = "limits."
+
+/** Those that had a name of their own before everything could be counted. Source: legacyObjectCountAliases, and the evaluators. */
+const legacy: ReadonlyMap<string, Counted> = new Map(
+  [pods, services, claims, ...["configmaps", "replicationcontrollers", "resourcequotas", "secrets"].map(core)].map(
+    (kind) => [kind.plural, kind]
+  )
+)
+
+/** The name that a kind is counted under besides the general one. */
+export const aliasOf = ({ group, plural }: Counted): string | undefined =>
+  group === "" && legacy.has(plural) ? plural : undefined
+
+/** Names without a domain, or with one of Kubernetes' own, are no devices of anybody's. */
+const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/")
+
+/** Whether containers may ask for it under this name as for any device. Source: helper.IsExtendedResourceName. */
+export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith(requests)
+
+const isOfPods = (name: string): boolean => {
+  if (computed.has(name) || name.startsWith(hugePages)) return true
+  if (name.startsWith(limits)) return computed.has(name.slice(limits.length))
+  if (!name.startsWith(requests)) return false
+  const asked = name.slice(requests.length)
+  return computed.has(asked) || asked.startsWith(hugePages) || !isNative(name)
+}
+
+const isOfClaims = (name: string): boolean =>
+  name === "requests.storage" ||
+  name.endsWith(`${classSuffix}requests.storage`) ||
+  name.endsWith(`${classSuffix}persistentvolumeclaims`)
+
+/** The kind that a name is counted from; undefined where nobody can tell. */
+export const kindOf = (name: string): Counted | undefined => {
+  if (name.startsWith("count/")) {
+    const [plural = "", ...group] = name.slice("count/".length).split(".")
+    return { group: group.join("."), plural }
+  }
+  const known = legacy.get(name)
+  if (known !== undefined) return known
+  if (name === "services.loadbalancers" || name === "services.nodeports") return services
+  if (isOfClaims(name)) return claims
+  if (name.endsWith(devicesSuffix)) return resourceClaims
+  return isOfPods(name) ? pods : undefined
+}
+
+/** Whether a name is counted from the objects of that kind. */
+export const isOf = (name: string, { group, plural }: Counted): boolean => {
+  const kind = kindOf(name)
+  return kind !== undefined && kind.group === group && kind.plural === plural
+}

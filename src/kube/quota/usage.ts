@@ -1,0 +1,121 @@
+/**
+ * What an object takes of the resources that quotas count, by the names that quotas give them. Amounts are exact; a name with 0 is one
+ * that the object is counted under and takes nothing of at the moment. Whoever charges a quota and whoever counts what is there
+ * ask here. Source: the quota evaluators of the reference server.
+ */
+import type { KubeObject } from "../Meta.ts"
+import * as Quantity from "../quantity.ts"
+import type { PersistentVolumeClaim, Pod, Service } from "../resources.ts"
+import * as Names from "./names.ts"
+import * as PodUsage from "./podUsage.ts"
+
+export type Usage = ReadonlyMap<string, Quantity.Quantity>
+
+type Amounts = Map<string, Quantity.Quantity>
+
+/** Kinds whose objects take more than their number; of all others only how many there are matters. */
+export const measured: ReadonlyArray<Names.Counted> = [Names.pods, Names.services, Names.claims, Names.resourceClaims]
+
+const measuredIds = new Set(measured.map(Names.idOf))
+
+export const isMeasured = (kind: Names.Counted): boolean => measuredIds.has(Names.idOf(kind))
+
+/**
+ * Until when, in milliseconds since 1970, the object takes what it takes; after that it is only there. For ever, unless it is a pod that
+ * has ended or should be gone.
+ */
+export const until = (kind: Names.Counted, object: KubeObject): number =>
+  Names.idOf(kind) === "pods" ? PodUsage.until(object) : Infinity
+
+/** All that an object takes while `isCharged`, or once it only is there. */
+export const of = (kind: Names.Counted, object: KubeObject, isCharged: boolean): Usage => {
+  const usage: Amounts = new Map([[Names.countOf(kind), Quantity.whole(1)]])
+  const id = Names.idOf(kind)
+  const alias = Names.aliasOf(kind)
+  if (alias !== undefined && (isCharged || id !== "pods")) usage.set(alias, Quantity.whole(1))
+  if (id === "pods" && isCharged) ofPod(object, usage)
+  else if (id === "persistentvolumeclaims") ofClaim(object, usage)
+  else if (id === "services") ofService(object, usage)
+  else if (id === "resourceclaims.resource.k8s.io") ofDevices(object, usage)
+  return usage
+}
+
+/** What `next` takes more than `before` did, and nothing of what it takes less or no more. */
+export const more = (next: Usage, before: Usage): Usage => {
+  const grown: Amounts = new Map()
+  for (const [name, { form, nanos }] of next) {
+    const added = nanos - (before.get(name)?.nanos ?? 0n)
+    if (added > 0n) grown.set(name, { form, nanos: added })
+  }
+  return grown
+}
+
+const ofPod = (pod: Pod, usage: Amounts): void => {
+  for (const [name, amount] of PodUsage.amounts(pod, "requests")) {
+    const plain = Names.computed.has(name) || name.startsWith(Names.hugePages)
+    if (plain) usage.set(name, amount)
+    if (plain || Names.isExtended(name)) usage.set(`${Names.requests}${name}`, amount)
+  }
+  for (const [name, amount] of PodUsage.amounts(pod, "limits"))
+    if (Names.computed.has(name)) usage.set(`${Names.limits}${name}`, amount)
+}
+
+const classAnnotation = "volume.beta.kubernetes.io/storage-class"
+
+const ofClaim = ({ metadata, spec, status }: PersistentVolumeClaim, usage: Amounts): void => {
+  const className = metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ""
+  if (className !== "") usage.set(`${className}${Names.classSuffix}persistentvolumeclaims`, Quantity.whole(1))
+  const wanted = Quantity.parse(spec?.resources?.requests?.["storage"])
+  if (wanted === undefined) return
+  // While a claim grows, or could not, what was set aside for it counts.
+  const given = Quantity.parse(status?.allocatedResources?.["storage"])
+  const storage = Quantity.roundUp(given !== undefined && given.nanos > wanted.nanos ? given : wanted)
+  usage.set("requests.storage", storage)
+  if (className !== "") usage.set(`${className}${Names.classSuffix}requests.storage`, storage)
+}
+
+/** Ports are counted by what is meant: they are not allocated yet when a Service is charged. */
+const ofService = ({ spec }: Service, usage: Amounts): void => {
+  const ports = spec?.ports ?? []
+  const isBalanced = spec?.type === "LoadBalancer"
+  const onNodes =
+    isBalanced && spec.allocateLoadBalancerNodePorts === false
+      ? ports.filter(({ nodePort = 0 }) => nodePort !== 0)
+      : ports
+  usage.set("services.loadbalancers", Quantity.whole(isBalanced ? 1 : 0))
+  usage.set("services.nodeports", Quantity.whole(isBalanced || spec?.type === "NodePort" ? onNodes.length : 0))
+}
+
+/** As far as quotas look, in every version that has been served. Source: resource.k8s.io ResourceClaim. */
+interface ResourceClaim extends KubeObject {
+  readonly spec?: { readonly devices?: { readonly requests?: ReadonlyArray<DeviceRequest> } }
+}
+
+interface Devices {
+  readonly deviceClassName?: string
+  readonly allocationMode?: string
+  readonly count?: number
+}
+
+interface DeviceRequest extends Devices {
+  readonly exactly?: Devices
+  readonly firstAvailable?: ReadonlyArray<Devices>
+}
+
+/** The most devices that a claim can get; so many are counted for one that wants all. Source: AllocationResultsMaxSize. */
+const mostDevices = 32
+
+const countOf = ({ allocationMode = "ExactCount", count = 1 }: Devices): number =>
+  allocationMode === "ExactCount" ? count : allocationMode === "All" ? mostDevices : 0
+
+/** Of alternatives, the worst case of each class. */
+const ofDevices = ({ spec }: ResourceClaim, usage: Amounts): void => {
+  for (const request of spec?.devices?.requests ?? []) {
+    const worst = new Map<string, number>()
+    for (const one of request.firstAvailable ?? [request.exactly ?? request]) {
+      const name = `${one.deviceClassName ?? ""}${Names.devicesSuffix}`
+      worst.set(name, Math.max(worst.get(name) ?? 0, countOf(one)))
+    }
+    for (const [name, count] of worst) usage.set(name, Quantity.plus(usage.get(name), Quantity.whole(count)))
+  }
+}
