@@ -1,0 +1,126 @@
+/**
+ * When something is to happen: five fields, `@daily` and its like, or `@every 1h30m`. A time is in a schedule of fields when the clocks of its zone show
+ * it: what they skip is not, what they show twice is in it twice. Calendars are Effect's `Cron`; what is here is the text, and the clocks that
+ * people change. Pure; times are milliseconds since 1970. Source: robfig/cron v3, spec G.7.
+ */
+import * as Cron from "effect/Cron"
+import * as DateTime from "effect/DateTime"
+import * as Result from "effect/Result"
+import * as GoDuration from "./duration.ts"
+import * as Fields from "./fields.ts"
+import * as Zone from "./Zone.ts"
+
+export type Schedule =
+  | { readonly _tag: "Fields"; readonly calendar: Cron.Cron; readonly zone: Zone.Zone; readonly isEver: boolean }
+  /** Whole seconds, at least one; in milliseconds. */
+  | { readonly _tag: "Every"; readonly millis: number }
+
+/** A schedule, or in words what is wrong with it. `zone`: unless the text itself begins with one, `TZ=Asia/Tokyo`. */
+export const parse = (text: string, zone: Zone.Zone): Result.Result<Schedule, string> => {
+  if (text === "") return Result.fail("empty spec string")
+  const inline = /^(?:CRON_)?TZ=([^ ]*)( .*)?$/s.exec(text)
+  if (inline === null) return parsePlain(text, zone)
+  const [, id = "", rest = ""] = inline
+  const own = Zone.named(id)
+  return own === undefined
+    ? Result.fail(`provided bad location ${id}: unknown time zone ${id}`)
+    : parsePlain(rest.trim(), own)
+}
+
+/** What the named ones stand for. */
+const named: ReadonlyMap<string, string> = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"]
+])
+
+const every = "@every "
+
+const parsePlain = (text: string, zone: Zone.Zone): Result.Result<Schedule, string> => {
+  if (!text.startsWith("@")) return parseFields(text, zone)
+  const meant = named.get(text)
+  if (meant !== undefined) return parseFields(meant, zone)
+  if (!text.startsWith(every)) return Result.fail(`unrecognized descriptor: ${text}`)
+  return Result.mapBoth(GoDuration.parse(text.slice(every.length)), {
+    onSuccess: (millis): Schedule => ({ _tag: "Every", millis: Math.max(1000, Math.floor(millis / 1000) * 1000) }),
+    onFailure: (why) => `failed to parse duration ${text}: ${why}`
+  })
+}
+
+const parseFields = (text: string, zone: Zone.Zone): Result.Result<Schedule, string> =>
+  Result.gen(function* () {
+    const parts = text.split(/\s+/).filter((part) => part !== "")
+    const [minute = "", hour = "", day = "", month = "", weekday = ""] = parts
+    if (parts.length !== 5) {
+      return yield* Result.fail(`expected exactly 5 fields, found ${parts.length}: [${parts.join(" ")}]`)
+    }
+    const minutes = yield* Fields.parse(minute, Fields.minutes)
+    const hours = yield* Fields.parse(hour, Fields.hours)
+    const days = yield* Fields.parse(day, Fields.days)
+    const months = yield* Fields.parse(month, Fields.months)
+    const weekdays = yield* Fields.parse(weekday, Fields.weekdays)
+    const and = days.isStar || weekdays.isStar
+    const calendar = Cron.make({
+      minutes: minutes.values,
+      hours: hours.values,
+      days: days.values,
+      months: months.values,
+      weekdays: weekdays.values,
+      and,
+      tz: DateTime.zoneMakeNamedUnsafe("UTC")
+    })
+    // No values mean every value to a calendar, and none to us.
+    const isEver =
+      [minutes, hours, months].every(({ values }) => values.length > 0) &&
+      (and || weekdays.values.length === 0 ? exists(days.values, months.values) : true) &&
+      (and ? weekdays.values.length > 0 : true)
+    return { _tag: "Fields", calendar, zone, isEver } as const
+  })
+
+const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether any of the months has any of the days. */
+const exists = (days: ReadonlyArray<number>, months: ReadonlyArray<number>): boolean =>
+  months.some((month) => days.some((day) => day <= (daysOfMonths[month - 1] ?? 0)))
+
+/** A schedule that names no time within so many years has none. Source: robfig/cron SpecSchedule.Next. */
+const farthest = 5
+
+/** The first time after that one; undefined if there is none within five years. */
+export const next = (schedule: Schedule, after: number): number | undefined => {
+  if (schedule._tag === "Every") return Math.floor((after + schedule.millis) / 1000) * 1000
+  const { calendar, isEver, zone } = schedule
+  if (!isEver) return undefined
+  const limit = Date.UTC(new Date(after).getUTCFullYear() + farthest + 1, 0)
+  // From here on the clocks go as they do at `from`; the first time may not come before that.
+  for (let from = after + 1; from < limit;) {
+    const offset = zone.offsetAt(from)
+    const until = zone.until(from)
+    const shown = Cron.next(calendar, from + offset - 1).getTime() - offset
+    if (shown < until) return shown < limit ? shown : undefined
+    from = until
+  }
+  return undefined
+}
+
+/** The last time that is after `from` and not after `to`; undefined if there is none. Intervals are counted from `from`. */
+export const latest = (schedule: Schedule, from: number, to: number): number | undefined => {
+  if (schedule._tag === "Every") {
+    const first = next(schedule, from) ?? Infinity
+    return first > to ? undefined : first + Math.floor((to - first) / schedule.millis) * schedule.millis
+  }
+  const { calendar, isEver, zone } = schedule
+  if (!isEver) return undefined
+  for (let until = to; until > from;) {
+    const offset = zone.offsetAt(until)
+    const since = zone.since(until)
+    const shown = Cron.prev(calendar, until + offset + 1).getTime() - offset
+    if (shown >= since) return shown > from ? shown : undefined
+    until = since - 1
+  }
+  return undefined
+}

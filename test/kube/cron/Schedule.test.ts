@@ -1,0 +1,202 @@
+/** Times of schedules: as the slow way of reading them finds them, near every change of the clocks; and what a schedule may not be. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import * as Schedule from "../../../src/kube/cron/Schedule.ts"
+import * as Zone from "../../../src/kube/cron/Zone.ts"
+import { law, prove } from "../../support/laws.ts"
+import * as Reading from "./reading.ts"
+
+type Module = typeof Schedule
+
+const zone = (id: string): Zone.Zone => {
+  const found = Zone.named(id)
+  if (found === undefined) throw new Error(`there is no zone ${id}`)
+  return found
+}
+
+const read = (module: Module, text: string, id = "UTC") => Result.getOrThrow(module.parse(text, zone(id)))
+
+prove({
+  path: "kube/cron/Schedule.ts",
+  module: Schedule,
+  laws: [
+    law("the next time is the first minute whose clocks show one", Reading.cases, (module: Module, given) => {
+      const found = module.next(read(module, given.text, given.reading.zone), given.from)
+      const seen = Reading.next(given.reading, given.from, given.to)
+      return seen === undefined ? found === undefined || found > given.to : found === seen
+    }),
+    law("the latest time is the last minute whose clocks showed one", Reading.cases, (module: Module, given) => {
+      const found = module.latest(read(module, given.text, given.reading.zone), given.from, given.to)
+      return found === Reading.latest(given.reading, given.from, given.to)
+    }),
+    law("nothing lies between the latest time and the next", Reading.cases, (module: Module, given) => {
+      const schedule = read(module, given.text, given.reading.zone)
+      const latest = module.latest(schedule, given.from, given.to)
+      return module.next(schedule, latest ?? given.from) === module.next(schedule, given.to)
+    })
+  ],
+  mutants: [
+    { title: "clocks are never changed ahead", find: "if (shown < until)", replace: "if (shown < Infinity)" },
+    { title: "clocks were never changed", find: "if (shown >= since)", replace: "if (shown >= -Infinity)" },
+    { title: "a time is not its own successor's begin", find: "let from = after + 1", replace: "let from = after" },
+    { title: "the end does not count", find: "until + offset + 1", replace: "until + offset" },
+    {
+      title: "days and days of the week are never both",
+      find: "const and = days.isStar || weekdays.isStar",
+      replace: "const and = false"
+    },
+    {
+      title: "days and days of the week are always both",
+      find: "const and = days.isStar || weekdays.isStar",
+      replace: "const and = true"
+    },
+    { title: "a year has no months", find: "months: months.values", replace: "months: []" },
+    { title: "what clocks show twice counts once", find: "from = until\n", replace: "from = until + 3600000\n" }
+  ]
+})
+
+const at = (text: string): number => Date.parse(text)
+
+const iso = (millis: number | undefined): string | undefined =>
+  millis === undefined ? undefined : new Date(millis).toISOString()
+
+describe("a schedule", () => {
+  const next = (text: string, after: string, id?: string) => iso(Schedule.next(read(Schedule, text, id), at(after)))
+
+  it("of fields: the first minute after, never the same", () => {
+    assert.strictEqual(next("*/5 * * * *", "2024-01-01T00:05:00Z"), "2024-01-01T00:10:00.000Z")
+    assert.strictEqual(next("*/5 * * * *", "2024-01-01T00:04:59.999Z"), "2024-01-01T00:05:00.000Z")
+    assert.strictEqual(next("30 6-16/4 * * 1-5", "2024-01-05T14:30:00Z"), "2024-01-08T06:30:00.000Z")
+  })
+
+  it("of a day that most years lack waits for it; of one that no month has, never comes", () => {
+    assert.strictEqual(next("0 0 29 2 *", "2024-02-29T00:00:00Z"), "2028-02-29T00:00:00.000Z")
+    assert.isUndefined(next("0 0 29 2 *", "2096-03-01T00:00:00Z"))
+    for (const never of ["0 0 30 2 *", "0 0 31 2,4,6 ?", ", * * * *"]) {
+      assert.isUndefined(next(never, "2024-01-01T00:00:00Z"), never)
+      assert.isUndefined(Schedule.latest(read(Schedule, never), 0, at("2024-01-01T00:00:00Z")), never)
+    }
+    // Of a day of the week there is always one.
+    assert.strictEqual(next("0 0 30 2 1", "2024-01-01T00:00:00Z"), "2024-02-05T00:00:00.000Z")
+  })
+
+  it("does not run at times that the clocks skip, and twice at those that they show twice", () => {
+    const york = "America/New_York"
+    assert.strictEqual(next("30 2 * * *", "2024-03-10T00:00:00-05:00", york), "2024-03-11T06:30:00.000Z")
+    assert.strictEqual(next("30 1 * * *", "2024-11-03T00:00:00-04:00", york), "2024-11-03T05:30:00.000Z")
+    assert.strictEqual(next("30 1 * * *", "2024-11-03T01:30:00-04:00", york), "2024-11-03T06:30:00.000Z")
+  })
+
+  it("named stands for its fields", () => {
+    const meant = {
+      "@yearly": "0 0 1 1 *",
+      "@annually": "0 0 1 1 *",
+      "@monthly": "0 0 1 * *",
+      "@weekly": "0 0 * * 0",
+      "@daily": "0 0 * * *",
+      "@midnight": "0 0 * * *",
+      "@hourly": "0 * * * *"
+    }
+    for (const [name, text] of Object.entries(meant))
+      assert.strictEqual(next(name, "2024-05-17T13:14:15Z"), next(text, "2024-05-17T13:14:15Z"), name)
+  })
+
+  it("of an interval counts whole seconds from where it began", () => {
+    assert.strictEqual(next("@every 1h30m", "2024-01-01T00:00:10Z"), "2024-01-01T01:30:10.000Z")
+    assert.strictEqual(next("@every 1500ms", "2024-01-01T00:00:00.700Z"), "2024-01-01T00:00:01.000Z")
+    assert.strictEqual(next("@every -3s", "2024-01-01T00:00:00Z"), "2024-01-01T00:00:01.000Z")
+    const schedule = read(Schedule, "@every 7m")
+    assert.strictEqual(Schedule.latest(schedule, 60_000, 60_000 + 7 * 60_000 * 5 + 1), 60_000 + 7 * 60_000 * 5)
+    assert.isUndefined(Schedule.latest(schedule, 60_000, 60_000 + 7 * 60_000 - 1))
+  })
+
+  it("may say its zone itself", () => {
+    for (const prefix of ["TZ=Asia/Tokyo ", "CRON_TZ=Asia/Tokyo   "])
+      assert.strictEqual(next(`${prefix}0 9 * * *`, "2024-01-01T00:00:00Z"), "2024-01-02T00:00:00.000Z")
+  })
+
+  const wrong: Readonly<Record<string, string>> = {
+    "": "empty spec string",
+    "* * * *": "expected exactly 5 fields, found 4: [* * * *]",
+    "* * * * * *": "expected exactly 5 fields, found 6: [* * * * * *]",
+    "60 * * * *": "end of range (60) above maximum (59): 60",
+    "* 24 * * *": "end of range (24) above maximum (23): 24",
+    "* * 0 * *": "beginning of range (0) below minimum (1): 0",
+    "* * * 13 *": "end of range (13) above maximum (12): 13",
+    "* * * * 8": "end of range (8) above maximum (7): 8",
+    "5-3 * * * *": "beginning of range (5) beyond end of range (3): 5-3",
+    "*/0 * * * *": "step of range should be a positive number: */0",
+    "1-2-3 * * * *": "too many hyphens: 1-2-3",
+    "1/2/3 * * * *": "too many slashes: 1/2/3",
+    "x * * * *": 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax',
+    "-5 * * * *": 'failed to parse int from : strconv.Atoi: parsing "": invalid syntax',
+    "*/x * * * *": 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax',
+    "99999999999999999999 * * * *":
+      'failed to parse int from 99999999999999999999: strconv.Atoi: parsing "99999999999999999999": value out of range',
+    "* * * * sunday": 'failed to parse int from sunday: strconv.Atoi: parsing "sunday": invalid syntax',
+    "@noon": "unrecognized descriptor: @noon",
+    "@hourly ": "unrecognized descriptor: @hourly ",
+    "@every": "unrecognized descriptor: @every",
+    "@every soon": 'failed to parse duration @every soon: time: invalid duration "soon"',
+    "@every 5": 'failed to parse duration @every 5: time: missing unit in duration "5"',
+    "@every 5d": 'failed to parse duration @every 5d: time: unknown unit "d" in duration "5d"',
+    "@every ": 'failed to parse duration @every : time: invalid duration ""',
+    "@every 99999999h": 'failed to parse duration @every 99999999h: time: invalid duration "99999999h"',
+    "TZ=Nowhere * * * * *": "provided bad location Nowhere: unknown time zone Nowhere",
+    "TZ=UTC": "expected exactly 5 fields, found 0: []"
+  }
+  for (const [text, why] of Object.entries(wrong)) {
+    it(`cannot be ${JSON.stringify(text)}`, () => {
+      assert.deepStrictEqual(Schedule.parse(text, Zone.utc), Result.fail(why))
+    })
+  }
+
+  it("may have more than it needs", () => {
+    for (const text of [
+      "1,,2 * * * *",
+      " 1  2 3\t4 5 ",
+      "*-5 * * * *",
+      "+5 * * * *",
+      "@every +1.5h",
+      "* * * * 5-7",
+      "?/2 * ? * ?"
+    ])
+      assert.isTrue(Result.isSuccess(Schedule.parse(text, Zone.utc)), text)
+  })
+})
+
+describe("a zone", () => {
+  it("is named as tables of zones name it", () => {
+    for (const id of ["", "UTC", "Europe/Berlin", "US/Pacific", "EST5EDT", "Etc/GMT+1", "America/Argentina/Ushuaia"])
+      assert.isDefined(Zone.named(id), id)
+    for (const id of [
+      "Local",
+      "local",
+      "bad-time-zone",
+      "europe/berlin",
+      "PST",
+      "+01:00",
+      "../UTC",
+      "-x",
+      "/UTC",
+      "UTC/"
+    ])
+      assert.isUndefined(Zone.named(id), id)
+  })
+
+  it("knows its changes, far back too", () => {
+    const berlin = zone("Europe/Berlin")
+    const [summer, winter] = [at("2024-03-31T01:00:00Z"), at("2024-10-27T01:00:00Z")]
+    assert.deepStrictEqual([berlin.offsetAt(summer - 1), berlin.offsetAt(summer)], [3_600_000, 7_200_000])
+    assert.deepStrictEqual([berlin.until(summer - 1), berlin.until(summer)], [summer, winter])
+    assert.deepStrictEqual([berlin.since(winter), berlin.since(winter - 1)], [winter, summer])
+    assert.strictEqual(berlin.since(at("2024-01-15T00:00:00Z")), at("2023-10-29T01:00:00Z"))
+    assert.strictEqual(zone("Africa/Monrovia").offsetAt(0), -2_670_000)
+  })
+
+  it("is told by the year whatever was asked before", () => {
+    const york = zone("America/New_York")
+    for (let year = 1970; year < 2070; year++) york.offsetAt(Date.UTC(year, 6))
+    assert.strictEqual(york.offsetAt(at("2024-07-01T00:00:00Z")), -14_400_000)
+  })
+})
