@@ -136,6 +136,12 @@ const mutants: ReadonlyArray<Mutant> = [
     replace: 'if (delta._tag === "Deleted") return false'
   },
   {
+    title: "its own revision is a collision",
+    file: "daemonset/history.ts",
+    find: "if (History.isOf(holder, set.spec?.template)) return holder",
+    replace: ""
+  },
+  {
     title: "a template that comes back keeps its number",
     file: "revisions/history.ts",
     find: "Math.max(next, current?.revision ?? 0)",

@@ -218,7 +218,7 @@ export class World {
       return ApiError.fromStatus({
         context: { verb: "create", path: "/" },
         status: 409,
-        body: JSON.stringify({ kind: "Status", reason: "AlreadyExists", code: 409, message: "taken" })
+        body: { kind: "Status", apiVersion: "v1", reason: "AlreadyExists", code: 409, message: "taken" }
       })
     return this.revisions.put(this.stamped(draft, name))
   }

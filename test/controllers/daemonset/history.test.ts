@@ -1,0 +1,293 @@
+/**
+ * The history of a DaemonSet, brought up to date against a server of a few lines and a cache that does not know all of it: the present template
+ * has one revision, the highest, and a collision is counted when there is one and never else. Spec E.6.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as History from "../../../src/controllers/daemonset/history.ts"
+import type { Ports } from "../../../src/controllers/daemonset/ports.ts"
+import * as Indexes from "../../../src/controllers/workload/indexes.ts"
+import * as ApiError from "../../../src/kube/ApiError.ts"
+import * as Hash from "../../../src/kube/hash.ts"
+import type { ControllerRevision, DaemonSet, Pod } from "../../../src/kube/resources.ts"
+import { type Law, prove, type ValueOf } from "../../support/laws.ts"
+import { Table } from "./table.ts"
+import * as Truth from "./truth.ts"
+
+type Module = typeof History
+
+const images = ["v1", "v2", "v3"] as const
+
+const Facts = Schema.Struct({
+  image: Schema.Literals(images),
+  number: Schema.Literals([1, 2, 3]),
+  isShown: Schema.Boolean,
+  isOrphan: Schema.Literals([false, false, true]),
+  isLabelled: Schema.Literals([true, true, false]),
+  pods: Schema.Literals([0, 1, 2])
+})
+
+const worlds = Arbitrary.schema(
+  Schema.Struct({
+    revisions: Schema.Array(Facts).check(Schema.isMaxLength(4)),
+    /** Under the name that the next revision would have. */
+    holder: Schema.Literals(["nobody", "another template", "its own", "its own"]),
+    isHolderShown: Schema.Boolean,
+    /** Collisions that were counted, and those of them that the cache does not know of. */
+    counted: Schema.Literals([0, 0, 1, 2]),
+    unknown: Schema.Literals([0, 0, 1]),
+    limit: Schema.Literals([0, 1, 10])
+  })
+)
+
+type World = ValueOf<typeof worlds>
+
+const template = Truth.templateOf("v1", false)
+
+const labels = { app: "log" }
+
+const setOf = ({ limit }: World, collisions: number): DaemonSet => ({
+  ...Truth.setOf({ strategy: "one", historyLimit: 10, picky: false, nodes: [] }),
+  spec: { selector: { matchLabels: labels }, revisionHistoryLimit: limit, template },
+  ...(collisions === 0
+    ? {}
+    : {
+        status: {
+          currentNumberScheduled: 0,
+          numberMisscheduled: 0,
+          desiredNumberScheduled: 0,
+          numberReady: 0,
+          collisionCount: collisions
+        }
+      })
+})
+
+const owned = { apiVersion: "apps/v1", kind: "DaemonSet", name: "log", uid: "uid-log", controller: true }
+
+interface Making {
+  readonly name: string
+  readonly image: string
+  readonly number: number
+  readonly isOrphan?: boolean
+  readonly isLabelled?: boolean
+}
+
+const revisionOf = ({ image, isLabelled = true, isOrphan = false, name, number }: Making): ControllerRevision => ({
+  metadata: {
+    name,
+    namespace: "ns",
+    uid: `uid-${name}`,
+    labels: { ...labels, ...(isLabelled ? { "controller-revision-hash": name } : {}) },
+    ...(isOrphan ? {} : { ownerReferences: [owned] })
+  },
+  revision: number,
+  data: { spec: { template: { $patch: "replace", ...Truth.templateOf(image, false) } } }
+})
+
+const podOf = (name: string, hash: string): Pod => ({
+  metadata: {
+    name,
+    namespace: "ns",
+    uid: name,
+    labels: { ...labels, "controller-revision-hash": hash },
+    ownerReferences: [owned]
+  }
+})
+
+const failure = (status: number, reason: string) =>
+  ApiError.fromStatus({
+    context: { verb: "create", path: "/" },
+    status,
+    body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason, code: status, message: reason }
+  })
+
+const isOfTemplate = ({ data }: ControllerRevision): boolean => JSON.stringify(data).includes('"image":"v1"')
+
+const hashOf = ({ metadata }: ControllerRevision | Pod): string | undefined =>
+  metadata.labels?.["controller-revision-hash"]
+
+/** A server, what the cache shows of it, and everything that was wrong at any time. */
+const stage = (world: World) => {
+  const sets = new Table<DaemonSet>([])
+  const revisions = new Table<ControllerRevision>(Indexes.both)
+  const pods = new Table<Pod>(Indexes.both)
+  const wrong: Array<string> = []
+  let writes = 0
+  sets.put(setOf(world, world.counted))
+  sets.show(Infinity)
+  if (world.unknown > 0) sets.put(setOf(world, world.counted + world.unknown))
+  const live = () => sets.get("ns/log") as DaemonSet
+  const nextName = `log-${Hash.template(template, world.counted === 0 ? undefined : world.counted)}`
+  const made = world.revisions.map((facts, i) => [revisionOf({ ...facts, name: `log-r${i}` }), facts.isShown] as const)
+  const holder = { name: nextName, image: world.holder === "its own" ? "v1" : "v9", number: 1 }
+  const all = [...made, ...(world.holder === "nobody" ? [] : [[revisionOf(holder), world.isHolderShown] as const])]
+  for (const [revision, isShown] of all) if (isShown) revisions.put(revision)
+  revisions.show(Infinity)
+  for (const [revision, isShown] of all) if (!isShown) revisions.put(revision)
+  for (const [i, facts] of world.revisions.entries())
+    for (let j = 0; j < facts.pods; j++) pods.put(podOf(`p${i}${j}`, `log-r${i}`))
+  pods.show(Infinity)
+
+  const write = <A>(act: () => A | ApiError.ApiError): Effect.Effect<A, ApiError.ApiError> =>
+    Effect.suspend(() => {
+      writes++
+      const done = act()
+      return ApiError.isApiError(done) ? Effect.fail(done) : Effect.succeed(done)
+    })
+  const found = (name: string): ControllerRevision | ApiError.ApiError =>
+    revisions.get(`ns/${name}`) ?? failure(404, "NotFound")
+  const ports = {
+    sets: sets.store,
+    revisions: revisions.store,
+    pods: pods.store,
+    live: () => Effect.sync(live),
+    updateStatus: (set: DaemonSet) =>
+      write(() => {
+        const [before, after] = [live().status?.collisionCount ?? 0, set.status?.collisionCount ?? 0]
+        const name = `log-${Hash.template(template, before === 0 ? undefined : before)}`
+        const there = revisions.get(`ns/${name}`)
+        if (after !== before + 1 || there === undefined || isOfTemplate(there)) wrong.push("no collision was there")
+        return sets.put(set)
+      }),
+    liveRevision: (_: DaemonSet, name: string) =>
+      Effect.suspend(() => {
+        const there = found(name)
+        return ApiError.isApiError(there) ? Effect.fail(there) : Effect.succeed(there)
+      }),
+    createRevision: (draft: ControllerRevision) =>
+      write(() => {
+        const { name } = draft.metadata
+        if (revisions.get(`ns/${name}`) !== undefined) return failure(409, "AlreadyExists")
+        return revisions.put({ ...draft, metadata: { ...draft.metadata, uid: `uid-${name}` } })
+      }),
+    updateRevision: (revision: ControllerRevision) =>
+      write(() => {
+        const there = found(revision.metadata.name)
+        if (ApiError.isApiError(there)) return there
+        return there.metadata.resourceVersion === revision.metadata.resourceVersion
+          ? revisions.put(revision)
+          : failure(409, "Conflict")
+      }),
+    patchRevision: (revision: ControllerRevision) =>
+      write(() => {
+        const there = found(revision.metadata.name)
+        if (ApiError.isApiError(there)) return there
+        return revisions.put({ ...there, metadata: { ...there.metadata, ownerReferences: [owned] } })
+      }),
+    removeRevision: (revision: ControllerRevision) =>
+      write(() => {
+        const there = found(revision.metadata.name)
+        if (ApiError.isApiError(there)) return there
+        const { name } = there.metadata
+        if (pods.all().some((pod) => hashOf(pod) === name)) wrong.push(`${name} is deleted, and pods are of it`)
+        return revisions.remove(there)
+      }),
+    patch: (pod: Pod, { body }: { readonly body: unknown }) =>
+      write(() => {
+        const { labels: more } = (body as { readonly metadata: { readonly labels: Record<string, string> } }).metadata
+        return pods.put({ ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...more } } })
+      })
+  } as unknown as Ports
+  return { sets, revisions, pods, ports, wrong, live, count: () => writes }
+}
+
+/** Syncs until one succeeds that was shown everything, and one more. */
+const play = (module: Module, world: World) =>
+  Effect.gen(function* () {
+    const { count, live, pods, ports, revisions, sets, wrong } = stage(world)
+    const round = Effect.gen(function* () {
+      const set = sets.store.get("ns/log") as DaemonSet
+      const done = yield* Effect.exit(module.bring(ports, set, pods.store.list()))
+      if (Exit.isSuccess(done)) yield* Effect.ignore(module.cleanUp(ports, set, done.value.old))
+      for (const table of [sets, revisions, pods]) table.show(Infinity)
+      return done
+    })
+    for (let i = 0; i < 8; i++) yield* round
+    const before = count()
+    const done = yield* round
+    if (count() !== before) wrong.push("it writes at rest")
+    if (Exit.isFailure(done)) return [...wrong, "it never succeeds"]
+    const all = revisions.all().filter(({ metadata }) => metadata.ownerReferences !== undefined)
+    const [current, ...others] = all.filter(isOfTemplate)
+    const old = all.filter((one) => !isOfTemplate(one))
+    if (current === undefined || others.length > 0) return [...wrong, "it has not just one revision"]
+    if (hashOf(current) === undefined || hashOf(current) !== done.value.hash) wrong.push("its hash is another")
+    if (old.some(({ revision }) => revision >= current.revision)) wrong.push("it is not the last")
+    if (old.some((one) => hashOf(one) === undefined)) wrong.push("an old one has no hash")
+    const used = new Set(pods.all().map(hashOf))
+    if (old.filter((one) => !used.has(hashOf(one))).length > world.limit) wrong.push("too many are kept")
+    if (done.value.old.length !== old.length) wrong.push("old ones are not told of")
+    for (const pod of pods.all())
+      if (!all.some((one) => hashOf(one) === hashOf(pod))) wrong.push("a pod is of no revision")
+    for (const [i, { image }] of world.revisions.entries())
+      for (const pod of pods.all())
+        if (image !== "v1" && pod.metadata.name.startsWith(`p${i}`) && hashOf(pod) !== `log-r${i}`)
+          wrong.push("a pod of an old template is said to be of the present one")
+    const collisions = (live().status?.collisionCount ?? 0) - world.counted - world.unknown
+    if (collisions > 0 && world.holder !== "another template") wrong.push("a collision that never was")
+    return wrong
+  })
+
+const law = (title: string, holds: (wrong: ReadonlyArray<string>) => boolean): Law<Module> => ({
+  title,
+  check: (module, options) =>
+    Arbitrary.checkEffect(
+      worlds,
+      (world) =>
+        Effect.flatMap(play(module, world), (wrong) => (holds(wrong) ? Effect.succeed(true) : Effect.fail(wrong))),
+      options
+    )
+})
+
+prove<Module>({
+  path: "controllers/daemonset/history.ts",
+  module: History,
+  laws: [
+    law("whatever the cache shows, it ends well, and nothing was wrong on the way", (wrong) => wrong.length === 0)
+  ],
+  mutants: [
+    {
+      title: "its own revision is a collision",
+      find: "if (History.isOf(holder, set.spec?.template)) return holder",
+      replace: ""
+    },
+    {
+      title: "any revision is its own",
+      find: "if (History.isOf(holder, set.spec?.template)) return holder",
+      replace: "if (holder !== undefined) return holder"
+    },
+    { title: "a collision is not counted", find: "(known ?? 0) + 1", replace: "(known ?? 0)" },
+    { title: "a collision is counted twice", find: "if (known !== counted) {", replace: "if (false) {" },
+    {
+      title: "names are the same after a collision",
+      find: "Hash.template(template, set.status?.collisionCount)",
+      replace: "Hash.template(template)"
+    },
+    {
+      title: "nobody is taken in",
+      find: '      ...ports.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")\n',
+      replace: ""
+    },
+    { title: "nobody is labelled", find: "History.hashOf(revision) === undefined\n", replace: "false\n" },
+    {
+      title: "pods of a duplicate stay behind",
+      find: "former !== hash && History.hashOf(pod) === former",
+      replace: "false"
+    },
+    { title: "pods of others are taken along", find: " && History.hashOf(pod) === former", replace: "" },
+    { title: "duplicates stay", find: "  yield* unlessGone(ports.removeRevision(duplicate))\n", replace: "" },
+    {
+      title: "a template that comes back keeps its number",
+      find: "if (history.current.revision !== history.number)",
+      replace: "if (false)"
+    },
+    { title: "revisions in use are deleted", find: "(hash) => used.has(hash)", replace: "() => used.has(undefined)" },
+    {
+      title: "nothing is cleaned up",
+      find: "History.excess(old, Spec.historyLimit(set)",
+      replace: "History.excess(old, 1000"
+    }
+  ]
+})
