@@ -16,7 +16,9 @@ import { Cache } from "../../src/layers/Cache.ts"
 import { EmbeddedCluster, type Options as EmbeddedClusterOptions } from "../../src/layers/EmbeddedCluster.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as KubeConfig from "../../src/layers/KubeConfig.ts"
 import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import { Transport } from "../../src/layers/Transport.ts"
 
 export interface Exited {
   readonly code: number | null
@@ -58,22 +60,7 @@ export class Stand extends Context.Service<
       Stand,
       Effect.gen(function* () {
         const { endpoint, kubeconfig } = yield* EmbeddedCluster
-        const client = yield* KubeClient
-        const home = yield* Effect.acquireRelease(
-          Effect.promise(() => mkdtemp(join(tmpdir(), "clients-"))),
-          (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-        )
-        const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
-        return Stand.of({
-          client,
-          server: endpoint.server,
-          start: (command, args, options = {}) =>
-            Effect.acquireRelease(
-              Effect.sync(() => launch(command, args, { ...base, ...options.env }, options.input)),
-              ({ stop }) => Effect.asVoid(stop)
-            ),
-          namespace: (name) => Effect.as(Effect.orDie(client.create(Namespace, { metadata: { name } })), name)
-        })
+        return yield* make(yield* KubeClient, endpoint.server, kubeconfig)
       })
     ).pipe(
       Layer.provide(Nodes.layer()),
@@ -85,8 +72,35 @@ export class Stand extends Context.Service<
       Layer.orDie
     )
 
+  /** On whatever server a kubeconfig leads to; nothing is simulated for it. */
+  static readonly at = (kubeconfig: string) =>
+    Effect.gen(function* () {
+      const endpoint = yield* Effect.orDie(KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))
+      const transport = Layer.succeed(Transport, yield* HttpTransport.make(endpoint))
+      const services = yield* Layer.build(Layer.fresh(Layer.provide(KubeClient.layer, transport)))
+      return yield* make(Context.get(services, KubeClient), endpoint.server, kubeconfig)
+    })
+
   static readonly layer: Layer.Layer<Stand> = Stand.layerOf({})
 }
+
+const make = Effect.fnUntraced(function* (client: KubeClient["Service"], server: string, kubeconfig: string) {
+  const home = yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "clients-"))),
+    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+  )
+  const base = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: home, KUBECONFIG: kubeconfig }
+  return Stand.of({
+    client,
+    server,
+    start: (command, args, options = {}) =>
+      Effect.acquireRelease(
+        Effect.sync(() => launch(command, args, { ...base, ...options.env }, options.input)),
+        ({ stop }) => Effect.asVoid(stop)
+      ),
+    namespace: (name) => Effect.as(Effect.orDie(client.create(Namespace, { metadata: { name } })), name)
+  })
+})
 
 const launch = (
   command: string,

@@ -6,73 +6,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { execFile } from "node:child_process"
-import { tmpdir } from "node:os"
-import * as envtest from "../support/envtest.ts"
-import * as Process from "../support/process.ts"
-import * as Kubeconfigs from "./kubeconfigs.ts"
+import * as Kubectl from "../clients/kubectl.ts"
+import * as Stage from "./kubectl/stage.ts"
 
-const assets = envtest.assets()
-const installed = Process.has("kubectl")
-if (!installed) process.stderr.write("rollouts skipped: there is no kubectl on PATH\n")
-else if ("missing" in assets) process.stderr.write(`rollouts on a real API server skipped: ${assets.missing}\n`)
+if (!Kubectl.isInstalled) process.stderr.write(`rollouts ${Kubectl.reason}\n`)
+else if (Stage.missing !== undefined) process.stderr.write(`rollouts on a real API server skipped: ${Stage.missing}\n`)
 
-const loops = "deployment,replicaset,replicationcontroller,garbagecollector,namespace,serviceaccount"
-
-/** Where the kubeconfig is. */
-type Stage = Effect.Effect<string, never, Scope.Scope>
-
-const embedded: Stage = Effect.gen(function* () {
-  const program = yield* Process.start(["--cluster=embedded"])
-  const [, path = ""] = yield* program.says(/^kubectl --kubeconfig (\S+) /m)
-  return path
-})
-
-const real: Stage = Effect.gen(function* () {
-  const server = yield* envtest.start("folder" in assets ? assets.folder : "")
-  const file = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token: server.token } })
-  const machines = yield* Process.start(["nodes", "--kubeconfig", file, "--count", "3"])
-  yield* machines.says(/3 simulated nodes are ready/)
-  const program = yield* Process.start(["--kubeconfig", file, "--leader-elect=false", `--controllers=${loops}`])
-  yield* program.says(/Starting Controller.*deployment/)
-  return file
-})
-
-interface Answer {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const kubectl = Effect.fnUntraced(function* (kubeconfig: string) {
-  const home = yield* Process.folder
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: tmpdir(), KUBECONFIG: kubeconfig }
-  const run = (line: string) =>
-    Effect.promise(
-      () =>
-        new Promise<Answer>((resolve) => {
-          execFile("kubectl", ["-n", "story", ...line.split(" ")], { env }, (error, stdout, stderr) =>
-            resolve({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : 1, stdout, stderr })
-          )
-        })
-    )
-  const ok = (line: string) =>
-    Effect.map(run(line), ({ code, stderr, stdout }) => {
-      assert.strictEqual(code, 0, `kubectl ${line}:\n${stdout}${stderr}`)
-      return stdout
-    })
-  const field = (path: string) => ok(`get deployment web -o jsonpath={${path}}`)
-  return { run, ok, field }
-})
+const loops = ["deployment", "replicaset", "replicationcontroller", "garbagecollector", "namespace", "serviceaccount"]
 
 /** Revisions as `rollout history` lists them. */
 const revisionsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^(\d+) /gm)].map(([, number = ""]) => number)
 
-const story = (stage: Stage) =>
+const story = (stage: Effect.Effect<Stage.Stage, never, Scope.Scope>) =>
   Effect.gen(function* () {
-    const { field, ok, run } = yield* kubectl(yield* stage)
-    yield* ok("create namespace story")
+    const { ok, run } = yield* Stage.kubectl(yield* stage, "story")
+    const field = (path: string) => ok(`get deployment web -o jsonpath={${path}}`)
     const rolledOut = Effect.gen(function* () {
       assert.match(yield* ok("rollout status deployment/web --timeout=60s"), /successfully rolled out/)
     })
@@ -128,7 +77,7 @@ const story = (stage: Stage) =>
     yield* ok("delete namespace story --timeout=60s")
   }).pipe(Effect.scoped)
 
-describe.skipIf(!installed).concurrent("kubectl rolls a Deployment out and back", () => {
-  it.live("on the embedded cluster", () => story(embedded), 180_000)
-  it.live.skipIf("missing" in assets)("on a real API server", () => story(real), 180_000)
+describe.skipIf(!Kubectl.isInstalled).concurrent("kubectl rolls a Deployment out and back", () => {
+  it.live("on the embedded cluster", () => story(Stage.embedded()), 180_000)
+  it.live.skipIf(Stage.missing !== undefined)("on a real API server", () => story(Stage.real(loops)), 180_000)
 })

@@ -1,0 +1,104 @@
+/** Nodes as operators meet them: cordoned, drained, tainted - and one that nobody hears of any more, whose pods are made elsewhere. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Kubectl from "../../clients/kubectl.ts"
+import { eventually, type Story } from "./stage.ts"
+
+/** Simulated machines renew their leases every ten seconds. */
+export const patience = ["--node-monitor-period=1s", "--node-monitor-grace-period=15s", "--node-eviction-rate=10"]
+
+const lost = { apiVersion: "v1", kind: "Node", metadata: { name: "lost" }, spec: { unschedulable: true } }
+/** What a kubelet reports: it is the moment that tells one heartbeat from the last. */
+const heartbeat = Effect.sync(() => {
+  const lastHeartbeatTime = new Date().toISOString().replace(/\.\d+/, "")
+  return JSON.stringify({
+    status: { conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", lastHeartbeatTime }] }
+  })
+})
+
+/** It leaves a node after a second, not after five minutes. */
+const hasty = ["not-ready", "unreachable"].map((key) => ({
+  key: `node.kubernetes.io/${key}`,
+  operator: "Exists",
+  effect: "NoExecute",
+  tolerationSeconds: 1
+}))
+
+export const nodes: Story = Effect.fnUntraced(function* ({ ok, run, send }, server) {
+  yield* send("create", lost)
+  yield* ok(["patch", "node", "lost", "--subresource=status", "-p", yield* heartbeat])
+
+  yield* ok("create deployment web --image=example.test/web:1 --replicas=2")
+  yield* ok([
+    "patch",
+    "deployment",
+    "web",
+    "-p",
+    JSON.stringify({ spec: { template: { spec: { tolerations: hasty, terminationGracePeriodSeconds: 0 } } } })
+  ])
+  yield* ok("rollout status deployment/web --timeout=60s")
+  const nodeOf = ok("get pods -l app=web -o jsonpath={.items[0].spec.nodeName}")
+  const node = yield* nodeOf
+  assert.strictEqual(yield* ok(`cordon ${node}`), `node/${node} cordoned\n`)
+  assert.match(
+    yield* ok(`drain ${node} --ignore-daemonsets --force --timeout=60s`),
+    new RegExp(`^node/${node} (drained|evicted)$`, "m")
+  )
+  yield* ok("rollout status deployment/web --timeout=60s")
+  const path = "jsonpath={.items[*].spec.nodeName}"
+  assert.notInclude((yield* ok(`get pods -l app=web -o ${path}`)).split(" "), node)
+  yield* ok(`uncordon ${node}`)
+
+  // A taint of the operator's own, with pods on it that do not tolerate it.
+  const other = yield* nodeOf
+  yield* ok(`taint node ${other} broken=yes:NoExecute`)
+  yield* eventually(
+    "no pod is left on the tainted node",
+    Effect.map(ok(`get pods -l app=web -o ${path}`), (text) => !text.split(" ").includes(other))
+  )
+  yield* ok(`taint node ${other} broken-`)
+  yield* ok("rollout status deployment/web --timeout=60s")
+
+  // One pod by hand on the machine that has died: there is no kubelet to start it or to let it go.
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "stranded" },
+    spec: { nodeName: "lost", tolerations: hasty, containers: [{ name: "main", image: "example.test/main:1" }] }
+  }
+  yield* send("create", pod)
+  yield* ok("wait node/lost --for=condition=Ready=Unknown --timeout=90s")
+  assert.match(
+    yield* ok("describe node lost"),
+    /Ready +Unknown +.* NodeStatusUnknown +Kubelet stopped posting node status\.\n/
+  )
+  const [row] = Kubectl.table(yield* ok("get node lost"))
+  assert.match(row?.["STATUS"] ?? "", /^NotReady/)
+  const keys = "jsonpath={.spec.taints[*].effect}"
+  yield* eventually(
+    "the lost node is tainted",
+    Effect.map(ok(`get node lost -o ${keys}`), (text) => text.includes("NoExecute"))
+  )
+  yield* ok("wait pod/stranded --for=jsonpath={.metadata.deletionTimestamp} --timeout=60s")
+  assert.match(
+    yield* ok("describe node lost"),
+    /Normal +NodeNotReady +\S+ +node-controller +Node lost status is now: NodeNotReady\n/
+  )
+  assert.match(
+    yield* ok("get events"),
+    /TaintManagerEviction +pod\/stranded +Marking for deletion Pod nodes\/stranded\n/
+  )
+  if (server === "present") {
+    const why = 'jsonpath={.status.conditions[?(@.type=="DisruptionTarget")].reason}'
+    assert.strictEqual(yield* ok(`get pod stranded -o ${why}`), "DeletionByTaintManager")
+  }
+  // It comes back: the taints go, and what has not left may stay.
+  yield* ok(["patch", "node", "lost", "--subresource=status", "-p", yield* heartbeat])
+  yield* eventually(
+    "the node that came back is not tainted",
+    Effect.map(ok(`get node lost -o ${keys}`), (text) => !text.includes("NoExecute"))
+  )
+  yield* ok("delete pod stranded --force --grace-period=0")
+  yield* ok("delete node lost")
+  assert.strictEqual((yield* run("get node lost")).code, 1)
+})

@@ -1,0 +1,77 @@
+/**
+ * Where stories are told with kubectl: the embedded cluster, where one process is everything, and a real kube-apiserver, where the loops and the
+ * machines are two ordinary clients of it. A story gets kubectl in a namespace of its own, and is told what the server does not know.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import * as Kubectl from "../../clients/kubectl.ts"
+import { Stand } from "../../clients/stand.ts"
+import * as envtest from "../../support/envtest.ts"
+import * as Process from "../../support/process.ts"
+import * as Kubeconfigs from "../kubeconfigs.ts"
+
+/** On an old server the fields and kinds that it does not store are left out of a story. */
+export type Server = "present" | "1.20"
+
+export interface Stage {
+  /** Its path. */
+  readonly kubeconfig: string
+  readonly server: Server
+}
+
+export type Story = (kubectl: Kubectl.Kubectl, server: Server) => Effect.Effect<void, unknown, Scope.Scope>
+
+/** One process: server, machines, and every loop that is on there by default. */
+export const embedded = Effect.fnUntraced(function* (more: ReadonlyArray<string> = []) {
+  const program = yield* Process.start(["--cluster=embedded", ...more])
+  const [, kubeconfig = ""] = yield* program.says(/^kubectl --kubeconfig (\S+) /m)
+  return { kubeconfig, server: "present" } satisfies Stage
+})
+
+const assets = envtest.assets()
+
+/** Why there is no real server; undefined where there is one. */
+export const missing = "missing" in assets ? assets.missing : undefined
+
+/** The chosen loops on a real server with three machines. */
+export const real = Effect.fnUntraced(function* (loops: ReadonlyArray<string>, more: ReadonlyArray<string> = []) {
+  const server = yield* envtest.start("folder" in assets ? assets.folder : "")
+  const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca: server.ca, user: { token: server.token } })
+  const authority = join(yield* Process.folder, "ca.crt")
+  yield* Effect.promise(() => writeFile(authority, server.ca))
+  const machines = yield* Process.start(["nodes", "--kubeconfig", kubeconfig, "--count", "3"])
+  yield* machines.says(/3 simulated nodes are ready/)
+  const program = yield* Process.start([
+    "--kubeconfig",
+    kubeconfig,
+    "--leader-elect=false",
+    `--controllers=${loops.join(",")}`,
+    `--service-account-private-key-file=${server.tokenKey}`,
+    `--root-ca-file=${authority}`,
+    ...more
+  ])
+  yield* program.says(/Starting Controller.*deployment/)
+  return { kubeconfig, server: "1.20" } satisfies Stage
+})
+
+/** kubectl in a new namespace of the stage. */
+export const kubectl = Effect.fnUntraced(function* ({ kubeconfig }: Stage, namespace: string) {
+  return yield* Kubectl.make(namespace).pipe(Effect.provideService(Stand, yield* Stand.at(kubeconfig)))
+})
+
+/** Tells one story after another: some of them change nodes, which all have in common. */
+export const tell = Effect.fnUntraced(function* (stage: Stage, stories: Readonly<Record<string, Story>>) {
+  for (const [name, story] of Object.entries(stories)) {
+    yield* Effect.scoped(Effect.flatMap(kubectl(stage, name), (one) => story(one, stage.server)))
+  }
+})
+
+/** Asks again until it is so: of lists and of what is not there kubectl has no way to wait. */
+export const eventually = <E, R>(what: string, ask: Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function* () {
+    while (!(yield* ask)) yield* Effect.sleep(50)
+  }).pipe(
+    Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error(`it was never so: ${what}`)) })
+  )

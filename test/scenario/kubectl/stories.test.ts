@@ -1,0 +1,51 @@
+/**
+ * What users and operators do to Jobs, daemons, Services, nodes and tokens, with kubectl and the program as processes, from create to delete:
+ * once on the embedded cluster and once on a real kube-apiserver. Needs kubectl; the second also `KUBEBUILDER_ASSETS`.
+ */
+import { describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Kubectl from "../../clients/kubectl.ts"
+import { daemons } from "./daemons.ts"
+import { jobs } from "./jobs.ts"
+import { nodes, patience } from "./nodes.ts"
+import { services } from "./services.ts"
+import * as Stage from "./stage.ts"
+import { tokens } from "./tokens.ts"
+
+if (!Kubectl.isInstalled) process.stderr.write(`stories ${Kubectl.reason}\n`)
+else if (Stage.missing !== undefined) process.stderr.write(`stories on a real API server skipped: ${Stage.missing}\n`)
+else
+  process.stderr.write(
+    "skipped in stories on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices and the condition DisruptionTarget, which it does not store\n"
+  )
+
+const loops = [
+  "deployment",
+  "replicaset",
+  "daemonset",
+  "job",
+  "garbagecollector",
+  "namespace",
+  "serviceaccount",
+  "serviceaccount-token",
+  "root-ca-cert-publisher",
+  "endpoint",
+  "nodelifecycle",
+  "taint-eviction"
+]
+
+const stories = { jobs, services, tokens, daemons, nodes }
+
+describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, Services, nodes and tokens", () => {
+  it.live(
+    "do on the embedded cluster what they promise",
+    () => Effect.scoped(Effect.flatMap(Stage.embedded(patience), (stage) => Stage.tell(stage, stories))),
+    240_000
+  )
+
+  it.live.skipIf(Stage.missing !== undefined)(
+    "do on a real API server what they promise",
+    () => Effect.scoped(Effect.flatMap(Stage.real(loops, patience), (stage) => Stage.tell(stage, stories))),
+    240_000
+  )
+})
