@@ -7,9 +7,9 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
+import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import { Cache } from "../layers/Cache.ts"
 import type { Descriptor } from "../layers/Controller.ts"
@@ -22,6 +22,7 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { type EventSink, Recorder } from "../layers/Recorder.ts"
 import * as Shutdown from "../layers/Shutdown.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
+import type { Delta } from "../streams/Delta.ts"
 import * as KeyedQueue from "../streams/KeyedQueue.ts"
 import * as LoopMetrics from "../streams/loopMetrics.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
@@ -31,8 +32,9 @@ import * as AttemptToOrphan from "./garbagecollector/attemptToOrphan.ts"
 import * as Dot from "./garbagecollector/dot.ts"
 import * as Graph from "./garbagecollector/graph.ts"
 import * as Identity from "./garbagecollector/Identity.ts"
-import * as Monitors from "./garbagecollector/monitors.ts"
 import * as Objects from "./garbagecollector/Objects.ts"
+import * as Following from "./kinds/following.ts"
+import * as Monitors from "./kinds/monitors.ts"
 
 export interface Options {
   /** Workers of each of the two queues; 20 unless said otherwise. */
@@ -61,8 +63,12 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
 /** Source: garbagecollector absentOwnerCache. */
 const absentOwnersKept = 500
 
-/** Between two looks at what the server serves. Source: garbagecollector discovery sync period. */
-const refreshInterval = "30 seconds"
+/** Source: garbagecollector GetDeletableResources, DefaultIgnoredResources: nothing refers to events. */
+const wanted: Monitors.Wanted = {
+  verbs: ["delete", "list", "watch"],
+  ignored: ["events", "events.events.k8s.io"],
+  scope: "Any"
+}
 
 const layer = (options: Options) =>
   Layer.effectDiscard(
@@ -81,7 +87,14 @@ const layer = (options: Options) =>
         contentType: "text/vnd.graphviz; charset=utf-8",
         read: (query) => Effect.sync(() => Dot.render(books.graph, query.getAll("uid")))
       })
-      const monitors = yield* Monitors.make({ cache: yield* Cache, discovery: yield* Discovery, tell: books.tell })
+      const monitors = yield* Monitors.make({
+        cache: yield* Cache,
+        discovery: yield* Discovery,
+        wanted,
+        listener: (resource) => (deltas) => books.tell(deltas.map(eventOf(resource))),
+        onStopped: (resource) =>
+          books.tell([{ _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }])
+      })
       const drain = yield* Shutdown.enlist({
         name,
         metrics,
@@ -92,9 +105,9 @@ const layer = (options: Options) =>
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {
-          yield* firstSync(monitors)
+          yield* Following.first(monitors, "nothing is collected yet")
           yield* books.begin
-          yield* Effect.all([...work, Effect.repeat(refresh(monitors), Schedule.spaced(refreshInterval))], {
+          yield* Effect.all([...work, Following.forever(monitors)], {
             concurrency: "unbounded",
             discard: true
           })
@@ -104,6 +117,16 @@ const layer = (options: Options) =>
       yield* Effect.addFinalizer(drain)
     }).pipe(Effect.annotateLogs({ controller: name }))
   )
+
+const eventOf = (resource: Resource.Any) => {
+  const apiVersion = Resource.apiVersion(resource)
+  return (delta: Delta<KubeObject>): Graph.Event => {
+    const identity = Identity.of(apiVersion, resource.kind, delta.object)
+    return delta._tag === "Deleted"
+      ? { _tag: "Deleted", uid: identity.uid, watched: !delta.stateUnknown }
+      : { _tag: "Observed", identity, metadata: delta.object.metadata }
+  }
+}
 
 const queue = (name: string, metrics: LoopMetrics.LoopMetrics) =>
   KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 }, metrics })
@@ -229,28 +252,3 @@ const isWaiting = (cause: CollectError["cause"], attempt: number): boolean => {
       return false
   }
 }
-
-/** A failed refresh leaves everything as it is. */
-const refresh = (monitors: Monitors.Monitors) =>
-  Effect.matchEffect(monitors.refresh, {
-    onFailure: (error) => Effect.logWarning(`Discovery failed, the same kinds are watched on: ${error.message}`),
-    onSuccess: tellUnsynced
-  })
-
-/** Until the server has listed something, and that has been read or been waited for long enough. */
-const firstSync = (monitors: Monitors.Monitors): Effect.Effect<void> =>
-  monitors.refresh.pipe(
-    Effect.tapError((error) => Effect.logWarning(`Discovery failed, nothing is collected yet: ${error.message}`)),
-    Effect.tap(tellUnsynced),
-    Effect.filterOrFail(() => monitors.count() > 0),
-    Effect.retry(Schedule.min([Schedule.exponential("1 second"), Schedule.spaced(refreshInterval)])),
-    Effect.orDie,
-    Effect.asVoid
-  )
-
-const tellUnsynced = (kinds: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
-  kinds.length === 0
-    ? Effect.void
-    : Effect.logWarning(
-        `Not all kinds could be read in time, going on without: ${kinds.map(Resource.qualifiedName).join(", ")}`
-      )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Monitors from "../../../src/controllers/garbagecollector/monitors.ts"
+import * as Monitors from "../../../src/controllers/kinds/monitors.ts"
 import type { Listing } from "../../../src/layers/Discovery.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 
@@ -30,8 +30,15 @@ const listing = (resources: Listing["resources"], ...failed: ReadonlyArray<reado
   }))
 })
 
+const wanted: Monitors.Wanted = {
+  verbs: ["delete", "list", "watch"],
+  ignored: ["events", "events.events.k8s.io"],
+  scope: "Any"
+}
+
 const planned = (running: ReadonlyArray<string>, from: Listing) => {
   const { start, stop } = Monitors.plan(
+    wanted,
     running.map((id) => resource(id)),
     from
   )
@@ -49,6 +56,15 @@ describe("which kinds are watched", () => {
       resource("v1/bindings", ["create"])
     ])
     assert.deepStrictEqual(planned([], from), { start: ["v1/pods", "shop.example/v1/events"], stop: [] })
+  })
+
+  it("those that live in namespaces, where only they are wanted", () => {
+    const from = listing([resource("v1/pods"), { ...resource("v1/nodes"), scope: "Cluster" }])
+    const found = Monitors.watchable({ ...wanted, scope: "Namespaced" }, from)
+    assert.deepStrictEqual(
+      found.map(({ id }) => id),
+      ["v1/pods"]
+    )
   })
 
   it("new ones are started, and those that are gone are stopped", () => {

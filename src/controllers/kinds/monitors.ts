@@ -1,8 +1,8 @@
 /**
- * Which kinds are watched: every one that can be listed, watched and deleted, of the version the server prefers, except events,
- * which nothing refers to. What is watched follows discovery: new kinds are started, those that are gone are stopped, those of
- * groups that could not be asked stay. Where a full informer of the kind runs already, it is shared: its objects have the same
- * metadata, and a second watch would cost the server and this process twice.
+ * Which kinds are watched by a controller that learns them from discovery: every one with the verbs it needs, of the version the server
+ * prefers. What is watched follows discovery: new kinds are started, those that are gone are stopped, those of groups that could
+ * not be asked stay. Where a full informer of the kind runs already, it is shared: its objects have the same metadata, and a
+ * second watch would cost the server and this process twice.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,20 +10,25 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Resource from "../../kube/Resource.ts"
-import type { Cache, Informer } from "../../layers/Cache.ts"
+import type { Cache, Informer, Listener } from "../../layers/Cache.ts"
 import type { Discovery, Listing } from "../../layers/Discovery.ts"
-import type { Delta } from "../../streams/Delta.ts"
-import type * as Graph from "./graph.ts"
-import * as Identity from "./Identity.ts"
 
-const needed = ["delete", "list", "watch"]
+/** Which kinds are wanted of those that the server has. */
+export interface Wanted {
+  /** What can be done with them: `list` and `watch` among others. */
+  readonly verbs: ReadonlyArray<string>
+  /** Qualified names of those that are not wanted all the same. */
+  readonly ignored: ReadonlyArray<string>
+  /** Those that live in namespaces, or all. */
+  readonly scope: Resource.Scope | "Any"
+}
 
-/** Source: garbagecollector DefaultIgnoredResources. */
-const ignored = ["events", "events.events.k8s.io"]
-
-export const watchable = ({ resources }: Listing): ReadonlyArray<Resource.Any> =>
+export const watchable = ({ ignored, scope, verbs }: Wanted, { resources }: Listing): ReadonlyArray<Resource.Any> =>
   resources.filter(
-    (one) => needed.every((verb) => one.verbs.includes(verb)) && !ignored.includes(Resource.qualifiedName(one))
+    (one) =>
+      verbs.every((verb) => one.verbs.includes(verb)) &&
+      (scope === "Any" || one.scope === scope) &&
+      !ignored.includes(Resource.qualifiedName(one))
   )
 
 export interface Plan {
@@ -32,17 +37,17 @@ export interface Plan {
 }
 
 /** What to start and stop. A server that lists nothing at all is not believed. */
-export const plan = (running: ReadonlyArray<Resource.Any>, listing: Listing): Plan => {
-  const listed = watchable(listing)
+export const plan = (wanted: Wanted, running: ReadonlyArray<Resource.Any>, listing: Listing): Plan => {
+  const listed = watchable(wanted, listing)
   if (listed.length === 0) return { start: [], stop: [] }
   const kept = running.filter((one) =>
     listing.failed.some((of) => of.group === one.group && of.version === one.version)
   )
   // A version that could not be asked is still the one that is watched, although another one is listed for now.
-  const wanted = listed.filter((one) => !kept.some((other) => isSameKind(one, other)))
+  const chosen = listed.filter((one) => !kept.some((other) => isSameKind(one, other)))
   return {
-    start: wanted.filter((one) => !running.some(({ id }) => id === one.id)),
-    stop: running.filter((one) => !kept.includes(one) && !wanted.some(({ id }) => id === one.id))
+    start: chosen.filter((one) => !running.some(({ id }) => id === one.id)),
+    stop: running.filter((one) => !kept.includes(one) && !chosen.some(({ id }) => id === one.id))
   }
 }
 
@@ -67,23 +72,38 @@ export interface Monitors {
 /** How long a refresh waits for new monitors. Source: garbagecollector initialSyncTimeout. */
 const patience = Duration.seconds(30)
 
-export const make = (options: {
+/** Whoever wants the kinds, and what happens to their objects. Everything is called in the informers' turns and must not block. */
+export interface Options {
   readonly cache: Cache["Service"]
   readonly discovery: Discovery["Service"]
-  /** Called in the informers' fibers; must not block. */
-  readonly tell: (events: ReadonlyArray<Graph.Event>) => void
-}): Effect.Effect<Monitors, never, Scope.Scope> =>
+  readonly wanted: Wanted
+  /** Whether more than metadata is needed of a kind. Never unless said otherwise. */
+  readonly isWhole?: ((resource: Resource.Any) => boolean) | undefined
+  /** Told of the objects of a kind: those that are there first of all. */
+  readonly listener: (resource: Resource.Any) => Listener<KubeObject>
+  /** A kind has been read for the first time. */
+  readonly onSynced?: ((informer: Informer<KubeObject>) => void) | undefined
+  /** A kind is not watched any more, or not in that version. */
+  readonly onStopped: (resource: Resource.Any) => void
+}
+
+export const make = (options: Options): Effect.Effect<Monitors, never, Scope.Scope> =>
   Effect.map(Effect.scope, (parent) => {
-    const { cache, discovery, tell } = options
+    const { discovery, isWhole, listener, onStopped, onSynced, wanted } = options
     /** By id of the full resource. */
     const running = new Map<string, Monitor>()
 
     const start = Effect.fnUntraced(function* (resource: Resource.Any) {
       const scope = yield* Scope.fork(parent)
-      const informer = yield* Scope.provide(cheapest(cache, resource), scope)
+      const subscribed = isWhole?.(resource) === true ? options.cache.subscribe(resource) : cheapest(options, resource)
+      const informer = yield* Scope.provide(subscribed, scope)
       running.set(resource.id, { resource, informer, scope })
-      const listener = (deltas: ReadonlyArray<Delta<KubeObject>>) => tell(deltas.map(eventOf(resource)))
-      yield* Scope.provide(informer.onDeltas(listener), scope)
+      yield* Scope.provide(informer.onDeltas(listener(resource)), scope)
+      if (onSynced !== undefined)
+        yield* Effect.forkIn(
+          Effect.andThen(informer.synced, () => Effect.sync(() => onSynced(informer))),
+          scope
+        )
     })
 
     /** A kind that goes on in another version is watched in the old one until the new one has been read. */
@@ -96,12 +116,13 @@ export const make = (options: {
       if (successor?.informer.store.synced === false) return
       running.delete(resource.id)
       yield* Scope.close(monitor.scope, Exit.void)
-      tell([{ _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }])
+      onStopped(resource)
     })
 
     const refresh = Effect.gen(function* () {
       const listing = yield* discovery.resources
       const found = plan(
+        wanted,
         Array.from(running.values(), ({ resource }) => resource),
         listing
       )
@@ -118,20 +139,10 @@ export const make = (options: {
   })
 
 /** The full informer if somebody keeps one, else one of metadata only. */
-const cheapest = (cache: Cache["Service"], resource: Resource.Any) =>
+const cheapest = ({ cache }: Options, resource: Resource.Any) =>
   Effect.flatMap(cache.status, (informers) => {
     const isShared = informers.some(
       ({ id, selection, subscribers }) => id === resource.id && subscribers > 0 && Object.keys(selection).length === 0
     )
     return cache.subscribe<KubeObject>(isShared ? resource : Resource.metadataOnly(resource))
   })
-
-const eventOf = (resource: Resource.Any) => {
-  const apiVersion = Resource.apiVersion(resource)
-  return (delta: Delta<KubeObject>): Graph.Event => {
-    const identity = Identity.of(apiVersion, resource.kind, delta.object)
-    return delta._tag === "Deleted"
-      ? { _tag: "Deleted", uid: identity.uid, watched: !delta.stateUnknown }
-      : { _tag: "Observed", identity, metadata: delta.object.metadata }
-  }
-}
