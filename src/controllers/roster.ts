@@ -16,6 +16,7 @@ import type { Run } from "../layers/Schedules.ts"
 import * as CloudNodeLifecycle from "./CloudNodeLifecycle.ts"
 import * as DaemonSet from "./DaemonSet.ts"
 import * as Deployment from "./Deployment.ts"
+import * as Disruption from "./Disruption.ts"
 import * as EcsBinding from "./EcsBinding.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as EndpointSlice from "./EndpointSlice.ts"
@@ -195,6 +196,13 @@ export const roster = (
     account: "node-controller",
     aliases: ["taint-eviction-controller"],
     summary: "deletes the pods that do not tolerate their node's taints, or not any longer"
+  },
+  {
+    ...core,
+    controller: Disruption.make(),
+    account: "disruption-controller",
+    aliases: ["disruption-controller"],
+    summary: "says of each disruption budget how many of its pods may be evicted now"
   },
   {
     ...core,

@@ -1,0 +1,72 @@
+/**
+ * disruption: says of each PodDisruptionBudget how many of its pods may be let go now, for whoever evicts pods to count down. What a look at a budget
+ * comes to is decided in `disruption/`; here is what it reads and may do. Source: spec G.9.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import * as Resource from "../kube/Resource.ts"
+import {
+  Deployment,
+  Pod,
+  PodDisruptionBudget,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet
+} from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import { Discovery } from "../layers/Discovery.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import * as Coverage from "./disruption/coverage.ts"
+import type { Ports } from "./disruption/ports.ts"
+import * as Sync from "./disruption/sync.ts"
+import * as Triggers from "./disruption/triggers.ts"
+import * as Scales from "./scale/scales.ts"
+import * as Indexes from "./workload/indexes.ts"
+
+export const make = () =>
+  Controller.stateful({
+    name: "disruption",
+    component: "controllermanager",
+    for: PodDisruptionBudget,
+    access: [
+      Access.read(PodDisruptionBudget),
+      Access.update(PodDisruptionBudget, "status"),
+      Access.read(Pod),
+      Access.patch(Pod, "status"),
+      Access.read(ReplicationController),
+      Access.read(ReplicaSet),
+      Access.read(Deployment),
+      Access.read(StatefulSet),
+      Access.get(Resource.anything, "scale"),
+      Access.record
+    ],
+    body: Effect.fnUntraced(function* ({ client, events, store }) {
+      const scales = Scales.make(yield* KubeClient, yield* Discovery)
+      const ports: Ports = {
+        budgets: store(PodDisruptionBudget),
+        pods: store(Pod),
+        replicationControllers: store(ReplicationController),
+        replicaSets: store(ReplicaSet),
+        deployments: store(Deployment),
+        statefulSets: store(StatefulSet),
+        scaleOf: scales.get,
+        updateStatus: (budget) => client.subresource("status").update(PodDisruptionBudget, budget),
+        patchPodStatus: ({ metadata }, patch) => client.subresource("status").patch(Pod, metadata, patch),
+        events
+      }
+      const books: Triggers.Books = { coverage: Coverage.make(), written: new Map() }
+      const sync = Sync.sync(ports, books)
+      const ofController = Triggers.controller(ports.pods, books)
+      return {
+        sources: [
+          Controller.watch(PodDisruptionBudget, Triggers.budget(ports.pods, books)),
+          Controller.watch(Pod, Triggers.pod(books), { indexes: [Indexes.byController] }),
+          Controller.watch(ReplicationController, ofController),
+          Controller.watch(ReplicaSet, ofController, { indexes: [Indexes.byController] }),
+          Controller.watch(Deployment, Triggers.deployment(ports.replicaSets, ports.pods, books)),
+          Controller.watch(StatefulSet, ofController)
+        ],
+        reconcile: ({ key }) => sync(key)
+      }
+    })
+  })

@@ -1,0 +1,131 @@
+/**
+ * What a budget's status should say: how many of its pods are healthy, how many have to be, and how many may go. Pure and total; written, it asks for
+ * nothing the next time. What the eviction endpoint noted in it is taken over, or dropped when it did not come about. Source: spec G.9.
+ */
+import * as Conditions from "../../kube/conditions.ts"
+import * as PodState from "../../kube/pod.ts"
+import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+
+/** Milliseconds within which a pod that was let go has to be seen going. Source: disruption DeletionTimeout. */
+export const deletionTimeout = 120_000
+
+export type Status = NonNullable<PodDisruptionBudget["status"]>
+
+export interface Gathered {
+  readonly budget: PodDisruptionBudget
+  /** Those that it selects. */
+  readonly pods: ReadonlyArray<Pod>
+  /** How many pods there should be. */
+  readonly expected: number
+  /** How many of them have to be healthy. */
+  readonly desired: number
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface Plan {
+  /** To be written; undefined if it says so already. */
+  readonly status: Status | undefined
+  /** Pods that were let go and did not. */
+  readonly expired: ReadonlyArray<Pod>
+  /** Milliseconds until time alone may change something. */
+  readonly recheck: number | undefined
+}
+
+type Disrupted = Readonly<Record<string, string>>
+
+interface Going {
+  /** Let go, and not seen going yet. */
+  readonly disrupted: Disrupted
+  readonly expired: ReadonlyArray<Pod>
+  readonly recheck: number | undefined
+}
+
+export const plan = (gathered: Gathered): Plan => {
+  const { budget, desired, expected, now, pods } = gathered
+  const { disrupted, expired, recheck } = goingOf(gathered)
+  const healthy = pods.filter(
+    (pod) =>
+      pod.metadata.deletionTimestamp === undefined &&
+      !Object.hasOwn(disrupted, pod.metadata.name) &&
+      PodState.isReady(pod)
+  ).length
+  // A budget without pods allows nothing: its first ones may come before anybody has counted them.
+  const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired)
+  const { generation } = budget.metadata
+  const status: Status = {
+    ...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    currentHealthy: healthy,
+    desiredHealthy: desired,
+    expectedPods: expected,
+    disruptionsAllowed: allowed,
+    conditions: verdict(budget, { status: allowed > 0, ...reasonOf(allowed) }, now)
+  }
+  return { status: isSame(budget.status, status) ? undefined : status, expired, recheck }
+}
+
+const goingOf = ({ budget, now, pods }: Gathered): Going => {
+  const noted: Disrupted = budget.status?.disruptedPods ?? {}
+  const disrupted: Record<string, string> = {}
+  const expired: Array<Pod> = []
+  let recheck: number | undefined
+  for (const pod of pods) {
+    const { deletionTimestamp, name } = pod.metadata
+    const at = Object.hasOwn(noted, name) ? noted[name] : undefined
+    if (at === undefined || deletionTimestamp !== undefined) continue
+    const left = (Time.parse(at) ?? -Infinity) + deletionTimeout - now
+    if (left <= 0) expired.push(pod)
+    else {
+      disrupted[name] = at
+      recheck = Math.min(recheck ?? left, left)
+    }
+  }
+  return { disrupted, expired, recheck }
+}
+
+const reasonOf = (allowed: number) => ({ reason: allowed > 0 ? "SufficientPods" : "InsufficientPods" })
+
+/** The status of a budget that could not be counted: nobody may go. Undefined if it says so already. */
+export const failSafe = (budget: PodDisruptionBudget, why: string, now: number): Status | undefined => {
+  const { status = empty } = budget
+  const claim = { status: false, reason: "SyncFailed", message: why, observedGeneration: status.observedGeneration }
+  const safe: Status = { ...status, disruptionsAllowed: 0, conditions: conditionsOf(status, claim, now) }
+  return budget.status !== undefined && isSame(status, safe) ? undefined : safe
+}
+
+const empty: Status = { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 }
+
+type Claim = Omit<Conditions.Claim, "type">
+
+const verdict = ({ metadata, status = empty }: PodDisruptionBudget, claim: Claim, now: number) =>
+  conditionsOf(status, { ...claim, observedGeneration: metadata.generation }, now)
+
+const conditionsOf = ({ conditions }: Status, claim: Claim, now: number): NonNullable<Status["conditions"]> => [
+  ...Conditions.set(conditions as Conditions.Conditions | undefined, { type: "DisruptionAllowed", ...claim }, now)
+]
+
+const count = (value: number | undefined): number => value ?? 0
+
+/** Whether the one says what the other does; conditions by all they say but when that began. */
+const isSame = (a: Status = empty, b: Status): boolean =>
+  count(a.currentHealthy) === b.currentHealthy &&
+  count(a.desiredHealthy) === b.desiredHealthy &&
+  count(a.expectedPods) === b.expectedPods &&
+  count(a.disruptionsAllowed) === b.disruptionsAllowed &&
+  count(a.observedGeneration) === count(b.observedGeneration) &&
+  isSameMap(a.disruptedPods, b.disruptedPods) &&
+  isSameList(a.conditions, b.conditions)
+
+const isSameMap = (a: Disrupted = {}, b: Disrupted = {}): boolean => {
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && Time.parse(a[name]) === Time.parse(b[name]))
+  )
+}
+
+/** `Conditions.set` gives back the conditions themselves where nothing is new. */
+const isSameList = (a: Status["conditions"] = [], b: Status["conditions"] = []): boolean =>
+  a.length === b.length && a.every((condition, i) => condition === b[i])

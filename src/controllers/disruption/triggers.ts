@@ -1,0 +1,110 @@
+/**
+ * Whom a change concerns. A pod asks for the budgets that select it, before or after, and only if it changed in something that they count; whatever
+ * controls pods asks for the budgets of those when its size changes. The loop's own writes of a status are known by their version, and ask for
+ * nothing. Triggers run after the stores have changed. Source: spec G.9.
+ */
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
+import * as PodState from "../../kube/pod.ts"
+import type { Deployment, Pod, PodDisruptionBudget, ReplicaSet } from "../../kube/resources.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import type { Readable } from "../../streams/Store.ts"
+import type * as Trigger from "../../streams/trigger.ts"
+import * as Indexes from "../workload/indexes.ts"
+import type { Coverage } from "./coverage.ts"
+import * as Keys from "./keys.ts"
+import * as Stale from "./stale.ts"
+
+/** What one term remembers. */
+export interface Books {
+  readonly coverage: Coverage
+  /** Of each budget the version that the loop wrote last. */
+  readonly written: Map<Key.Key, string>
+}
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const budget =
+  (pods: Readable<Pod>, { coverage, written }: Books): Trigger.Trigger<PodDisruptionBudget> =>
+  ({ _tag, object }) => {
+    const key = Key.of(object)
+    if (_tag === "Deleted") {
+      coverage.delete(key)
+      written.delete(key)
+      return none
+    }
+    coverage.set(object, pods)
+    return written.get(key) === object.metadata.resourceVersion ? none : [key]
+  }
+
+export const pod =
+  ({ coverage }: Books): Trigger.Trigger<Pod> =>
+  (delta) => {
+    const { object } = delta
+    if (delta._tag === "Updated" && delta.previous === object) return none
+    const concerned = budgetsOf(coverage, delta)
+    const isShared = concerned.length > 1 && delta._tag !== "Deleted" && coverage.of(object).length > 1
+    const isStale = delta._tag !== "Deleted" && Stale.due(object) !== undefined
+    if (!isShared && !isStale) return concerned
+    return [...concerned, ...(isShared ? [Keys.shared(object)] : none), ...(isStale ? [Keys.stale(object)] : none)]
+  }
+
+const budgetsOf = (coverage: Coverage, delta: Delta<Pod>): ReadonlyArray<Key.Key> => {
+  const { object } = delta
+  if (delta._tag === "Updated") {
+    const { previous } = delta
+    const isAlike = looksAlike(previous, object)
+    if (hasSameLabels(previous, object)) return isAlike ? none : coverage.of(object)
+    const [before, after] = [coverage.of(previous), coverage.of(object)]
+    coverage.remove(previous)
+    coverage.add(object)
+    const lost = before.filter((key) => !after.includes(key))
+    return isAlike ? [...lost, ...after.filter((key) => !before.includes(key))] : [...lost, ...after]
+  }
+  if (delta._tag === "Deleted") coverage.remove(object)
+  else coverage.add(object)
+  return coverage.of(object)
+}
+
+/** To a budget that selects both. */
+const looksAlike = (a: Pod, b: Pod): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  (a.metadata.deletionTimestamp === undefined) === (b.metadata.deletionTimestamp === undefined) &&
+  PodState.isReady(a) === PodState.isReady(b) &&
+  Owner.controllerOf(a)?.uid === Owner.controllerOf(b)?.uid
+
+const hasSameLabels = ({ metadata: { labels: a = {} } }: Pod, { metadata: { labels: b = {} } }: Pod): boolean => {
+  if (a === b) return true
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+}
+
+type Sizeable = KubeObject & { readonly spec?: { readonly replicas?: number } | undefined }
+
+const hasNewSize = <A extends Sizeable>(delta: Delta<A>): boolean =>
+  delta._tag === "Updated" && delta.previous.spec?.replicas !== delta.object.spec?.replicas
+
+/** Whatever controls pods by itself. */
+export const controller =
+  (pods: Readable<Pod>, { coverage }: Books): Trigger.Trigger<Sizeable> =>
+  (delta) =>
+    hasNewSize(delta) ? overPods(pods, coverage, delta.object) : none
+
+/** Deployments control pods through their replica sets. */
+export const deployment =
+  (sets: Readable<ReplicaSet>, pods: Readable<Pod>, { coverage }: Books): Trigger.Trigger<Deployment> =>
+  (delta) =>
+    hasNewSize(delta)
+      ? sets
+          .byIndex(Indexes.byController.name, delta.object.metadata.uid ?? "")
+          .flatMap((set) => overPods(pods, coverage, set))
+      : none
+
+const overPods = (pods: Readable<Pod>, coverage: Coverage, { metadata }: KubeObject): ReadonlyArray<Key.Key> => {
+  const keys = new Set<Key.Key>()
+  for (const one of pods.byIndex(Indexes.byController.name, metadata.uid ?? "")) {
+    for (const key of coverage.of(one)) keys.add(key)
+  }
+  return [...keys]
+}
