@@ -13,6 +13,7 @@ import * as ApiError from "../kube/ApiError.ts"
 import * as Key from "../kube/Key.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Mark from "./nodes/mark.ts"
 import * as Plan from "./podgc/plan.ts"
 import * as Quarantine from "./podgc/quarantine.ts"
 
@@ -40,6 +41,7 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
     run: (tools) => {
       // As long as a run of the layer: what an earlier term suspected may have come back since.
       let quarantine = Quarantine.empty
+      const mark = Mark.make()
       return Effect.gen(function* () {
         const pods = yield* tools.cache.list(Pod)
         const nodes = yield* tools.cache.list(Node)
@@ -50,7 +52,10 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
           yield* Effect.filter(look.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
         )
         const removals = Plan.plan({ pods, nodes, lost, threshold })
-        yield* Effect.forEach(removals, (removal) => remove(tools, removal), { concurrency: atOnce, discard: true })
+        yield* Effect.forEach(removals, (removal) => remove(tools, removal, mark), {
+          concurrency: atOnce,
+          discard: true
+        })
       })
     }
   })
@@ -68,10 +73,10 @@ const isGone = Effect.fnUntraced(function* ({ client }: Tools, name: string) {
 })
 
 const remove = Effect.fnUntraced(
-  function* ({ client }: Tools, removal: Plan.Removal) {
+  function* ({ client }: Tools, removal: Plan.Removal, mark: ReturnType<typeof Mark.make>) {
     const { name, namespace, uid } = removal.pod.metadata
     const verdict = Plan.verdict(removal, yield* Clock.currentTimeMillis)
-    if (verdict !== undefined) yield* client.subresource("status").patch(Pod, { namespace, name }, verdict)
+    if (verdict !== undefined) yield* mark(client.subresource("status").patch(Pod, { namespace, name }, verdict))
     const preconditions = uid === undefined ? undefined : { uid }
     yield* client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0, preconditions })
     yield* Effect.logInfo("Removed pod")

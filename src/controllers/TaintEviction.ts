@@ -4,8 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Mark from "./nodes/mark.ts"
 import * as Nodes from "./nodes/node.ts"
 import type { Books } from "./tainteviction/books.ts"
 import * as Sync from "./tainteviction/sync.ts"
@@ -29,12 +31,19 @@ export const make = () =>
       Effect.sync(() => {
         const books: Books = new Map()
         const [nodes, pods] = [store(Node), store(Pod)]
+        const mark = Mark.make()
         const ports: Sync.Ports = {
           nodes,
           pods,
           events,
-          live: ({ metadata }) => client.get(Pod, metadata),
-          patchStatus: ({ metadata }, patch) => client.subresource("status").patch(Pod, metadata, patch),
+          // Servers before 1.25 do not grant it. What follows names the uid, so that an old copy harms nobody.
+          live: (pod) =>
+            Effect.catchIf(
+              client.get(Pod, pod.metadata),
+              (error) => ApiError.hasReason(error, "Forbidden"),
+              () => Effect.succeed(pod)
+            ),
+          patchStatus: ({ metadata }, patch) => mark(client.subresource("status").patch(Pod, metadata, patch)),
           remove: ({ metadata }) => {
             const { uid } = metadata
             return client.delete(Pod, metadata, { preconditions: uid === undefined ? undefined : { uid } })

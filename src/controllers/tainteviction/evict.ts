@@ -13,7 +13,7 @@ import * as Time from "../../kube/time.ts"
 
 export interface Calls {
   readonly live: (pod: Pod) => Effect.Effect<Pod, ApiError.ApiError>
-  readonly patchStatus: (pod: Pod, patch: Patch.Patch) => Effect.Effect<Pod, ApiError.ApiError>
+  readonly patchStatus: (pod: Pod, patch: Patch.Patch) => Effect.Effect<unknown, ApiError.ApiError>
   readonly remove: (pod: Pod) => Effect.Effect<unknown, ApiError.ApiError>
 }
 

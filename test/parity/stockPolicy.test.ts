@@ -1,0 +1,57 @@
+/**
+ * Every core loop lives on what a cluster grants by itself to the controllers of Kubernetes 1.36: what it declares, and what the program needs
+ * around it, is never more. That each is really done with no more is shown on a real API server, in `test/scenario/stockRoles.test.ts`.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import { roster } from "../../src/controllers/roster.ts"
+import * as Permissions from "../../src/layers/manager/permissions.ts"
+import * as Stock from "./stockPolicy.ts"
+
+/** With everything on that a file or a flag can turn on. */
+const core = roster({
+  podCount: { schedule: Schedule.forever, nodeSelector: undefined },
+  serviceAccountKeyFile: Option.some("sa.key")
+}).filter(({ controller, group }) => group === "core" && controller.cloud !== true)
+
+const lease = { namespace: "kube-system", name: "kube-controller-manager" }
+
+const say = ({ group, needed, resource, subresource, verb }: Permissions.Permission) =>
+  `${verb} ${resource}${subresource === "" ? "" : `/${subresource}`}${group === "" ? "" : ` of ${group}`} (${needed.join(", ")})`
+
+const beyond = (held: ReadonlyArray<Permissions.Permission>, wanted: ReadonlyArray<Permissions.Permission>) =>
+  wanted.filter((one) => !held.some((other) => Permissions.covers(other, one))).map(say)
+
+describe("what a cluster grants its controllers by itself", () => {
+  for (const { account, controller } of core) {
+    // What starts first makes the others' tokens possible, and works with the program's own rights.
+    if (controller.startFirst === true) continue
+    it(`is enough for the account of ${controller.name}`, () => {
+      const held = Stock.ofAccount(account ?? controller.name)
+      assert.isDefined(held, `no role for ${account ?? controller.name}`)
+      assert.deepStrictEqual(
+        beyond(held, Permissions.delegated({ who: controller.name, access: controller.access })),
+        []
+      )
+    })
+  }
+
+  it("is enough for the program, which reads, leads, records and asks for the accounts' tokens", () => {
+    const controllers = core.map(({ account, controller: { access, name, startFirst } }) => ({
+      who: name,
+      access,
+      account: startFirst === true ? undefined : (account ?? name)
+    }))
+    const wanted = Permissions.needed({ controllers, leases: [lease], secureMetrics: true })
+    assert.deepStrictEqual(beyond(Stock.ofManager, wanted), [])
+  })
+
+  it("is too little for another loop's work, which shows", () => {
+    const deployment = core.find(({ controller }) => controller.name === "deployment")
+    assert.isDefined(deployment)
+    const { access, name } = deployment.controller
+    const missed = beyond(Stock.ofAccount("replicaset-controller") ?? [], Permissions.delegated({ who: name, access }))
+    assert.include(missed, "update deployments/status of apps (deployment)")
+  })
+})

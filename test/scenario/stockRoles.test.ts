@@ -1,0 +1,158 @@
+/**
+ * The core loops in the place of kube-controller-manager on a cluster as it comes: a real API server with RBAC, the program as the user
+ * `system:kube-controller-manager`, and no right for anybody but those that the server grants by itself. A user puts every loop to work; the
+ * server's audit log tells that nothing was denied. Needs `KUBEBUILDER_ASSETS` and kubectl.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Cache } from "../../src/layers/Cache.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import { covers, type Permission } from "../../src/layers/manager/permissions.ts"
+import * as Stock from "../parity/stockPolicy.ts"
+import * as envtest from "../support/envtest.ts"
+import * as Process from "../support/process.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+import { kubectlOf, type Kubectl, workloads } from "./stockRoles.ts"
+
+const assets = envtest.assets()
+const missing =
+  "missing" in assets ? assets.missing : Process.has("kubectl") ? undefined : "there is no kubectl on PATH"
+if (missing !== undefined) process.stderr.write(`stock roles skipped: ${missing}\n`)
+
+const user = "system:kube-controller-manager"
+
+/** Who asked for what, and the code of the answer. */
+const policy = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived", "ResponseStarted"],
+  rules: [
+    { level: "Metadata", users: [user] },
+    { level: "Metadata", userGroups: ["system:serviceaccounts:kube-system"] },
+    { level: "None" }
+  ]
+}
+
+/** Source: audit.k8s.io/v1 Event. */
+interface Asked {
+  readonly verb: string
+  readonly user: { readonly username: string }
+  readonly objectRef?: {
+    readonly apiGroup?: string
+    readonly resource: string
+    readonly subresource?: string
+    readonly name?: string
+  }
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** A server that knows the user, and what it has been asked so far. */
+const cluster = Effect.gen(function* () {
+  const folder = yield* Process.folder
+  const files = { policy: join(folder, "policy.json"), tokens: join(folder, "tokens.csv"), log: join(folder, "log") }
+  writeFileSync(files.policy, JSON.stringify(policy))
+  writeFileSync(files.log, "")
+  writeFileSync(files.tokens, `envtest-administrator,admin,admin-uid,"system:masters"\nmanager,${user},manager-uid\n`, {
+    mode: 0o600
+  })
+  const server = yield* envtest.start("folder" in assets ? assets.folder : "", [
+    `--audit-policy-file=${files.policy}`,
+    `--audit-log-path=${files.log}`,
+    `--token-auth-file=${files.tokens}`,
+    "--feature-gates=TTLAfterFinished=true"
+  ])
+  const asked = Effect.sync(() =>
+    readFileSync(files.log, "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Asked)
+  )
+  yield* machines(server)
+  return { server, asked, kubectl: yield* kubectlOf(yield* kubeconfigOf(server, server.token)) }
+})
+
+const kubeconfigOf = ({ ca, url }: envtest.RealServer, token: string) =>
+  Kubeconfigs.write({ server: url, ca, user: { token } })
+
+/** Simulated ones, for as long as the scope is open. */
+const machines = ({ endpoint }: envtest.RealServer) =>
+  Layer.build(
+    Nodes.layer({ delays: { start: 20, stop: 20 } }).pipe(
+      Layer.provide(Cache.layer()),
+      Layer.provide(KubeClient.layer),
+      Layer.provide(HttpTransport.layer),
+      Layer.provide(Layer.succeed(Endpoint, endpoint))
+    )
+  )
+
+const loops = [
+  "serviceaccount-token,serviceaccount,root-ca-cert-publisher,namespace,garbagecollector,podgc,deployment,replicaset",
+  "replicationcontroller,daemonset,job,ttl-after-finished,endpoint,endpointslice,nodelifecycle,taint-eviction"
+].join(",")
+
+const isDenied = ({ annotations }: Asked) => annotations?.["authorization.k8s.io/decision"] === "forbid"
+
+const accountOf = ({ user: { username } }: Asked) => username.split(":").at(-1) ?? ""
+
+const permissionOf = ({ objectRef, user: { username }, verb }: Asked): Permission => ({
+  verb,
+  group: objectRef?.apiGroup ?? "",
+  resource: objectRef?.resource ?? "",
+  subresource: objectRef?.subresource ?? "",
+  namespace: "",
+  name: objectRef?.name ?? "",
+  needed: [username]
+})
+
+/** What the roles of 1.36 have, and those of an older server do not. */
+const isLater = (one: Asked) =>
+  Stock.ofAccount(accountOf(one))?.some((held) => covers(held, permissionOf(one))) === true
+
+const say = ({ objectRef, user: { username }, verb }: Asked) =>
+  `${verb} ${objectRef?.resource}${objectRef?.subresource === undefined ? "" : `/${objectRef.subresource}`} as ${username}`
+
+/** Runs the program in the user's name, has every loop work, and looks for refusals. */
+const play = Effect.fnUntraced(function* (prepare: (kubectl: Kubectl) => Effect.Effect<void>, ...more: Array<string>) {
+  const { asked, kubectl, server } = yield* cluster
+  yield* prepare(kubectl)
+  const file = yield* kubeconfigOf(server, "manager")
+  const key = `--service-account-private-key-file=${server.tokenKey}`
+  const flags = [key, "--node-startup-grace-period=2s", ...more]
+  const program = yield* Process.start(["--kubeconfig", file, `--controllers=${loops}`, ...flags])
+  yield* workloads(kubectl)
+  const all = yield* asked
+  const refused = all.filter(isDenied).filter((one) => !isLater(one))
+  assert.deepStrictEqual([...new Set(refused.map(say))], [], program.said())
+  return all
+})
+
+/** What a cluster does whose manager runs all loops as itself: the role of each is bound to it too. Source: kubernetes.io, RBAC, controller roles. */
+const bindAll = (kubectl: Kubectl) =>
+  Effect.gen(function* () {
+    const roles = yield* kubectl("get clusterroles -o name")
+    for (const [, name] of roles.matchAll(/\/(system:controller:\S+)/g))
+      yield* kubectl(`create clusterrolebinding manager:${name} --clusterrole=${name} --user=${user}`)
+  })
+
+describe.skipIf(missing !== undefined)("with the rights that a cluster grants by itself", () => {
+  it.live(
+    "every loop does its work as the account it has in kube-controller-manager",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* play(() => Effect.void, "--use-service-account-credentials")
+        assert.includeMembers(
+          [...new Set(all.map(accountOf))],
+          ["deployment-controller", "generic-garbage-collector", "node-controller"]
+        )
+      }).pipe(Effect.scoped),
+    240_000
+  )
+
+  it.live("every loop does its work as one user who has all of them", () => play(bindAll).pipe(Effect.scoped), 240_000)
+})
