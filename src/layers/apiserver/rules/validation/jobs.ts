@@ -1,4 +1,7 @@
 /** Job and CronJob. Source: batch validation of the reference server. */
+import * as Result from "effect/Result"
+import * as Schedule from "../../../../kube/cron/Schedule.ts"
+import * as Zone from "../../../../kube/cron/Zone.ts"
 import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { invalid, labelSelector, notSupported, Printed, required } from "./field.ts"
@@ -115,10 +118,9 @@ export const cronJob = (errors: Errors, object: JsonObject): void => {
   const schedule = textAt(spec, "schedule")
   if (schedule === "") errors.push(required("spec.schedule"))
   else {
-    const wrong = scheduleError(schedule)
-    if (wrong !== "") errors.push(invalid("spec.schedule", schedule, wrong))
+    const parsed = Schedule.parse(schedule, Zone.utc)
+    if (Result.isFailure(parsed)) errors.push(invalid("spec.schedule", schedule, parsed.failure))
   }
-  timeZone(errors, get(spec, "timeZone"))
   formats.nonNegative(errors, "spec.startingDeadlineSeconds", get(spec, "startingDeadlineSeconds"))
   const policy = textAt(spec, "concurrencyPolicy")
   if (policy === "") errors.push(required("spec.concurrencyPolicy"))
@@ -130,10 +132,6 @@ export const cronJob = (errors: Errors, object: JsonObject): void => {
   for (const key of ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"]) {
     formats.nonNegative(errors, `spec.${key}`, get(spec, key))
   }
-  const name = textAt(object, "metadata", "name")
-  if (name.length > nameLimit) {
-    errors.push(invalid("metadata.name", name, `must be no more than ${nameLimit} characters`))
-  }
 }
 
 /** A zone by the name that tables of zones give it. */
@@ -143,89 +141,36 @@ const timeZone = (errors: Errors, value: Json | undefined): void => {
   if (value === "") wrong("timeZone must be nil or non-empty string")
   else if (value.toLowerCase() === "local") {
     wrong("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
-  } else if (!isZone(value)) wrong(`unknown time zone ${value}`)
-}
-
-const isZone = (name: string): boolean => {
-  // Offsets are zones to the platform, and none to the reference server.
-  if (/^[+-]/.test(name)) return false
-  try {
-    Intl.DateTimeFormat("en", { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
+  } else if (Zone.named(value) === undefined) wrong(`unknown time zone ${value}`)
 }
 
 const namesZone = (object: JsonObject): boolean => textAt(object, "spec", "schedule").includes("TZ")
 
-/** A zone has a field of its own; schedules that had it in the text before that may keep it. */
-export const newCronJob = (errors: Errors, object: JsonObject): void => {
+const inlineZone = (errors: Errors, object: JsonObject): void => {
   if (!namesZone(object)) return
   const detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
   errors.push(invalid("spec.schedule", textAt(object, "spec", "schedule"), detail))
 }
 
+export const newCronJob = (errors: Errors, object: JsonObject): void => {
+  inlineZone(errors, object)
+  timeZone(errors, at(object, "spec", "timeZone"))
+  const name = textAt(object, "metadata", "name")
+  if (name.length > nameLimit) {
+    errors.push(invalid("metadata.name", name, `must be no more than ${nameLimit} characters`))
+  }
+}
+
+/** A zone has a field of its own; schedules that had it in the text before that may keep it. What is stored already may stay. */
 export const cronJobUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
-  if (!namesZone(before)) newCronJob(errors, object)
+  if (!namesZone(before)) inlineZone(errors, object)
   else if (namesZone(object) && at(object, "spec", "timeZone") !== undefined) {
     const detail = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
     errors.push(invalid("spec.schedule", textAt(object, "spec", "schedule"), detail))
   }
+  const zone = at(object, "spec", "timeZone")
+  if (!equal(zone, at(before, "spec", "timeZone"))) timeZone(errors, zone)
 }
-
-const bounds: ReadonlyArray<readonly [number, number, string]> = [
-  [0, 59, ""],
-  [0, 23, ""],
-  [1, 31, ""],
-  [1, 12, "jan feb mar apr may jun jul aug sep oct nov dec"],
-  [0, 6, "sun mon tue wed thu fri sat"]
-]
-
-const macros = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"])
-
-/** What is wrong with a cron expression; empty when nothing is. */
-const scheduleError = (text: string): string => {
-  const plain = text.replace(/^(?:CRON_)?TZ=\S+\s+/, "")
-  if (plain.startsWith("@")) {
-    const known = macros.has(plain) || /^@every (?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+$/.test(plain)
-    return known ? "" : `unrecognized descriptor: ${plain}`
-  }
-  const parts = plain.trim().split(/\s+/)
-  if (parts.length !== 5) return `expected exactly 5 fields, found ${parts.length}: [${parts.join(" ")}]`
-  for (const [index, part] of parts.entries()) {
-    const [low = 0, high = 0, words = ""] = bounds[index] ?? []
-    for (const one of part.split(",")) {
-      const wrong = partError(one, low, high, words.split(" "))
-      if (wrong !== "") return wrong
-    }
-  }
-  return ""
-}
-
-const partError = (part: string, low: number, high: number, words: ReadonlyArray<string>): string => {
-  const [range = "", step, ...more] = part.split("/")
-  if (more.length > 0) return `too many slashes: ${part}`
-  if (step !== undefined && !/^\d+$/.test(step)) return failedInt(step)
-  if (step !== undefined && Number(step) === 0) return `step of range should be a positive number: ${part}`
-  if (range === "*" || range === "?") return ""
-  const ends = range.split("-")
-  if (ends.length > 2) return `too many hyphens: ${part}`
-  const numbers: Array<number> = []
-  for (const end of ends) {
-    const word = words.indexOf(end.toLowerCase())
-    if (word >= 0 && end !== "") numbers.push(word + low)
-    else if (/^\d+$/.test(end)) numbers.push(Number(end))
-    else return failedInt(end)
-  }
-  const [from = 0, to = from] = numbers
-  if (from < low) return `beginning of range (${from}) below minimum (${low}): ${part}`
-  if (to > high) return `end of range (${to}) above maximum (${high}): ${part}`
-  return from > to ? `beginning of range (${from}) beyond end of range (${to}): ${part}` : ""
-}
-
-const failedInt = (text: string): string =>
-  `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`
 
 /** How many pods of a set may be away: one of two bounds, never both. Source: policy validation. */
 export const disruptionBudget = (errors: Errors, object: JsonObject): void => {
