@@ -7,6 +7,7 @@ import { containerCases } from "./validationContainerCases.ts"
 import { autoscalerCases, ingressCases, networkPolicyCases, smallCases } from "./validationNetworkCases.ts"
 import { persistentCases, volumeCases } from "./validationVolumeCases.ts"
 import { webhookCases } from "./validationWebhookCases.ts"
+import { replicaCases } from "./validationReplicaCases.ts"
 
 export const cases: ReadonlyArray<Case> = [
   ...podCases,
@@ -21,5 +22,6 @@ export const cases: ReadonlyArray<Case> = [
   ...containerCases,
   ...volumeCases,
   ...persistentCases,
-  ...webhookCases
+  ...webhookCases,
+  ...replicaCases
 ]

@@ -10,9 +10,14 @@ const nothing: JsonObject = {}
 
 /** Labels, annotations and the spec of a template. The paths of the first two leave out `metadata`, as the original does. */
 export const template = (errors: Errors, field: string, value: Json | undefined): void => {
+  templateMetadata(errors, field, value)
+  podSpec(errors, `${field}.spec`, objectAt(value, "spec") ?? nothing)
+}
+
+/** Of a template whose pods are not looked at. */
+export const templateMetadata = (errors: Errors, field: string, value: Json | undefined): void => {
   formats.labels(errors, `${field}.labels`, at(value, "metadata", "labels"))
   formats.annotations(errors, `${field}.annotations`, at(value, "metadata", "annotations"))
-  podSpec(errors, `${field}.spec`, objectAt(value, "spec") ?? nothing)
 }
 
 export const mismatch = (errors: Errors, field: string, value: Json | undefined): void => {

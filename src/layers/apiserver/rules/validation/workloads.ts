@@ -8,7 +8,7 @@ import { forbidden, intOrString, invalid, labelSelector, notSupported, Printed, 
 import type { Errors } from "./field.ts"
 import * as formats from "./formats.ts"
 import { specOf } from "./spec.ts"
-import { mismatch, running, selected, template } from "./template.ts"
+import { mismatch, running, selected, template, templateMetadata } from "./template.ts"
 
 const nonNegative = (errors: Errors, spec: JsonObject, ...keys: ReadonlyArray<string>): void => {
   for (const key of keys) formats.nonNegative(errors, `spec.${key}`, get(spec, key))
@@ -106,7 +106,8 @@ export const statefulSet = (errors: Errors, object: JsonObject): void => {
   const matches = formats.selects(selector, at(pods, "metadata", "labels"))
   if (matches === undefined) errors.push(invalid("spec.selector", labelSelector(selector), ""))
   if (matches === false) mismatch(errors, "spec.template", pods)
-  template(errors, "spec.template", pods)
+  // Nothing is said of what is in the pods: the volumes of their claims are not there yet.
+  templateMetadata(errors, "spec.template", pods)
   running(errors, "spec.template", pods, "StatefulSet")
 }
 

@@ -1,0 +1,14 @@
+/** StatefulSets whose pods mount what their claims will be: nothing is said of the pods before there are any. */
+import { container, podSpec, statefulSet, template } from "./validationCase.ts"
+
+const mounts = [{ name: "data", mountPath: "/data" }]
+const claim = { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }
+
+export const replicaCases = [
+  statefulSet("mounts of claims", {
+    template: template({ containers: [container({ volumeMounts: mounts })] }),
+    volumeClaimTemplates: [claim]
+  }),
+  statefulSet("mounts of nothing", { template: template({ containers: [container({ volumeMounts: mounts })] }) }),
+  statefulSet("pods of nothing", { template: template(podSpec({ containers: [] })) })
+]
