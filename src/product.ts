@@ -10,6 +10,7 @@ import { roster } from "./controllers/roster.ts"
 import * as AuthorityFiles from "./layers/manager/identity/authorityFiles.ts"
 import type { Host } from "./layers/manager/process/Host.ts"
 import * as Program from "./layers/manager/Program.ts"
+import * as Controllers from "./layers/manager/settings/controllers.ts"
 import * as Tuning from "./layers/manager/settings/tuning.ts"
 import type * as Setting from "./layers/manager/setting.ts"
 import * as Schedules from "./layers/Schedules.ts"
@@ -41,7 +42,12 @@ const product = Program.make({
   version,
   settings: Tuning.settings,
   controllers: (resolved) =>
-    roster({ ...resolved.values, ...Tuning.syncsOf(resolved), podCount: podCount(resolved.values) }),
+    roster({
+      ...resolved.values,
+      ...Tuning.syncsOf(resolved),
+      podCount: podCount(resolved.values),
+      statefulSetMaxUnavailable: Controllers.isOn(resolved.values, "MaxUnavailableStatefulSet")
+    }),
   services: ({ values }) =>
     AuthorityFiles.layer({
       key: Option.getOrUndefined(values.serviceAccountKeyFile),

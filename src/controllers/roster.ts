@@ -32,6 +32,7 @@ import * as ReplicationController from "./ReplicationController.ts"
 import * as RootCa from "./RootCa.ts"
 import * as ServiceAccount from "./ServiceAccount.ts"
 import * as ServiceAccountToken from "./ServiceAccountToken.ts"
+import * as StatefulSet from "./StatefulSet.ts"
 import * as TaintEviction from "./TaintEviction.ts"
 import * as TtlAfterFinished from "./TtlAfterFinished.ts"
 
@@ -45,6 +46,9 @@ export interface Settings {
   readonly replicaSetSyncs?: number | undefined
   readonly replicationControllerSyncs?: number | undefined
   readonly daemonSetSyncs?: number | undefined
+  readonly statefulSetSyncs?: number | undefined
+  /** Whether `maxUnavailable` of StatefulSets counts. */
+  readonly statefulSetMaxUnavailable?: boolean | undefined
   readonly jobSyncs?: number | undefined
   readonly ttlAfterFinishedSyncs?: number | undefined
   readonly endpointSyncs?: number | undefined
@@ -149,6 +153,16 @@ export const roster = (
     account: "daemon-set-controller",
     aliases: ["daemonset-controller"],
     summary: "keeps one pod of a template on each node that should have one"
+  },
+  {
+    ...core,
+    controller: StatefulSet.make({
+      concurrency: settings.statefulSetSyncs,
+      maxUnavailable: settings.statefulSetMaxUnavailable
+    }),
+    account: "statefulset-controller",
+    aliases: ["statefulset-controller"],
+    summary: "keeps replicas with lasting names and claims, in order"
   },
   {
     ...core,

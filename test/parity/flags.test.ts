@@ -57,6 +57,7 @@ const promised: ReadonlyArray<
   ["concurrent-replicaset-syncs", [], "CM_CONCURRENT_REPLICASET_SYNCS", "5"],
   ["concurrent-rc-syncs", [], "CM_CONCURRENT_RC_SYNCS", "5"],
   ["concurrent-daemonset-syncs", [], "CM_CONCURRENT_DAEMONSET_SYNCS", "2"],
+  ["concurrent-statefulset-syncs", [], "CM_CONCURRENT_STATEFULSET_SYNCS", "5"],
   ["concurrent-job-syncs", [], "CM_CONCURRENT_JOB_SYNCS", "5"],
   ["concurrent-ttl-after-finished-syncs", [], "CM_CONCURRENT_TTL_AFTER_FINISHED_SYNCS", "5"],
   ["concurrent-endpoint-syncs", [], "CM_CONCURRENT_ENDPOINT_SYNCS", "5"],

@@ -9,6 +9,7 @@ import * as Owner from "../../kube/Owner.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { ControllerRevision } from "../../kube/resources.ts"
 import type { Template } from "../workload/podControl.ts"
+import * as Defaults from "./defaults.ts"
 
 /** On pods and revisions: by which of the owner's templates they were made. Source: apps/v1 ControllerRevisionHashLabelKey. */
 export const hashLabel = "controller-revision-hash"
@@ -21,21 +22,33 @@ export const hashOf = ({ metadata }: KubeObject): string | undefined => metadata
  * Source: daemon and statefulset getPatch.
  */
 export const dataOf = (template: unknown): object => ({
-  spec: { template: { $patch: "replace", ...(inOrder(template ?? {}) as object) } }
+  spec: { template: { $patch: "replace", ...(sorted(template ?? {}) as object) } }
 })
 
-const inOrder = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(inOrder)
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== "object" || value === null) return value
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return Object.fromEntries(entries.map(([key, member]) => [key, inOrder(member)]))
+  return Object.fromEntries(entries.map(([key, member]) => [key, sorted(member)]))
+}
+
+/** The template that the data brings back; undefined if it cannot be understood. */
+export const templateOf = (revision: ControllerRevision): object | undefined => {
+  const data: unknown = revision.data
+  const { $patch, ...kept } = member(member(data, "spec"), "template")
+  return $patch === "replace" ? kept : undefined
 }
 
 /** Whether it is that template's, however it is written. One whose data cannot be understood is no template's. */
 export const isOf = (revision: ControllerRevision, template: unknown): boolean => {
-  const data: unknown = revision.data
-  const { $patch, ...kept } = member(member(data, "spec"), "template")
-  return $patch === "replace" && Equality.equal(kept, template)
+  const kept = templateOf(revision)
+  return kept !== undefined && Equality.equal(kept, template)
+}
+
+/** Whether it would be that template's if it were written now, by a server that may know more defaults. */
+export const meant = (revision: ControllerRevision, template: unknown): boolean => {
+  const kept = templateOf(revision)
+  return kept !== undefined && Defaults.completes(kept, template)
 }
 
 const member = (value: unknown, key: string): Readonly<Record<string, unknown>> => {
@@ -56,13 +69,17 @@ export interface History {
 }
 
 export const of = (revisions: ReadonlyArray<ControllerRevision>, template: unknown): History => {
-  const sorted = [...revisions].sort(byNumber)
-  const same = sorted.filter((revision) => isOf(revision, template))
-  const old = sorted.filter((revision) => !same.includes(revision))
+  const all = inOrder(revisions)
+  const same = all.filter((revision) => isOf(revision, template))
+  const old = all.filter((revision) => !same.includes(revision))
   const current = same.at(-1)
   const next = (old.at(-1)?.revision ?? 0) + 1
   return { current, duplicates: same.slice(0, -1), old, number: Math.max(next, current?.revision ?? 0) }
 }
+
+/** Lowest number first. */
+export const inOrder = (revisions: ReadonlyArray<ControllerRevision>): ReadonlyArray<ControllerRevision> =>
+  [...revisions].sort(byNumber)
 
 /** Of equals the older one first. */
 const byNumber = (a: ControllerRevision, b: ControllerRevision): number =>
@@ -79,18 +96,22 @@ export interface Making {
   readonly template: Template
   readonly hash: string
   readonly number: number
+  /** Which label has the hash; {@link hashLabel} unless said otherwise. */
+  readonly label?: string | undefined
+  /** With what the name begins; the owner's name unless said otherwise. */
+  readonly prefix?: string | undefined
 }
 
 /** A draft that says its name: it must be known when somebody else has taken it. */
 type Named = Draft<ControllerRevision> & { readonly metadata: { readonly name: string } }
 
-export const draft = ({ hash, number, owner, resource, template }: Making): Named => {
+export const draft = ({ hash, label = hashLabel, number, owner, prefix, resource, template }: Making): Named => {
   const { annotations, name, namespace } = owner.metadata
   return {
     metadata: {
-      name: `${name}-${hash}`,
+      name: `${prefix ?? name}-${hash}`,
       ...(namespace === undefined ? {} : { namespace }),
-      labels: { ...template.metadata?.labels, [hashLabel]: hash },
+      labels: { ...template.metadata?.labels, [label]: hash },
       ...(annotations === undefined ? {} : { annotations }),
       ownerReferences: [Owner.reference(resource, owner)]
     },

@@ -15,7 +15,8 @@ import * as Owners from "./owners.ts"
 
 export interface Watching<O extends KubeObject> {
   readonly owners: Owners.Owners<O>
-  readonly books: Expectations
+  /** None where names say what there is. */
+  readonly books?: Expectations | undefined
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
   /** Seconds after a pod has become ready at which the owner is looked at again; zero for not at all. */
   readonly availableAfter: (owner: O) => number
@@ -28,7 +29,7 @@ export const make = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> 
     const owner = Owners.resolve(owners, pod)
     if (owner === undefined) return []
     const key = Key.of(owner)
-    books.deletionObserved(key, Key.of(pod))
+    books?.deletionObserved(key, Key.of(pod))
     return [key]
   }
   return (delta) => {
@@ -40,7 +41,7 @@ export const make = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> 
     }
     const concerned = Owners.concerned(owners, delta)
     if (delta._tag === "Created" && Owner.controllerOf(pod) !== undefined) {
-      for (const owner of concerned) books.creationObserved(Key.of(owner))
+      for (const owner of concerned) books?.creationObserved(Key.of(owner))
     }
     wakeWhenAvailable(watching, concerned, delta)
     return concerned.map(Key.of)

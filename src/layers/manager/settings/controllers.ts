@@ -9,6 +9,12 @@ import * as Codecs from "../setting/codecs.ts"
 /** Behaviour that can be switched on or off until it is everybody's. */
 export const gates = [
   {
+    name: "MaxUnavailableStatefulSet",
+    stage: "BETA",
+    byDefault: false,
+    summary: "As many replicas of a StatefulSet are replaced at a time as its maxUnavailable allows"
+  },
+  {
     name: "PriorityAging",
     stage: "BETA",
     byDefault: true,

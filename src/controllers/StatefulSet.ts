@@ -1,0 +1,88 @@
+/**
+ * statefulset: keeps replicas with lasting names and claims, makes them from the first to the last and replaces them from the last to the first. Each
+ * template is kept as a ControllerRevision. What a sync does is decided in `statefulset/`; here is what it reads and may do. Source: spec G.8.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Loop from "./statefulset/loop.ts"
+import type { Ports } from "./statefulset/ports.ts"
+import * as Indexes from "./workload/indexes.ts"
+
+export interface Options {
+  /** How many StatefulSets are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+  /** Whether `maxUnavailable` of a set counts; without it replicas are replaced one at a time. Source: feature gate MaxUnavailableStatefulSet. */
+  readonly maxUnavailable?: boolean | undefined
+}
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "statefulset",
+    component: "statefulset-controller",
+    for: StatefulSet,
+    access,
+    concurrency: options.concurrency ?? 5,
+    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
+    body: (tools) =>
+      Effect.sync(() => {
+        const loop = Loop.make(portsOf(tools), options.maxUnavailable === true)
+        return {
+          sources: [
+            Controller.watch(StatefulSet, loop.onSet),
+            Controller.watch(Pod, loop.onPod, { indexes: Indexes.both }),
+            Controller.watch(PersistentVolumeClaim, loop.onClaim),
+            Controller.watch(ControllerRevision, loop.onRevision, { indexes: Indexes.both })
+          ],
+          reconcile: loop.reconcile
+        }
+      })
+  })
+
+const access = [
+  Access.read(StatefulSet),
+  Access.own(StatefulSet),
+  Access.get(StatefulSet),
+  Access.update(StatefulSet, "status"),
+  Access.read(Pod),
+  // A claim that goes with a replica has its pod for owner.
+  Access.own(Pod),
+  Access.create(Pod),
+  Access.patch(Pod),
+  Access.remove(Pod),
+  Access.read(PersistentVolumeClaim),
+  Access.create(PersistentVolumeClaim),
+  Access.update(PersistentVolumeClaim),
+  Access.read(ControllerRevision),
+  Access.get(ControllerRevision),
+  Access.create(ControllerRevision),
+  Access.update(ControllerRevision),
+  Access.patch(ControllerRevision),
+  Access.remove(ControllerRevision),
+  Access.record
+]
+
+type Tools = Controller.BodyTools<(typeof access)[number]>
+
+const portsOf = ({ client, events, queue, store }: Tools): Ports => ({
+  sets: store(StatefulSet),
+  pods: store(Pod),
+  claims: store(PersistentVolumeClaim),
+  revisions: store(ControllerRevision),
+  live: ({ metadata }) => client.get(StatefulSet, metadata),
+  updateStatus: (set) => client.subresource("status").update(StatefulSet, set),
+  create: (pod, namespace) => client.create(Pod, pod, { namespace }),
+  patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),
+  remove: ({ metadata }) => client.delete(Pod, metadata, { preconditions: { uid: metadata.uid } }),
+  createClaim: (claim) => client.create(PersistentVolumeClaim, claim),
+  updateClaim: (claim) => client.update(PersistentVolumeClaim, claim),
+  createRevision: (draft) => client.create(ControllerRevision, draft),
+  liveRevision: ({ metadata: { namespace } }, name) => client.get(ControllerRevision, { namespace, name }),
+  updateRevision: (revision) => client.update(ControllerRevision, revision),
+  patchRevision: (revision, patch) => client.patch(ControllerRevision, revision.metadata, patch),
+  removeRevision: (revision) => client.delete(ControllerRevision, revision.metadata),
+  events,
+  queue
+})

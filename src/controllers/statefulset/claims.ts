@@ -1,0 +1,65 @@
+/**
+ * A replica's claims in the world: made where they are missing, and given the owners that the set's policy asks for. Each write of a claim is told on
+ * the set; none deletes one. Source: spec G.8.3, G.8.4, G.8.6.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import type { StatefulSet } from "../../kube/resources.ts"
+import * as Failed from "./failed.ts"
+import * as Identity from "./identity.ts"
+import type { Storage } from "./plan/storage.ts"
+import type { Ports } from "./ports.ts"
+
+/** Whose claims. */
+export interface Replica {
+  readonly set: StatefulSet
+  readonly ordinal: number
+}
+
+/** Every claim is tried before it fails. One that is being deleted cannot be used, and fails too. */
+export const provide = Effect.fnUntraced(function* (
+  { createClaim, events }: Ports,
+  { ordinal, set }: Replica,
+  { going, missing }: Pick<Storage, "going" | "missing">
+): Effect.fn.Return<void, Failed.Failed> {
+  const problems: Array<Failed.Problem> = going.map((name) => ({ message: `pvc ${name} is being deleted` }))
+  const pod = Identity.podName(set, ordinal)
+  for (const draft of missing) {
+    const { name } = draft.metadata
+    const made = yield* Effect.result(createClaim(draft))
+    if (made._tag === "Success") {
+      yield* events.normal(
+        set,
+        "SuccessfulCreate",
+        `Create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`
+      )
+      continue
+    }
+    const { failure } = made
+    problems.push({ message: `failed to create PVC ${name}: ${failure.detail}`, cause: failure })
+    // The cache will show who has made it.
+    if (ApiError.hasReason(failure, "AlreadyExists")) continue
+    const why = `Create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${failure.detail}`
+    yield* Failed.quietly(failure, events.warning(set, "FailedCreate", why))
+  }
+  yield* Failed.from(problems)
+})
+
+/** Gives claims their owners, and tells of those that somebody else manages. */
+export const own = Effect.fnUntraced(function* (
+  { events, updateClaim }: Ports,
+  { set }: Replica,
+  { conflicting, disowned }: Pick<Storage, "conflicting" | "disowned">
+): Effect.fn.Return<void, Failed.Failed> {
+  for (const name of conflicting) yield* events.warning(set, "ConflictingController", conflict(name))
+  for (const claim of disowned) {
+    const { name } = claim.metadata
+    yield* Effect.mapError(updateClaim(claim), (cause) =>
+      Failed.because(`could not update claim ${name} for delete policy ownerRefs: ${cause.detail}`, cause)
+    )
+  }
+})
+
+/** Word for word, as others read it. */
+const conflict = (name: string): string =>
+  `PersistentVolumeClaim ${name} has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim`

@@ -1,0 +1,140 @@
+/**
+ * The revisions of a StatefulSet in the world: taken in, made, numbered anew and cleaned up. A name that is taken is either our own revision,
+ * which the cache has not shown yet, or a collision of hashes: then the next name is tried, and the status counts it. Source: spec G.8.2.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Hash from "../../kube/hash.ts"
+import { type ControllerRevision, StatefulSet } from "../../kube/resources.ts"
+import * as History from "../revisions/history.ts"
+import * as Adopt from "../workload/adopt.ts"
+import * as Indexes from "../workload/indexes.ts"
+import type { Revision } from "./plan/look.ts"
+import * as Revisions from "./plan/revisions.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+/** On revisions; on pods the name of the revision has a label of its own. Source: history ControllerRevisionHashLabel. */
+const hashLabel = "controller.kubernetes.io/hash"
+
+/** A name has room for a dash and a hash behind it. */
+const longestPrefix = 223
+
+export type Failure = ApiError.ApiError | Adopt.ClaimError
+
+export interface Present {
+  readonly current: Revision
+  readonly update: Revision
+  /** All that the set has, in no order. */
+  readonly all: ReadonlyArray<ControllerRevision>
+  /** Names of revisions that turned out to be taken, in all. */
+  readonly collisions: number
+}
+
+/** Brings the history up to date; that of a set that is being deleted is only looked at. */
+export const bring = Effect.fnUntraced(function* (ports: Ports, set: StatefulSet): Effect.fn.Return<Present, Failure> {
+  const all = yield* claim(ports, set)
+  const collisions = set.status?.collisionCount ?? 0
+  if (set.metadata.deletionTimestamp !== undefined) return { ...asTold(set), all, collisions }
+  const made = yield* follow(ports, set, Revisions.update(set, all), collisions)
+  const update = revisionOf(set, made.revision)
+  const current = Revisions.current(set, all)
+  return {
+    current: current === undefined ? update : revisionOf(set, current),
+    update,
+    all,
+    collisions: made.collisions
+  }
+})
+
+/** Nothing is made of a set that is being deleted, so the names are enough. */
+const asTold = (set: StatefulSet): Pick<Present, "current" | "update"> => {
+  const { currentRevision = "", updateRevision = "" } = set.status ?? {}
+  const template = Spec.templateOf(set)
+  return { current: { name: currentRevision, template }, update: { name: updateRevision, template } }
+}
+
+/** One whose data nobody understands stands for the present template. */
+const revisionOf = (set: StatefulSet, revision: ControllerRevision): Revision => ({
+  name: revision.metadata.name,
+  template: History.templateOf(revision) ?? Spec.templateOf(set)
+})
+
+/** Those that match are taken in; what was ours once and does not match is left alone. */
+const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<ControllerRevision>, Adopt.ClaimError> => {
+  const matches = ({ metadata }: ControllerRevision): boolean => Spec.selects(set, metadata.labels)
+  const found = [
+    ...ports.revisions.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+    ...ports.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+  ]
+  return Adopt.claim(
+    { owner: set, resource: StatefulSet, matches, live: ports.live(set), patch: ports.patchRevision },
+    found.filter(matches)
+  )
+}
+
+interface Made {
+  readonly revision: ControllerRevision
+  readonly collisions: number
+}
+
+const follow = (
+  ports: Ports,
+  set: StatefulSet,
+  update: Revisions.Update,
+  collisions: number
+): Effect.Effect<Made, ApiError.ApiError> => {
+  switch (update._tag) {
+    case "Known":
+      return Effect.succeed({ revision: update.revision, collisions })
+    case "Again":
+      return Effect.map(ports.updateRevision({ ...update.revision, revision: update.number }), (revision) => ({
+        revision,
+        collisions
+      }))
+    case "New":
+      return make(ports, set, update.number, collisions)
+  }
+}
+
+const make = Effect.fnUntraced(function* (
+  ports: Ports,
+  set: StatefulSet,
+  number: number,
+  before: number
+): Effect.fn.Return<Made, ApiError.ApiError> {
+  const template = Spec.templateOf(set)
+  const prefix = set.metadata.name.slice(0, longestPrefix)
+  for (let collisions = before; ; collisions++) {
+    const hash = Hash.template(template, collisions)
+    const making = { resource: StatefulSet, owner: set, template, hash, number, label: hashLabel, prefix }
+    const draft = History.draft(making)
+    const made = yield* Effect.result(ports.createRevision(draft))
+    if (made._tag === "Success") return { revision: made.success, collisions }
+    if (!ApiError.hasReason(made.failure, "AlreadyExists")) return yield* made.failure
+    const holder = yield* ports.liveRevision(set, draft.metadata.name)
+    if (History.isOf(holder, template)) return { revision: holder, collisions }
+  }
+})
+
+/** Deletes the lowest revisions above the limit that no pod is of. */
+export const cleanUp = (
+  ports: Ports,
+  set: StatefulSet,
+  { all, current, update }: Present
+): Effect.Effect<void, ApiError.ApiError> => {
+  if (all.length <= Spec.historyLimit(set)) return Effect.void
+  const pods = ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? "")
+  const used = new Set([current.name, update.name, ...pods.map(History.hashOf)])
+  return Effect.forEach(
+    Revisions.excess(set, all, (name) => used.has(name)),
+    (revision) => unlessGone(ports.removeRevision(revision)),
+    { discard: true }
+  )
+}
+
+const unlessGone = <A>(call: Effect.Effect<A, ApiError.ApiError>): Effect.Effect<void, ApiError.ApiError> =>
+  Effect.matchEffect(call, {
+    onSuccess: () => Effect.void,
+    onFailure: (error) => (ApiError.hasReason(error, "NotFound") ? Effect.void : Effect.fail(error))
+  })

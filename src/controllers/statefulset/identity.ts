@@ -1,0 +1,71 @@
+/**
+ * Who a replica is: its name, the labels and volumes that follow from it, and of which revision it is. Names are the whole identity: what
+ * is called `web-3` is replica 3 of `web`. Source: spec G.8.1.
+ */
+import * as PodFacts from "../../kube/pod.ts"
+import type { Pod, StatefulSet } from "../../kube/resources.ts"
+import * as History from "../revisions/history.ts"
+import * as Spec from "./spec.ts"
+
+/** Source: apps/v1 StatefulSetPodNameLabel, PodIndexLabel. */
+export const nameLabel = "statefulset.kubernetes.io/pod-name"
+export const indexLabel = "apps.kubernetes.io/pod-index"
+
+export interface Parts {
+  readonly parent: string
+  readonly ordinal: number
+}
+
+const largest = 2 ** 31 - 1
+
+/** What a name says; undefined for one that no set gives. An ordinal that no set can have is none. */
+export const parse = (name: string): Parts | undefined => {
+  const dash = name.lastIndexOf("-")
+  const digits = name.slice(dash + 1)
+  if (dash === -1 || !/^[0-9]+$/.test(digits)) return undefined
+  const ordinal = Number(digits)
+  return { parent: name.slice(0, dash), ordinal: ordinal <= largest ? ordinal : -1 }
+}
+
+export const podName = ({ metadata }: StatefulSet, ordinal: number): string => `${metadata.name}-${ordinal}`
+
+export const claimName = (template: string, set: StatefulSet, ordinal: number): string =>
+  `${template}-${podName(set, ordinal)}`
+
+export const labels = (set: StatefulSet, ordinal: number): Readonly<Record<string, string>> => ({
+  [nameLabel]: podName(set, ordinal),
+  [indexLabel]: String(ordinal)
+})
+
+/** The name of the revision that it was made of; on the pods of other owners the same label has the hash alone. */
+export const revisionOf = (pod: Pod): string | undefined => History.hashOf(pod)
+
+/** Whether the pod says who it is. `web-01` is what its name says it is not. */
+export const isSelf = (set: StatefulSet, ordinal: number, { metadata }: Pod): boolean =>
+  metadata.name === podName(set, ordinal) && metadata.labels?.[nameLabel] === metadata.name
+
+type Volume = NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number]
+
+/** The volumes that stand for the set's claims, in the order of the templates. */
+export const volumes = (set: StatefulSet, ordinal: number): ReadonlyArray<Volume> =>
+  Spec.claimTemplates(set).map(({ metadata }) => {
+    const name = metadata?.name ?? ""
+    return { name, persistentVolumeClaim: { claimName: claimName(name, set, ordinal) } }
+  })
+
+/** Whether the pod uses the claims that are its own. */
+export const hasStorage = (set: StatefulSet, ordinal: number, { spec }: Pod): boolean =>
+  volumes(set, ordinal).every(({ name, persistentVolumeClaim }) =>
+    spec?.volumes?.some(
+      (volume) => volume.name === name && volume.persistentVolumeClaim?.claimName === persistentVolumeClaim?.claimName
+    )
+  )
+
+export const isGoing = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+
+/** Whether it runs and is ready. */
+export const isReady = (pod: Pod): boolean => pod.status?.phase === "Running" && PodFacts.isReady(pod)
+
+/** Whether it is there, and has been ready for long enough. */
+export const isAvailable = (set: StatefulSet, pod: Pod, now: number): boolean =>
+  isReady(pod) && PodFacts.isAvailable(pod, Spec.minReadySeconds(set), now)

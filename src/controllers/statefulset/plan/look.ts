@@ -1,0 +1,77 @@
+/**
+ * What a sync of a StatefulSet sees: a place for each replica that should be, with its pod if there is one, and the pods that should not be.
+ * Plan and status are made of one look, so that they speak of the same moment. Source: spec G.8.3.
+ */
+import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../kube/resources.ts"
+import type { Template } from "../../workload/podControl.ts"
+import * as Identity from "../identity.ts"
+import * as Spec from "../spec.ts"
+
+/** A template under the name of its revision. */
+export interface Revision {
+  readonly name: string
+  readonly template: Template
+}
+
+/** A pod of the set. */
+export interface Member {
+  readonly ordinal: number
+  readonly pod: Pod
+}
+
+/** Where a replica belongs. */
+export interface Place {
+  readonly ordinal: number
+  readonly pod: Pod | undefined
+}
+
+export interface Seen {
+  readonly set: StatefulSet
+  /** What all replicas were of when the last update was done. */
+  readonly current: Revision
+  /** Of the present template; the same one as `current` when there is no update. */
+  readonly update: Revision
+  /** All that the set has claimed, in every phase. */
+  readonly pods: ReadonlyArray<Pod>
+  /** The claim of that name in the set's namespace, as the cache has it. */
+  readonly claim: (name: string) => PersistentVolumeClaim | undefined
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface Look extends Omit<Seen, "pods"> {
+  /** One for each replica that should be, lowest ordinal first; the index is what a partition counts. */
+  readonly places: ReadonlyArray<Place>
+  /** Pods of other ordinals, highest first. */
+  readonly condemned: ReadonlyArray<Member>
+}
+
+/** Pods whose names tell no ordinal are nobody's replica, and left alone. */
+export const take = ({ pods, ...seen }: Seen): Look => {
+  const { set } = seen
+  const present = new Map<number, Pod>()
+  const condemned: Array<Member> = []
+  for (const pod of pods) {
+    const ordinal = Identity.parse(pod.metadata.name)?.ordinal ?? -1
+    if (ordinal < 0) continue
+    if (Spec.isInRange(set, ordinal) && !present.has(ordinal)) present.set(ordinal, pod)
+    else condemned.push({ ordinal, pod })
+  }
+  condemned.sort((a, b) => b.ordinal - a.ordinal)
+  const places = Array.from({ length: Spec.replicas(set) }, (_, index) => {
+    const ordinal = Spec.start(set) + index
+    return { ordinal, pod: present.get(ordinal) }
+  })
+  return { ...seen, places, condemned }
+}
+
+/** A replica that nobody can use now: not there, not ready for long enough, or on its way out. */
+export const isUnavailable = ({ now, set }: Look, pod: Pod | undefined): boolean =>
+  pod === undefined || Identity.isGoing(pod) || !Identity.isAvailable(set, pod, now)
+
+/** Of which revision a missing replica is made: below the partition the one that was there before the update. */
+export const revisionFor = ({ current, set, update }: Look, ordinal: number): Revision => {
+  if (!Spec.isRolling(set)) return update
+  const kept = Spec.partition(set) ?? set.status?.currentReplicas ?? 0
+  return ordinal < Spec.start(set) + kept ? current : update
+}

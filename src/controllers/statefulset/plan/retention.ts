@@ -1,0 +1,80 @@
+/**
+ * Who owns a claim, so that the garbage collector deletes it when the set's policy says so: the set, if claims go with it; the pod of a replica
+ * that is one too many, if claims go with those; or nobody. Claims are never deleted by the loop itself. Source: spec G.8.6.
+ */
+import type { OwnerReference } from "../../../kube/Meta.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import * as Resource from "../../../kube/Resource.ts"
+import { type PersistentVolumeClaim, Pod, StatefulSet } from "../../../kube/resources.ts"
+import * as Identity from "../identity.ts"
+import * as Spec from "../spec.ts"
+
+/** A replica's claims are for it, whether it is there or not. */
+export interface Holder {
+  readonly set: StatefulSet
+  readonly ordinal: number
+  readonly pod: Pod | undefined
+}
+
+type References = ReadonlyArray<OwnerReference>
+
+type Owned = Pick<PersistentVolumeClaim, "metadata">
+
+const referencesOf = ({ metadata }: Owned): References => metadata.ownerReferences ?? none
+
+const none: References = []
+
+const names = (resource: Resource.Any, name: string, reference: OwnerReference): boolean =>
+  reference.kind === resource.kind && reference.name === name && reference.apiVersion === Resource.apiVersion(resource)
+
+const namesSet = ({ set }: Holder, reference: OwnerReference): boolean =>
+  names(StatefulSet, set.metadata.name, reference)
+
+const namesPod = ({ ordinal, set }: Holder, reference: OwnerReference): boolean =>
+  names(Pod, Identity.podName(set, ordinal), reference)
+
+/** Owned by a set or pod of that name that is not this one: it is for the garbage collector to say what becomes of it. */
+const isOfNamesake = (holder: Holder, claim: Owned): boolean =>
+  referencesOf(claim).some(
+    (reference) =>
+      (namesSet(holder, reference) && reference.uid !== holder.set.metadata.uid) ||
+      (namesPod(holder, reference) && reference.uid !== holder.pod?.metadata.uid)
+  )
+
+/** A claim that goes with a pod of this name that is gone or going: a new pod would lose its volume. */
+export const isStale = (holder: Holder, claim: PersistentVolumeClaim): boolean =>
+  Spec.retention(holder.set).whenScaled &&
+  referencesOf(claim).some((reference) => namesPod(holder, reference) && reference.uid !== holder.pod?.metadata.uid)
+
+/** Somebody else manages the claim, so that it cannot be ours to give away. Where claims are kept it does not matter. */
+export const isConflicting = (holder: Holder, claim: Owned): boolean => {
+  const { whenDeleted, whenScaled } = Spec.retention(holder.set)
+  if (!whenDeleted && !whenScaled) return false
+  return (
+    isOfNamesake(holder, claim) ||
+    referencesOf(claim).some(
+      (reference) => reference.controller === true && !namesSet(holder, reference) && !namesPod(holder, reference)
+    )
+  )
+}
+
+/** The owners that the policy asks for. */
+const wanted = ({ ordinal, pod, set }: Holder): References => {
+  const { whenDeleted, whenScaled } = Spec.retention(set)
+  const goesWithPod = whenScaled && !Spec.isInRange(set, ordinal)
+  if (goesWithPod) return pod === undefined ? none : [Owner.reference(Pod, pod)]
+  return whenDeleted ? [Owner.reference(StatefulSet, set)] : none
+}
+
+/** The references that the claim should have; undefined if they are right, or none of our business. */
+export const owners = (holder: Holder, claim: Owned): References | undefined => {
+  if (isOfNamesake(holder, claim)) return undefined
+  const before = referencesOf(claim)
+  const others = before.filter((reference) => !namesSet(holder, reference) && !namesPod(holder, reference))
+  const after = isConflicting(holder, claim) ? none : wanted(holder)
+  const ours = before.filter((reference) => !others.includes(reference))
+  const isRight = ours.length === after.length && after.every(({ uid }) => ours.some((one) => controls(one, uid)))
+  return isRight ? undefined : [...others, ...after]
+}
+
+const controls = ({ controller, uid }: OwnerReference, by: string): boolean => uid === by && controller === true

@@ -1,0 +1,91 @@
+/**
+ * The status of a StatefulSet: counts of its replicas, and which revisions they are of. Set field by field: conditions that others put there
+ * stay, and a status that says the same is not written. Source: spec G.8.5.
+ */
+import * as PodFacts from "../../../kube/pod.ts"
+import type { Pod, StatefulSet } from "../../../kube/resources.ts"
+import * as Identity from "../identity.ts"
+import * as Spec from "../spec.ts"
+import type * as Look from "./look.ts"
+
+export type Status = NonNullable<StatefulSet["status"]>
+
+/** What one sync says. */
+export interface Counts {
+  readonly observedGeneration?: number
+  readonly replicas: number
+  readonly readyReplicas: number
+  readonly availableReplicas: number
+  readonly currentReplicas: number
+  readonly updatedReplicas: number
+  readonly currentRevision: string
+  readonly updateRevision: string
+  readonly collisionCount: number
+}
+
+/** `gone`: pods that the sync has deleted after it looked. `collisions`: names of revisions that were taken. */
+export const count = (look: Look.Look, gone: ReadonlySet<Pod>, collisions: number): Counts => {
+  const { current, now, set, update } = look
+  const pods = membersOf(look)
+  const number = (holds: (pod: Pod) => boolean): number => pods.reduce((sum, pod) => (holds(pod) ? sum + 1 : sum), 0)
+  const stays = (pod: Pod): boolean => !Identity.isGoing(pod) && !gone.has(pod)
+  const { generation } = set.metadata
+  return finished(look, {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    replicas: pods.length,
+    readyReplicas: number(Identity.isReady),
+    availableReplicas: number((pod) => Identity.isAvailable(set, pod, now)),
+    currentReplicas: number((pod) => stays(pod) && Identity.revisionOf(pod) === current.name),
+    updatedReplicas: number((pod) => stays(pod) && Identity.revisionOf(pod) === update.name),
+    currentRevision: current.name,
+    updateRevision: update.name,
+    collisionCount: collisions
+  })
+}
+
+const membersOf = ({ condemned, places }: Look.Look): ReadonlyArray<Pod> => [
+  ...places.flatMap(({ pod }) => (pod === undefined ? [] : [pod])),
+  ...condemned.map(({ pod }) => pod)
+]
+
+/** An update is done when all replicas are of the new revision and ready, and there are no others. */
+const finished = ({ set }: Look.Look, counts: Counts): Counts => {
+  const desired = Spec.replicas(set)
+  const isDone =
+    Spec.isRolling(set) &&
+    counts.updatedReplicas === desired &&
+    counts.readyReplicas === desired &&
+    counts.replicas === desired
+  return isDone
+    ? { ...counts, currentReplicas: counts.updatedReplicas, currentRevision: counts.updateRevision }
+    : counts
+}
+
+/** The status with these counts; the very same one if it says so already. Absent counts are zero. */
+export const withCounts = (before: Status | undefined, counts: Counts): Status => {
+  const next = { ...before, ...counts }
+  const isSame =
+    before !== undefined &&
+    numbers.every((field) => (before[field] ?? 0) === (next[field] ?? 0)) &&
+    before.currentRevision === next.currentRevision &&
+    before.updateRevision === next.updateRevision
+  return isSame ? before : next
+}
+
+const numbers = [
+  "observedGeneration",
+  "replicas",
+  "readyReplicas",
+  "availableReplicas",
+  "currentReplicas",
+  "updatedReplicas",
+  "collisionCount"
+] as const
+
+/** Milliseconds until time alone makes a replica available; undefined if it does not. */
+export const recheck = (look: Look.Look): number | undefined => {
+  const seconds = Spec.minReadySeconds(look.set)
+  return seconds <= 0
+    ? undefined
+    : PodFacts.nextAvailability(membersOf(look).filter(Identity.isReady), seconds, look.now)
+}

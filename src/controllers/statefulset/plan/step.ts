@@ -1,0 +1,46 @@
+/** What a plan of the StatefulSet loop asks for: phases, each done in full before the next, and what it waits for. */
+import type { Pod } from "../../../kube/resources.ts"
+import type { Revision } from "./look.ts"
+import type { Storage } from "./storage.ts"
+
+/** Why a pod is deleted. */
+export type Fault =
+  /** It has ended, well or not, and another one takes its place. */
+  | "ended"
+  /** There are fewer replicas now. */
+  | "surplus"
+  /** Its template is an old one. */
+  | "outdated"
+
+/** One thing to do, for one replica. */
+export type Deed =
+  | { readonly _tag: "Create"; readonly ordinal: number; readonly revision: Revision; readonly storage: Storage }
+  | { readonly _tag: "Delete"; readonly ordinal: number; readonly pod: Pod; readonly why: Fault }
+  /** The claims of a pod that nothing has started yet. */
+  | { readonly _tag: "Provide"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
+  /** Name, volumes or the owners of claims are not what they should be. */
+  | { readonly _tag: "Mend"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
+  /** The claims of a replica that is one too many, before it goes. */
+  | { readonly _tag: "Disown"; readonly ordinal: number; readonly pod: Pod; readonly storage: Storage }
+
+/** Why there is nothing more to do for now; each ends with an event. */
+export type Wait = "ended" | "claims" | "terminating" | "unready" | "unavailable"
+
+export interface Waiting {
+  readonly for: Wait
+  /** The replica that is waited for. */
+  readonly ordinal: number
+}
+
+export interface Step {
+  /** No pod is in two deeds of one phase; one deed that fails ends its phase, and those after it. */
+  readonly phases: ReadonlyArray<ReadonlyArray<Deed>>
+  /** What holds up an ordered set; undefined when everything was looked at. */
+  readonly waiting: Waiting | undefined
+}
+
+export const deeds = ({ phases }: Step): ReadonlyArray<Deed> => phases.flat()
+
+/** Pods that the step takes away. */
+export const deleted = (step: Step): ReadonlyArray<Pod> =>
+  deeds(step).flatMap((deed) => (deed._tag === "Delete" ? [deed.pod] : []))

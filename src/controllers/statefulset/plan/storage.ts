@@ -1,0 +1,80 @@
+/**
+ * The claims of one replica, as they are and as they should be: which are missing, which have wrong owners, which stand in the way of a new
+ * pod. Source: spec G.8.1, G.8.3, G.8.6.
+ */
+import type { Draft } from "../../../kube/Meta.ts"
+import type { PersistentVolumeClaim } from "../../../kube/resources.ts"
+import * as Identity from "../identity.ts"
+import * as Spec from "../spec.ts"
+import type { Look } from "./look.ts"
+import * as Retention from "./retention.ts"
+
+/** A draft that says its name: events name it. */
+export type ClaimDraft = Draft<PersistentVolumeClaim> & { readonly metadata: { readonly name: string } }
+
+/** What is there of a replica's claims, in the order of the templates. */
+export interface Storage {
+  readonly missing: ReadonlyArray<ClaimDraft>
+  /** Claims with the owners that they should have. */
+  readonly disowned: ReadonlyArray<PersistentVolumeClaim>
+  /** Names of claims that somebody else manages, so that the policy does not count for them. */
+  readonly conflicting: ReadonlyArray<string>
+  /** Names of claims that are being deleted: a new pod must not use them. */
+  readonly going: ReadonlyArray<string>
+  /** A claim goes with a pod that is gone already: no new pod before it is gone too. */
+  readonly isStale: boolean
+}
+
+const nothing: Storage = { missing: [], disowned: [], conflicting: [], going: [], isStale: false }
+
+export const of = (look: Look, ordinal: number, pod: Retention.Holder["pod"]): Storage => {
+  const { claim: find, set } = look
+  const templates = Spec.claimTemplates(set)
+  if (templates.length === 0) return nothing
+  const holder: Retention.Holder = { set, ordinal, pod }
+  const missing: Array<ClaimDraft> = []
+  const disowned: Array<PersistentVolumeClaim> = []
+  const conflicting: Array<string> = []
+  const going: Array<string> = []
+  let isStale = false
+  for (const template of templates) {
+    const name = Identity.claimName(template.metadata?.name ?? "", set, ordinal)
+    const claim = find(name)
+    if (claim === undefined) {
+      missing.push(draft(holder, template, name))
+      continue
+    }
+    const ownerReferences = Retention.owners(holder, claim)
+    if (ownerReferences !== undefined) disowned.push({ ...claim, metadata: { ...claim.metadata, ownerReferences } })
+    if (Retention.isConflicting(holder, claim)) conflicting.push(name)
+    if (claim.metadata.deletionTimestamp !== undefined) going.push(name)
+    if (Retention.isStale(holder, claim)) isStale = true
+  }
+  return { missing, disowned, conflicting, going, isStale }
+}
+
+/** It has its owners from the beginning, so that it is at no time kept by mistake. */
+const draft = (
+  holder: Retention.Holder,
+  {
+    metadata: { annotations, finalizers, labels, ownerReferences = [] } = {},
+    spec
+  }: ReturnType<typeof Spec.claimTemplates>[number],
+  name: string
+): ClaimDraft => {
+  const { set } = holder
+  const { namespace } = set.metadata
+  const owned = { metadata: { name, ownerReferences } }
+  const owners = Retention.owners(holder, owned) ?? ownerReferences
+  return {
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { ...labels, ...set.spec?.selector.matchLabels },
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ...(owners.length === 0 ? {} : { ownerReferences: owners })
+    },
+    ...(spec === undefined ? {} : { spec })
+  }
+}

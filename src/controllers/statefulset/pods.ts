@@ -1,0 +1,113 @@
+/**
+ * Replicas in the world: made, mended and deleted, with an event on the set for each. Names are used again, so everything is done to the pod
+ * that was looked at and never to a namesake. Source: spec G.8.3, G.8.4.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Patch from "../../kube/Patch.ts"
+import type { Pod, StatefulSet } from "../../kube/resources.ts"
+import * as Claims from "./claims.ts"
+import * as Drafts from "./plan/drafts.ts"
+import * as Failed from "./failed.ts"
+import * as Identity from "./identity.ts"
+import type { Deed } from "./plan/step.ts"
+import type { Ports } from "./ports.ts"
+
+type Verb = "Create" | "Update" | "Delete"
+
+interface Told {
+  readonly verb: Verb
+  readonly set: StatefulSet
+  /** The name of the pod. */
+  readonly pod: string
+}
+
+const succeeded = ({ events }: Ports, { pod, set, verb }: Told): Effect.Effect<void> =>
+  events.normal(set, `Successful${verb}`, `${verb} Pod ${pod} in StatefulSet ${set.metadata.name} successful`)
+
+const failed = ({ events }: Ports, { pod, set, verb }: Told, { cause, message }: Failed.Problem): Effect.Effect<void> =>
+  Failed.quietly(
+    cause,
+    events.warning(
+      set,
+      `Failed${verb}`,
+      `${verb} Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${message}`
+    )
+  )
+
+/** Tells of a failure, and fails. */
+const fail = (ports: Ports, told: Told, problem: Failed.Failed): Effect.Effect<never, Failed.Failed> =>
+  Effect.andThen(failed(ports, told, problem), problem)
+
+type Of<Tag extends Deed["_tag"]> = Extract<Deed, { readonly _tag: Tag }>
+
+/**
+ * The claims first, then the pod. A name that is taken is told to nobody: the pod may be our own, which the cache has not shown yet. A
+ * namespace that is being terminated takes nothing new, and its end removes the set too.
+ */
+export const create = (ports: Ports, set: StatefulSet, deed: Of<"Create">): Effect.Effect<void, Failed.Failed> =>
+  Effect.catchIf(
+    make(ports, set, deed),
+    ({ cause }) => cause !== undefined && ApiError.isNamespaceTerminating(cause),
+    () => Effect.void
+  )
+
+const make = Effect.fnUntraced(function* (
+  ports: Ports,
+  set: StatefulSet,
+  { ordinal, revision, storage }: Of<"Create">
+): Effect.fn.Return<void, Failed.Failed> {
+  const told: Told = { verb: "Create", set, pod: Identity.podName(set, ordinal) }
+  const replica = { set, ordinal }
+  yield* Effect.catch(Claims.provide(ports, replica, storage), (problem) => fail(ports, told, problem))
+  yield* Effect.catch(ports.create(Drafts.make(set, ordinal, revision), set.metadata.namespace), (error) => {
+    const problem = Failed.because(error.detail, error)
+    return ApiError.hasReason(error, "AlreadyExists") ? problem : fail(ports, told, problem)
+  })
+  yield* Effect.catch(Claims.own(ports, replica, storage), (problem) =>
+    fail(ports, { ...told, verb: "Update" }, problem)
+  )
+  yield* succeeded(ports, told)
+})
+
+/** What the pod lacks is filled in by a patch, so that whatever else has changed meanwhile stays. */
+export const mend = Effect.fnUntraced(function* (
+  ports: Ports,
+  set: StatefulSet,
+  { ordinal, pod, storage }: Of<"Mend">
+): Effect.fn.Return<void, Failed.Failed> {
+  const told: Told = { verb: "Update", set, pod: pod.metadata.name }
+  const replica = { set, ordinal }
+  const patch = difference(set, ordinal, pod)
+  const mended = Effect.gen(function* () {
+    yield* Claims.provide(ports, replica, storage)
+    yield* Claims.own(ports, replica, storage)
+    if (patch !== undefined)
+      yield* Effect.mapError(ports.patch(pod, patch), (error) => Failed.because(error.detail, error))
+  })
+  yield* Effect.catch(mended, (problem) => fail(ports, told, problem))
+  yield* succeeded(ports, told)
+})
+
+/** Undefined if the pod itself is what it should be. */
+const difference = (set: StatefulSet, ordinal: number, pod: Pod): Patch.Patch | undefined => {
+  const isSelf = Identity.isSelf(set, ordinal, pod)
+  const hasStorage = Identity.hasStorage(set, ordinal, pod)
+  if (isSelf && hasStorage) return undefined
+  return Patch.strategic({
+    metadata: { uid: pod.metadata.uid, ...(isSelf ? {} : { labels: Identity.labels(set, ordinal) }) },
+    ...(hasStorage ? {} : { spec: { volumes: Identity.volumes(set, ordinal) } })
+  })
+}
+
+/** One that is gone already, or has given its name to another one, is told to nobody. */
+export const remove = (ports: Ports, set: StatefulSet, { pod }: Of<"Delete">): Effect.Effect<void, Failed.Failed> => {
+  const told: Told = { verb: "Delete", set, pod: pod.metadata.name }
+  return Effect.matchEffect(ports.remove(pod), {
+    onSuccess: () => succeeded(ports, told),
+    onFailure: (error) =>
+      ApiError.hasReason(error, "NotFound", "Conflict")
+        ? Effect.void
+        : fail(ports, told, Failed.because(error.detail, error))
+  })
+}

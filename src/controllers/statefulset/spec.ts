@@ -1,0 +1,68 @@
+/**
+ * What a StatefulSet asks for, read from its spec with the defaults of a server that is too old to fill them in. Nothing here looks at pods
+ * or claims. Source: spec A.14, G.8.
+ */
+import * as IntOrPercent from "../../kube/intOrPercent.ts"
+import type { StatefulSet } from "../../kube/resources.ts"
+import * as Selector from "../../kube/Selector.ts"
+import type { Template } from "../workload/podControl.ts"
+import * as Selectors from "../workload/selectors.ts"
+
+export const selectorOf = Selectors.memoised((set: StatefulSet) => Selectors.usable(set.spec?.selector))
+
+export const selects = (set: StatefulSet, labels: Readonly<Record<string, string>> | undefined): boolean => {
+  const selector = selectorOf(set)
+  return selector !== undefined && Selector.matchesLabels(selector, labels)
+}
+
+export const templateOf = ({ spec }: StatefulSet): Template => spec?.template ?? {}
+
+export const replicas = ({ spec }: StatefulSet): number => spec?.replicas ?? 1
+
+/** The first ordinal. */
+export const start = ({ spec }: StatefulSet): number => spec?.ordinals?.start ?? 0
+
+/** Whether the set should have a pod of that ordinal. */
+export const isInRange = (set: StatefulSet, ordinal: number): boolean =>
+  ordinal >= start(set) && ordinal < start(set) + replicas(set)
+
+export const minReadySeconds = ({ spec }: StatefulSet): number => spec?.minReadySeconds ?? 0
+
+export const historyLimit = ({ spec }: StatefulSet): number => spec?.revisionHistoryLimit ?? 10
+
+/** One pod after the other, each only when those before it are available. */
+export const isOrdered = ({ spec }: StatefulSet): boolean => spec?.podManagementPolicy !== "Parallel"
+
+export const isRolling = ({ spec }: StatefulSet): boolean =>
+  (spec?.updateStrategy?.type ?? "RollingUpdate") === "RollingUpdate"
+
+/** So many replicas, from the first one on, keep the revision before; undefined on a set from before there was a partition. */
+export const partition = ({ spec }: StatefulSet): number | undefined => {
+  const rolling = spec?.updateStrategy?.rollingUpdate
+  return rolling === undefined ? undefined : (rolling.partition ?? 0)
+}
+
+/** So many replicas may be unavailable at once while they are updated, at least one; shares are rounded down. */
+export const maxUnavailable = (set: StatefulSet): number => {
+  const asked = set.spec?.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
+  return Math.max(1, IntOrPercent.resolve(asked, replicas(set), "down") ?? 1)
+}
+
+type ClaimTemplate = NonNullable<NonNullable<StatefulSet["spec"]>["volumeClaimTemplates"]>[number]
+
+/** One claim of each for every replica. One without a name makes nothing, and no server stores it. */
+export const claimTemplates = ({ spec }: StatefulSet): ReadonlyArray<ClaimTemplate> =>
+  (spec?.volumeClaimTemplates ?? noTemplates).filter(({ metadata }) => metadata?.name !== undefined)
+
+const noTemplates: ReadonlyArray<ClaimTemplate> = []
+
+/** Whether claims go with what they are for; anything but `Delete` keeps them. */
+export interface Retention {
+  readonly whenDeleted: boolean
+  readonly whenScaled: boolean
+}
+
+export const retention = ({ spec }: StatefulSet): Retention => {
+  const policy = spec?.persistentVolumeClaimRetentionPolicy
+  return { whenDeleted: policy?.whenDeleted === "Delete", whenScaled: policy?.whenScaled === "Delete" }
+}

@@ -1,0 +1,80 @@
+/**
+ * One sync of a StatefulSet: claim, bring the history up to date, look, decide, carry out, tell. What is decided is decided in `plan/`; here
+ * is the order, and what happens between failures. Source: spec G.8.2.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { ApiError } from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import { type Pod, StatefulSet } from "../../kube/resources.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import * as Adopt from "../workload/adopt.ts"
+import * as Indexes from "../workload/indexes.ts"
+import type * as Failed from "./failed.ts"
+import * as History from "./history.ts"
+import * as Identity from "./identity.ts"
+import * as Decide from "./plan/decide.ts"
+import * as Look from "./plan/look.ts"
+import * as Status from "./plan/status.ts"
+import * as Step from "./plan/step.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+import * as Work from "./work.ts"
+
+export type Failure = History.Failure | Failed.Failed
+
+export const sync = (work: Work.Work) =>
+  Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
+    const { ports } = work
+    const set = ports.sets.get(key)
+    if (set === undefined || Spec.selectorOf(set) === undefined) return
+    const history = yield* History.bring(ports, set)
+    const pods = yield* claim(ports, set)
+    const now = yield* Clock.currentTimeMillis
+    const { current, update } = history
+    const { namespace } = set.metadata
+    const find = (name: string) => ports.claims.get(Key.make(namespace, name))
+    const look = Look.take({ set, current, update, pods, claim: find, now })
+    const step = Decide.decide(look, work.severalAtOnce ? Spec.maxUnavailable(set) : 1)
+    const failure = yield* Work.carryOut(work, set, step)
+    const gone = new Set(failure === undefined ? Step.deleted(step) : [])
+    const written = yield* Effect.result(tell(ports, look, Status.count(look, gone, history.collisions)))
+    const cleaned = yield* Effect.result(isLeaving(set) ? Effect.void : History.cleanUp(ports, set, history))
+    if (failure !== undefined) return yield* failure
+    if (written._tag === "Failure") return yield* written.failure
+    if (cleaned._tag === "Failure") return yield* cleaned.failure
+    const delay = Status.recheck(look)
+    return delay === undefined ? Reconcile.done : Reconcile.after(delay)
+  })
+
+const isLeaving = ({ metadata }: StatefulSet): boolean => metadata.deletionTimestamp !== undefined
+
+/** Selector and name must say that a pod is the set's. */
+const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>, Adopt.ClaimError> =>
+  Adopt.claim(
+    {
+      owner: set,
+      resource: StatefulSet,
+      matches: ({ metadata }: Pod) =>
+        Spec.selects(set, metadata.labels) && Identity.parse(metadata.name)?.parent === set.metadata.name,
+      live: ports.live(set),
+      patch: ports.patch
+    },
+    [
+      ...ports.pods.byIndex(Indexes.byController.name, set.metadata.uid ?? ""),
+      ...ports.pods.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")
+    ]
+  )
+
+/** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
+const tell = (ports: Ports, { set }: Look.Look, counts: Status.Counts): Effect.Effect<void, ApiError> => {
+  const write = (onto: StatefulSet): Effect.Effect<void, ApiError> => {
+    const status = Status.withCounts(onto.status, counts)
+    return status === onto.status ? Effect.void : Effect.asVoid(ports.updateStatus({ ...onto, status }))
+  }
+  return Effect.catch(write(set), (error) =>
+    Effect.flatMap(ports.live(set), (fresh) =>
+      fresh.metadata.uid === set.metadata.uid ? write(fresh) : Effect.fail(error)
+    )
+  )
+}

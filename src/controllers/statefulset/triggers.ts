@@ -1,0 +1,81 @@
+/**
+ * Which StatefulSets a change concerns: a pod or a revision its owner, or whoever may want it; what is gone also the set that it has its name
+ * from, because that may wait for the name to be free. Triggers run after the stores have changed. Source: spec G.8.2.
+ */
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
+import { type ControllerRevision, type PersistentVolumeClaim, type Pod, StatefulSet } from "../../kube/resources.ts"
+import type { Trigger } from "../../streams/trigger.ts"
+import * as Owners from "../workload/owners.ts"
+import * as PodTrigger from "../workload/podTrigger.ts"
+import * as Identity from "./identity.ts"
+import type { Ports } from "./ports.ts"
+import * as Spec from "./spec.ts"
+
+type Watching = Pick<Ports, "sets" | "queue">
+
+const owners = ({ sets }: Watching): Owners.Owners<StatefulSet> => ({
+  resource: StatefulSet,
+  store: sets,
+  selects: Spec.selects
+})
+
+export const statefulSet: Trigger<StatefulSet> = ({ object }) => [Key.of(object)]
+
+/** Seconds by which clocks may differ. */
+const skew = 1
+
+const none: ReadonlyArray<Key.Key> = []
+
+/** The set of that name beside the object, if there is one. */
+const beside = ({ sets }: Watching, { metadata }: KubeObject, name: string | undefined): ReadonlyArray<Key.Key> => {
+  if (name === undefined) return none
+  const key = Key.make(metadata.namespace, name)
+  return sets.get(key) === undefined ? none : [key]
+}
+
+export const pod = (watching: Watching): Trigger<Pod> => {
+  const known = PodTrigger.make({
+    owners: owners(watching),
+    queue: watching.queue,
+    availableAfter: (set) => {
+      const seconds = Spec.minReadySeconds(set)
+      return seconds > 0 ? seconds + skew : 0
+    }
+  })
+  return (delta) => {
+    const keys = known(delta)
+    if (delta._tag !== "Deleted" || keys.length > 0) return keys
+    return beside(watching, delta.object, Identity.parse(delta.object.metadata.name)?.parent)
+  }
+}
+
+export const revision =
+  (watching: Watching): Trigger<ControllerRevision> =>
+  (delta) => {
+    const keys = Owners.concerned(owners(watching), delta).map(Key.of)
+    if (delta._tag !== "Deleted" || keys.length > 0) return keys
+    const former = Owner.controllerOf(delta.object)
+    return beside(watching, delta.object, former?.kind === StatefulSet.kind ? former.name : undefined)
+  }
+
+/** A claim that is gone may be one that a replica waits for: to be made anew, or with it. Nothing else that becomes of claims is of interest. */
+export const claim =
+  (watching: Watching): Trigger<PersistentVolumeClaim> =>
+  (delta) => {
+    if (delta._tag !== "Deleted") return none
+    const { object } = delta
+    const parent = Identity.parse(object.metadata.name)?.parent ?? ""
+    // `data-web` may be of `web`, by the template `data`; templates and sets may have dashes in their names.
+    for (let dash = parent.indexOf("-"); dash !== -1; dash = parent.indexOf("-", dash + 1)) {
+      const [key] = beside(watching, object, parent.slice(dash + 1))
+      const set = key === undefined ? undefined : watching.sets.get(key)
+      const template = parent.slice(0, dash)
+      if (key !== undefined && set !== undefined && claims(set, template)) return [key]
+    }
+    return none
+  }
+
+const claims = (set: StatefulSet, template: string): boolean =>
+  Spec.claimTemplates(set).some(({ metadata }) => metadata?.name === template)
