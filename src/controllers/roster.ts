@@ -14,6 +14,7 @@ import type { KubeClient } from "../layers/KubeClient.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
 import * as CloudNodeLifecycle from "./CloudNodeLifecycle.ts"
+import * as CronJob from "./CronJob.ts"
 import * as DaemonSet from "./DaemonSet.ts"
 import * as Deployment from "./Deployment.ts"
 import * as Disruption from "./Disruption.ts"
@@ -50,6 +51,7 @@ export interface Settings {
   /** Whether `maxUnavailable` of StatefulSets counts. */
   readonly statefulSetMaxUnavailable?: boolean | undefined
   readonly jobSyncs?: number | undefined
+  readonly cronJobSyncs?: number | undefined
   readonly ttlAfterFinishedSyncs?: number | undefined
   readonly endpointSyncs?: number | undefined
   readonly serviceEndpointSyncs?: number | undefined
@@ -170,6 +172,13 @@ export const roster = (
     account: "job-controller",
     aliases: ["job-controller"],
     summary: "runs pods to their end until enough of a Job's have succeeded"
+  },
+  {
+    ...core,
+    controller: CronJob.make({ concurrency: settings.cronJobSyncs }),
+    account: "cronjob-controller",
+    aliases: ["cronjob-controller"],
+    summary: "makes Jobs at the times of schedules, in the clocks of any place"
   },
   {
     ...core,

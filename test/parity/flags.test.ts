@@ -59,6 +59,7 @@ const promised: ReadonlyArray<
   ["concurrent-daemonset-syncs", [], "CM_CONCURRENT_DAEMONSET_SYNCS", "2"],
   ["concurrent-statefulset-syncs", [], "CM_CONCURRENT_STATEFULSET_SYNCS", "5"],
   ["concurrent-job-syncs", [], "CM_CONCURRENT_JOB_SYNCS", "5"],
+  ["concurrent-cron-job-syncs", [], "CM_CONCURRENT_CRON_JOB_SYNCS", "5"],
   ["concurrent-ttl-after-finished-syncs", [], "CM_CONCURRENT_TTL_AFTER_FINISHED_SYNCS", "5"],
   ["concurrent-endpoint-syncs", [], "CM_CONCURRENT_ENDPOINT_SYNCS", "5"],
   ["concurrent-service-endpoint-syncs", [], "CM_CONCURRENT_SERVICE_ENDPOINT_SYNCS", "5"],

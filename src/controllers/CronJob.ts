@@ -1,0 +1,64 @@
+/**
+ * cronjob: makes Jobs at the times of schedules, in the clocks of any place. No time is run twice, wherever the process ends, and runs that
+ * may not overlap do not. What a sync does is decided in `cronjob/`; here is what it reads and may do. Source: spec G.7.
+ */
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import * as Zone from "../kube/cron/Zone.ts"
+import { CronJob, Job } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Loop from "./cronjob/loop.ts"
+import * as Runs from "./cronjob/plan/runs.ts"
+
+export interface Options {
+  /** How many CronJobs are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+  /** Of schedules that name no zone; where the process runs unless said otherwise. */
+  readonly zone?: Zone.Zone | undefined
+}
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "cronjob",
+    component: "cronjob-controller",
+    for: CronJob,
+    access: [
+      Access.read(CronJob),
+      Access.own(CronJob),
+      Access.get(CronJob),
+      Access.update(CronJob, "status"),
+      Access.read(Job),
+      Access.get(Job),
+      Access.list(Job),
+      Access.create(Job),
+      Access.remove(Job),
+      Access.record
+    ],
+    concurrency: options.concurrency ?? 5,
+    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
+    body: ({ client, events, queue, store }) =>
+      Effect.map(
+        Loop.make({
+          cronJobs: store(CronJob),
+          jobs: store(Job),
+          zone: options.zone ?? Zone.local(),
+          live: (place) => client.get(CronJob, place),
+          liveJob: (place) => client.get(Job, place),
+          liveJobs: (namespace) => Effect.map(client.list(Job, { namespace }), ({ items }) => items),
+          updateStatus: (cronJob) => client.subresource("status").update(CronJob, cronJob),
+          create: (job, namespace) => client.create(Job, job, { namespace }),
+          remove: ({ metadata }) =>
+            client.delete(Job, metadata, {
+              propagationPolicy: "Background",
+              ...(metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } })
+            }),
+          events,
+          queue
+        }),
+        ({ onCronJob, onJob, reconcile }) => ({
+          sources: [Controller.watch(CronJob, onCronJob), Controller.watch(Job, onJob, { indexes: [Runs.byParent] })],
+          reconcile
+        })
+      )
+  })

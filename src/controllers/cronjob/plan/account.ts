@@ -1,0 +1,78 @@
+/**
+ * What the status says of the runs there are: those under way, the last time that was run, when one last succeeded. A run that was made and never
+ * written down, because the process ended in between, is written down now. Total; what is true already is left as it is. Source: spec G.7.
+ */
+import type { CronJob, Job } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
+import * as News from "./news.ts"
+import * as Runs from "./runs.ts"
+
+export interface Gathered {
+  readonly cronJob: CronJob
+  /** As the cleaning left it. */
+  readonly status: Runs.Status
+  /** As the cache has them. */
+  readonly runs: ReadonlyArray<Job>
+  /** What the server said of runs that are under way and not in the cache, by uid; undefined: it is no more. */
+  readonly asked: ReadonlyMap<string, Job | undefined>
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface Account {
+  /** The very same status if nothing is new. */
+  readonly status: Runs.Status
+  readonly news: ReadonlyArray<News.News>
+  /** Runs that have not ended, are not in the status, and that this loop did not make or does not remember; none that is going. */
+  readonly unexpected: ReadonlyArray<Job>
+}
+
+/** Runs of which the server is to be asked: they are under way, and the cache does not have them. */
+export const unknown = (status: Runs.Status, runs: ReadonlyArray<Job>): ReadonlyArray<Runs.Reference> => {
+  const active = Runs.activeOf(status)
+  if (active.length === 0) return active
+  const known = new Set(runs.map(({ metadata }) => metadata.uid))
+  return active.filter(({ uid }) => !known.has(uid))
+}
+
+export const settle = ({ asked, cronJob, now, runs, status: before }: Gathered): Account => {
+  const news: Array<News.News> = []
+  const unexpected: Array<Job> = []
+  let status = before
+  for (const job of [...runs, ...[...asked.values()].filter((one) => one !== undefined)]) {
+    const { name, uid } = job.metadata
+    const end = Runs.endOf(job)
+    const isActive = Runs.isActive(status, uid)
+    const time = Runs.timeOf(cronJob, job)
+    const isUnwritten = time !== undefined && time <= now && time > (Runs.lastTimeOf(before) ?? -Infinity)
+    if (isUnwritten) status = Runs.withTime(status, time)
+    if (end !== undefined && isActive) {
+      status = Runs.withActive(
+        status,
+        Runs.activeOf(status).filter((one) => one.uid !== uid)
+      )
+      news.push(News.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`))
+    }
+    if (end === undefined && !isActive) {
+      if (isUnwritten) status = Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)])
+      else if (job.metadata.deletionTimestamp === undefined) unexpected.push(job)
+    }
+    if (end === "Complete") status = succeededAt(status, job)
+  }
+  const gone = Runs.activeOf(status).filter(({ uid = "" }) => asked.has(uid) && asked.get(uid) === undefined)
+  for (const { name } of gone) news.push(News.normal("MissingJob", `Active job went missing: ${name}`))
+  return {
+    status: Runs.withActive(
+      status,
+      Runs.activeOf(status).filter((one) => !gone.includes(one))
+    ),
+    news,
+    unexpected
+  }
+}
+
+const succeededAt = (status: Runs.Status, { status: of }: Job): Runs.Status => {
+  const at = Time.parse(of?.completionTime)
+  if (at === undefined || at <= (Time.parse(status.lastSuccessfulTime) ?? -Infinity)) return status
+  return { ...status, lastSuccessfulTime: Time.format(at) }
+}

@@ -1,0 +1,98 @@
+/**
+ * What is to be done for a CronJob now: nothing, look again later, or a run. A total function of the CronJob, the status that is true of its runs,
+ * and the time. Source: spec G.7.
+ */
+import * as Result from "effect/Result"
+import * as Schedule from "../../../kube/cron/Schedule.ts"
+import * as Zone from "../../../kube/cron/Zone.ts"
+import type { CronJob } from "../../../kube/resources.ts"
+import * as Due from "./due.ts"
+import * as News from "./news.ts"
+import * as Runs from "./runs.ts"
+
+export interface Decision {
+  readonly news: ReadonlyArray<News.News>
+  /** The run that is to be made. */
+  readonly run: Run | undefined
+  /** Milliseconds until it is to be looked at again, whatever happens; undefined: only when something happens. */
+  readonly wait: number | undefined
+}
+
+export interface Run {
+  readonly time: number
+  /** Those under way that are to go first. */
+  readonly replaces: ReadonlyArray<Runs.Reference>
+  /** Whether a run for an earlier time may have been made that was never written down, and must not be under way beside this one. */
+  readonly isAlone: boolean
+}
+
+export interface Given {
+  readonly cronJob: CronJob
+  readonly status: Runs.Status
+  readonly now: number
+  /** Of schedules that say none: where the process runs. */
+  readonly zone: Zone.Zone
+}
+
+const stop = (...news: ReadonlyArray<News.News>): Decision => ({ news, run: undefined, wait: undefined })
+
+export const decide = (given: Given): Decision => {
+  const { metadata, spec } = given.cronJob
+  if (metadata.deletionTimestamp !== undefined) return stop()
+  const zone = spec?.timeZone
+  if (zone !== undefined && Zone.named(zone) === undefined) {
+    return stop(News.warning("UnknownTimeZone", `invalid timeZone: ${JSON.stringify(zone)}: unknown time zone ${zone}`))
+  }
+  if (spec?.suspend === true) return stop()
+  const text = spec?.schedule ?? ""
+  const quoted = JSON.stringify(text)
+  const hints = text.includes("TZ")
+    ? [News.warning("UnsupportedSchedule", `CRON_TZ or TZ used in schedule ${quoted} ${unsupported}`)]
+    : []
+  const schedule = scheduleOf(given.cronJob, given.zone)
+  if (Result.isFailure(schedule)) {
+    return stop(...hints, News.warning("UnparseableSchedule", `unparseable schedule: ${quoted} : ${schedule.failure}`))
+  }
+  const decision = onTime(given, schedule.success)
+  return { ...decision, news: [...hints, ...decision.news] }
+}
+
+const unsupported =
+  "is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+
+/** A zone in the text itself comes before the field. */
+export const scheduleOf = ({ spec }: CronJob, zone: Zone.Zone): Result.Result<Schedule.Schedule, string> =>
+  Schedule.parse(spec?.schedule ?? "", (spec?.timeZone === undefined ? undefined : Zone.named(spec.timeZone)) ?? zone)
+
+const tooMany = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
+const tooClose = "time difference between two schedules is less than 1 second"
+const forbidden = "Not starting job because prior execution is running and concurrency policy is Forbid"
+
+const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Decision => {
+  const { concurrencyPolicy, schedule: text, startingDeadlineSeconds } = cronJob.spec ?? {}
+  const due = Due.look(schedule, cronJob, status, now)
+  if (due._tag === "Never") return stop(News.warning("InvalidSchedule", `invalid schedule: ${text} : ${tooClose}`))
+  const later = (...news: ReadonlyArray<News.News>): Decision => ({
+    news,
+    run: undefined,
+    wait: Due.wait(schedule, cronJob, status, now)
+  })
+  if (due._tag === "NotYet") return later()
+  const { time } = due
+  const hints = due.isMany ? [News.warning("TooManyMissedTimes", tooMany)] : []
+  if (startingDeadlineSeconds !== undefined && time + startingDeadlineSeconds * 1000 < now) {
+    return later(...hints, News.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`))
+  }
+  const active = Runs.activeOf(status)
+  const name = Runs.nameOf(cronJob, time)
+  if (active.some((one) => one.name === name)) return later(...hints)
+  if (concurrencyPolicy === "Forbid" && active.length > 0) {
+    return later(...hints, News.normal("JobAlreadyActive", forbidden))
+  }
+  const isAlone = concurrencyPolicy === "Forbid" || concurrencyPolicy === "Replace"
+  const replaces = concurrencyPolicy === "Replace" ? active : []
+  return { ...later(...hints), run: { time, replaces, isAlone: isAlone && due.earlier } }
+}
+
+/** `Mon, 02 Jan 2006 15:04:05 +0000`. Source: Go time.RFC1123Z. */
+const rfc1123 = (time: number): string => new Date(time).toUTCString().replace("GMT", "+0000")

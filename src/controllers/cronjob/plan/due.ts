@@ -1,0 +1,51 @@
+/**
+ * Which time of a schedule is to be run now, and when to look again. Of several that were missed only the latest is run. Times are
+ * milliseconds since 1970. Source: spec G.7.
+ */
+import * as Schedule from "../../../kube/cron/Schedule.ts"
+import type { CronJob } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
+import * as Runs from "./runs.ts"
+
+export type Due =
+  | { readonly _tag: "NotYet" }
+  /** `isMany`: about more than a hundred times have gone by. `earlier`: another time has gone by that was not run, before this one. */
+  | { readonly _tag: "Due"; readonly time: number; readonly isMany: boolean; readonly earlier: boolean }
+  /** The schedule names no time that will ever be. */
+  | { readonly _tag: "Never" }
+
+/** So many times may be missed without anybody being told. Source: kube-controller-manager. */
+const many = 100
+
+/** From when on times count that were not run: after the last one, or since the CronJob is there. */
+const since = (cronJob: CronJob, status: Runs.Status, now: number): number =>
+  Runs.lastTimeOf(status) ?? Time.parse(cronJob.metadata.creationTimestamp) ?? now
+
+export const look = (schedule: Schedule.Schedule, cronJob: CronJob, status: Runs.Status, now: number): Due => {
+  const begin = since(cronJob, status, now)
+  const deadline = cronJob.spec?.startingDeadlineSeconds
+  const earliest = deadline === undefined ? begin : Math.max(begin, now - deadline * 1000)
+  const first = Schedule.next(schedule, earliest)
+  if (first === undefined) return { _tag: "Never" }
+  if (first > now) return { _tag: "NotYet" }
+  const second = Schedule.next(schedule, first)
+  const missed = second === undefined || second > now ? 0 : Math.floor((now - first) / (second - first)) + 1
+  const time = missed === 0 ? first : (Schedule.latest(schedule, earliest, now) ?? first)
+  const earlier = time > first || (earliest > begin && (Schedule.next(schedule, begin) ?? Infinity) < time)
+  return { _tag: "Due", time, isMany: missed > many, earlier }
+}
+
+/** Clocks differ: so much later than the time itself it is looked at. Source: kube-controller-manager. */
+const allowance = 100
+
+/** Milliseconds until the next time that has not come yet. */
+export const wait = (
+  schedule: Schedule.Schedule,
+  cronJob: CronJob,
+  status: Runs.Status,
+  now: number
+): number | undefined => {
+  const begin = since(cronJob, status, now)
+  const next = Schedule.next(schedule, Schedule.latest(schedule, begin, now) ?? begin)
+  return next === undefined ? undefined : next + allowance - now
+}

@@ -1,0 +1,105 @@
+/**
+ * The runs of a CronJob: Jobs that are named after it and the time that they were made for. The name is the lock that keeps one time from being run
+ * twice; the time is also in an annotation, in the clocks of the CronJob's zone. Times are milliseconds since 1970. Source: spec G.7.
+ */
+import * as Zone from "../../../kube/cron/Zone.ts"
+import * as Key from "../../../kube/Key.ts"
+import type { Draft } from "../../../kube/Meta.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import { CronJob, type Job } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
+import type { Index } from "../../../layers/Cache.ts"
+
+export const timestamp = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+
+/** Value: the key of the CronJob that the controlling reference names, whatever uid it has; one that was made anew takes over what is left. */
+export const byParent: Index<Job> = {
+  name: "cronjob/parent",
+  of: (job) => {
+    const reference = Owner.controllerOf(job)
+    return reference?.kind === CronJob.kind && reference.apiVersion.startsWith(`${CronJob.group}/`)
+      ? [Key.make(job.metadata.namespace, reference.name)]
+      : []
+  }
+}
+
+const minute = 60_000
+
+export const nameOf = ({ metadata }: CronJob, time: number): string => `${metadata.name}-${Math.floor(time / minute)}`
+
+/** The body of the run for that time. */
+export const draft = (cronJob: CronJob, time: number): Draft<Job> => {
+  const { metadata, spec } = cronJob
+  const template = spec?.jobTemplate
+  const written = inZone(time, Zone.named(spec?.timeZone ?? "") ?? Zone.utc)
+  return {
+    metadata: {
+      name: nameOf(cronJob, time),
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      ...(template?.metadata?.labels === undefined ? {} : { labels: template.metadata.labels }),
+      annotations: { ...template?.metadata?.annotations, [timestamp]: written },
+      ownerReferences: [Owner.reference(CronJob, cronJob)]
+    },
+    ...(template?.spec === undefined ? {} : { spec: template.spec })
+  }
+}
+
+/** RFC 3339, as the clocks there show it. */
+const inZone = (time: number, zone: Zone.Zone): string => {
+  const offset = zone.offsetAt(time)
+  if (offset === 0) return Time.format(time)
+  const shown = Time.format(time + offset).slice(0, -1)
+  const minutes = Math.floor(Math.abs(offset) / minute)
+  const two = (value: number) => String(value).padStart(2, "0")
+  return `${shown}${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}
+
+/** For which time this very CronJob made the Job; undefined for what somebody else made. */
+export const timeOf = (cronJob: CronJob, job: Job): number | undefined => {
+  if (!Owner.controlledBy(job, cronJob.metadata.uid)) return undefined
+  const time = Time.parse(job.metadata.annotations?.[timestamp])
+  return time !== undefined && nameOf(cronJob, time) === job.metadata.name ? time : undefined
+}
+
+/** How it has ended, if it has. */
+export const endOf = ({ status }: Job): "Complete" | "Failed" | undefined => {
+  for (const { status: holds, type } of status?.conditions ?? [])
+    if (holds === "True" && (type === "Complete" || type === "Failed")) return type
+  return undefined
+}
+
+export type Reference = NonNullable<NonNullable<CronJob["status"]>["active"]>[number]
+
+export const reference = ({ metadata }: Job): Reference => ({
+  apiVersion: "batch/v1",
+  kind: "Job",
+  name: metadata.name,
+  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+  ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion })
+})
+
+/** What the CronJob says of itself; each field only where there is something to say. */
+export type Status = NonNullable<CronJob["status"]>
+
+export const statusOf = (cronJob: CronJob): Status => cronJob.status ?? {}
+
+export const activeOf = (status: Status): ReadonlyArray<Reference> => status.active ?? []
+
+/** The status with these runs under way; the very same one if it says so already. */
+export const withActive = (status: Status, active: ReadonlyArray<Reference>): Status => {
+  const before = activeOf(status)
+  if (before.length === active.length && active.every((one, i) => one === before[i])) return status
+  const { active: _, ...rest } = status
+  return active.length === 0 ? rest : { ...rest, active }
+}
+
+export const isActive = (status: Status, uid: string | undefined): boolean =>
+  activeOf(status).some((one) => one.uid === uid)
+
+/** The last time that a run was made for, as far as it was written down. */
+export const lastTimeOf = (status: Status): number | undefined => Time.parse(status.lastScheduleTime)
+
+/** The status after a run for that time; the last time never goes back. */
+export const withTime = (status: Status, time: number): Status =>
+  time > (lastTimeOf(status) ?? -Infinity) ? { ...status, lastScheduleTime: Time.format(time) } : status

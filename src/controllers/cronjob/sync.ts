@@ -1,0 +1,195 @@
+/**
+ * One sync of a CronJob: old runs are deleted, the account of the others is settled, and if a time is due it is run; then the status is written, once.
+ * What is decided is decided in `plan/`; here is the order of the writes, which may fail between any two. Source: spec G.7.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Key from "../../kube/Key.ts"
+import * as Owner from "../../kube/Owner.ts"
+import type { CronJob, Job } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import type { Books } from "./books.ts"
+import * as Handover from "./handover.ts"
+import * as Metrics from "./metrics.ts"
+import * as Account from "./plan/account.ts"
+import * as Decide from "./plan/decide.ts"
+import * as History from "./plan/history.ts"
+import * as News from "./plan/news.ts"
+import * as Runs from "./plan/runs.ts"
+import type { Ports } from "./ports.ts"
+
+/** A run that was to make room for the next one is still there. */
+export class NotReplaced extends Data.TaggedError("NotReplaced")<{ readonly job: string }> {
+  override get message(): string {
+    return `could not replace job ${this.job}`
+  }
+}
+
+export type Failure = ApiError.ApiError | NotReplaced
+
+/** Until the cache has caught up with the server, in all likelihood. */
+const shortly = Reconcile.after("1 second")
+
+/** What a part of the sync has come to: what is true of the runs then, and what went wrong. */
+interface Done {
+  readonly status: Runs.Status
+  readonly failure?: Failure | undefined
+}
+
+export const sync = (ports: Ports, books: Books) =>
+  Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome, Failure> {
+    const cronJob = ports.cronJobs.get(key)
+    if (cronJob === undefined) return Reconcile.done
+    if (books.takeUnreadable(key)) {
+      const text = `unparseable schedule for cronjob: ${cronJob.spec?.schedule ?? ""}`
+      yield* tell(ports, cronJob, [News.warning("UnParseableCronJobSchedule", text)])
+      return Reconcile.done
+    }
+    const runs = ports.jobs.byIndex(Runs.byParent.name, key)
+    const cleaned = yield* clean(ports, cronJob, History.surplus(cronJob, runs))
+    const asked = yield* ask(ports, Account.unknown(cleaned.status, runs))
+    const now = yield* Clock.currentTimeMillis
+    const account = Account.settle({ cronJob, status: cleaned.status, runs, asked, now })
+    const strangers = account.unexpected.filter(({ metadata }) => !books.wasTold(metadata.uid ?? ""))
+    if (strangers.length > 0 && !(yield* Handover.isCurrent(ports, cronJob))) return shortly
+    const decision = Decide.decide({ cronJob, status: account.status, now, zone: ports.zone })
+    if (decision.run !== undefined && !(yield* Handover.mayRun(ports, books, cronJob, decision.run))) return shortly
+    yield* tell(ports, cronJob, [...strangers.map(unexpected), ...account.news, ...decision.news])
+    for (const { metadata } of strangers) books.tell(metadata.uid ?? "")
+    const done = yield* run(ports, cronJob, account.status, decision.run)
+    if (done.status !== Runs.statusOf(cronJob)) yield* ports.updateStatus({ ...cronJob, status: done.status })
+    const failure = done.failure ?? cleaned.failure
+    if (failure === undefined) return decision.wait === undefined ? Reconcile.done : Reconcile.after(decision.wait)
+    // A backoff after failures does not put the next time off.
+    if (decision.wait !== undefined) ports.queue.addWithUnsafe(key, { after: decision.wait })
+    return yield* failure
+  })
+
+const tell = (
+  { events }: Pick<Ports, "events">,
+  cronJob: CronJob,
+  news: ReadonlyArray<News.News>
+): Effect.Effect<void> =>
+  Effect.forEach(news, ({ message, reason, type }) => events.event(cronJob, type, reason, message), { discard: true })
+
+const unexpected = ({ metadata }: Job): News.News =>
+  News.warning("UnexpectedJob", `Saw a job that the controller did not create or forgot: ${metadata.name}`)
+
+/** Deletes what the history is not to keep; what cannot be deleted is tried again. */
+const clean = Effect.fnUntraced(function* (ports: Ports, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
+  let done: Done = { status: Runs.statusOf(cronJob) }
+  for (const job of jobs) {
+    const removed = yield* remove(ports, cronJob, done.status, job)
+    done = { status: removed.status, failure: done.failure ?? removed.failure }
+  }
+  return done
+})
+
+/** Deletes a run in the background, and strikes it off the list. */
+const remove = Effect.fnUntraced(function* (
+  ports: Ports,
+  cronJob: CronJob,
+  status: Runs.Status,
+  job: Job
+): Effect.fn.Return<Done> {
+  const removed = yield* Effect.result(ports.remove(job))
+  if (Result.isFailure(removed) && !ApiError.hasReason(removed.failure, "NotFound")) {
+    yield* tell(ports, cronJob, [News.warning("FailedDelete", `Deleted job: ${removed.failure.message}`)])
+    return { status, failure: removed.failure }
+  }
+  const { name, uid } = job.metadata
+  if (Result.isSuccess(removed)) {
+    yield* tell(ports, cronJob, [News.normal("SuccessfulDelete", `Deleted job ${name}`)])
+    yield* Effect.annotateLogs(Effect.logDebug("Deleted a run of a CronJob"), { job: name })
+  }
+  const left = Runs.activeOf(status).filter((one) => one.uid !== uid)
+  return { status: Runs.withActive(status, left) }
+})
+
+/** The cache does not have them: whether they are gone is for the server to say. */
+const ask = Effect.fnUntraced(function* ({ liveJob }: Ports, references: ReadonlyArray<Runs.Reference>) {
+  const asked = new Map<string, Job | undefined>()
+  for (const { name = "", namespace, uid = "" } of references) {
+    const found = yield* Effect.result(liveJob({ namespace, name }))
+    if (Result.isFailure(found) && !ApiError.hasReason(found.failure, "NotFound")) return yield* found.failure
+    // One of that name that is another is not that one.
+    asked.set(uid, Result.isSuccess(found) && found.success.metadata.uid === uid ? found.success : undefined)
+  }
+  return asked
+})
+
+const run = Effect.fnUntraced(function* (
+  ports: Ports,
+  cronJob: CronJob,
+  before: Runs.Status,
+  planned: Decide.Run | undefined
+): Effect.fn.Return<Done> {
+  if (planned === undefined) return { status: before }
+  const { failure, status } = yield* replace(ports, cronJob, before, planned.replaces)
+  return failure === undefined ? yield* start(ports, cronJob, status, planned.time) : { status, failure }
+})
+
+/** Makes room for the next run; stops at the first that stays. */
+const replace = Effect.fnUntraced(function* (
+  ports: Ports,
+  cronJob: CronJob,
+  before: Runs.Status,
+  references: ReadonlyArray<Runs.Reference>
+): Effect.fn.Return<Done> {
+  let status = before
+  for (const { name = "", namespace } of references) {
+    const found = yield* Effect.result(ports.liveJob({ namespace, name }))
+    if (Result.isFailure(found)) {
+      yield* tell(ports, cronJob, [News.warning("FailedGet", `Get job: ${found.failure.message}`)])
+      return { status, failure: found.failure }
+    }
+    const removed = yield* remove(ports, cronJob, status, found.success)
+    if (removed.failure !== undefined) {
+      return { status, failure: new NotReplaced({ job: Key.make(namespace, name) }) }
+    }
+    status = removed.status
+  }
+  return { status }
+})
+
+/** Makes the run for that time. One that is there already and is ours was made by somebody who did not get to write it down. */
+const start = Effect.fnUntraced(function* (
+  ports: Ports,
+  cronJob: CronJob,
+  status: Runs.Status,
+  time: number
+): Effect.fn.Return<Done> {
+  const draft = Runs.draft(cronJob, time)
+  const { name = "", namespace } = draft.metadata
+  const made = yield* Effect.result(ports.create(draft, namespace))
+  if (Result.isSuccess(made)) {
+    yield* tell(ports, cronJob, [News.normal("SuccessfulCreate", `Created job ${name}`)])
+    yield* Metrics.started(made.success, time)
+    yield* Effect.annotateLogs(Effect.logInfo("Started a run of a CronJob"), { job: name, time: Time.format(time) })
+    return { status: written(status, made.success, time) }
+  }
+  const { failure } = made
+  // Nothing will be made there any more, and the CronJob goes with its namespace.
+  if (ApiError.isNamespaceTerminating(failure)) return { status }
+  if (!ApiError.hasReason(failure, "AlreadyExists")) {
+    yield* tell(ports, cronJob, [News.warning("FailedCreate", `Error creating job: ${failure.message}`)])
+    return { status, failure }
+  }
+  const found = yield* Effect.result(ports.liveJob({ namespace, name }))
+  if (Result.isFailure(found)) return { status, failure: found.failure }
+  if (!Owner.controlledBy(found.success, cronJob.metadata.uid)) {
+    yield* Effect.annotateLogs(Effect.logWarning("A run cannot be made: its name is taken by somebody else's Job"), {
+      job: name
+    })
+    return { status }
+  }
+  yield* Effect.annotateLogs(Effect.logInfo("The run has been made already"), { job: name })
+  return { status: Runs.isActive(status, found.success.metadata.uid) ? status : written(status, found.success, time) }
+})
+
+const written = (status: Runs.Status, job: Job, time: number): Runs.Status =>
+  Runs.withTime(Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)]), time)

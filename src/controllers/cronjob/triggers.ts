@@ -1,0 +1,59 @@
+/**
+ * Whom a change concerns, and when: a CronJob itself at once, but one whose schedule has changed at the next time of the new one, so that times that
+ * went by before the change are not made up for. A Job concerns the CronJob that controls it, and the one that did until now.
+ * Triggers run after the stores have changed. Source: spec G.7.
+ */
+import * as Clock from "effect/Clock"
+import * as Result from "effect/Result"
+import * as Key from "../../kube/Key.ts"
+import { CronJob, type Job } from "../../kube/resources.ts"
+import type * as Trigger from "../../streams/trigger.ts"
+import * as Owners from "../workload/owners.ts"
+import type { Books } from "./books.ts"
+import * as Decide from "./plan/decide.ts"
+import * as Due from "./plan/due.ts"
+import * as Runs from "./plan/runs.ts"
+import type { Ports } from "./ports.ts"
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const cronJob =
+  ({ queue, zone }: Pick<Ports, "queue" | "zone">, books: Books, clock: Clock.Clock): Trigger.Trigger<CronJob> =>
+  (delta) => {
+    const { object } = delta
+    const key = Key.of(object)
+    const { uid = "" } = object.metadata
+    if (delta._tag === "Deleted") {
+      books.forget(key, uid)
+      return none
+    }
+    if (delta._tag === "Created") {
+      if (!delta.initial) books.takeOver(uid)
+      return [key]
+    }
+    const { metadata, spec } = delta.previous
+    if (metadata.uid !== uid) books.forget(key, metadata.uid ?? "")
+    else if (spec?.schedule !== object.spec?.schedule || spec?.timeZone !== object.spec?.timeZone) {
+      const schedule = Decide.scheduleOf(object, zone)
+      if (Result.isSuccess(schedule)) {
+        const after = Due.wait(schedule.success, object, Runs.statusOf(object), clock.currentTimeMillisUnsafe())
+        if (after === undefined) return [key]
+        queue.addWithUnsafe(key, { after })
+        return none
+      }
+      books.noteUnreadable(key)
+    }
+    return [key]
+  }
+
+export const job =
+  ({ cronJobs }: Pick<Ports, "cronJobs">, books: Books): Trigger.Trigger<Job> =>
+  (delta) => {
+    const { object } = delta
+    if (delta._tag === "Updated" && delta.previous === object) return none
+    if (delta._tag === "Deleted") books.forgetJob(object.metadata.uid ?? "")
+    const owners = { resource: CronJob, store: cronJobs }
+    const now = Owners.resolve(owners, object)
+    const before = delta._tag === "Updated" ? Owners.resolve(owners, delta.previous) : undefined
+    return [now, before].flatMap((one, i, all) => (one === undefined || all.indexOf(one) !== i ? none : [Key.of(one)]))
+  }
