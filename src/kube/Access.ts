@@ -4,7 +4,7 @@
  * are all computed from them. Nothing here enforces anything.
  */
 import type { KubeObject } from "./Meta.ts"
-import type * as Resource from "./Resource.ts"
+import * as Resource from "./Resource.ts"
 import { Event } from "./resources.ts"
 
 /**
@@ -111,9 +111,16 @@ export const removeCollection = <A extends KubeObject, Id extends string>(
   resource: Res<A, Id>
 ): Access<"deletecollection", Res<A, Id>> => ({ grant: "deletecollection", resource, subresource: "" })
 
-/** Resources with a `read` grant, each once, in the order they were declared. */
+/**
+ * Resources with a `read` grant, each once, in the order they were declared. `Resource.anything` is none of them: which kinds that is, is
+ * known only when discovery has been asked.
+ */
 export const reads = (access: ReadonlyArray<Any>): ReadonlyArray<Resource.Any> => [
-  ...new Map(access.filter((one) => one.grant === "read").map((one) => [one.resource.id, one.resource])).values()
+  ...new Map(
+    access
+      .filter(({ grant, resource }) => grant === "read" && resource.id !== Resource.anything.id)
+      .map((one) => [one.resource.id, one.resource])
+  ).values()
 ]
 
 /** RBAC verbs behind a grant. Source: kube-apiserver's request info; apply is a patch. */

@@ -91,6 +91,7 @@ export interface Group<A> {
   readonly set: (key: Key.Key, object: A) => void
   readonly delete: (key: Key.Key) => void
   readonly keys: (name: string, value: string) => Iterable<Key.Key>
+  readonly count: (name: string, value: string) => number
 }
 
 /** With an index by namespace under the given name. */
@@ -110,6 +111,7 @@ export const makeGroup = <A>(namespaceIndex: string): Group<A> => {
     delete: (key) => {
       for (const index of indexes.values()) index.delete(key)
     },
-    keys: (name, value) => indexes.get(name)?.keys(value) ?? []
+    keys: (name, value) => indexes.get(name)?.keys(value) ?? [],
+    count: (name, value) => indexes.get(name)?.keys(value)?.size ?? 0
   }
 }

@@ -28,6 +28,8 @@ export interface Readable<out A extends KubeObject> {
   readonly byIndex: (name: string, value: string) => ReadonlyArray<A>
   /** Keys of what `byIndex` would yield. */
   readonly keysByIndex: (name: string, value: string) => ReadonlyArray<Key.Key>
+  /** How many `byIndex` would yield, without looking at them. */
+  readonly countByIndex: (name: string, value: string) => number
   /** Whether there is an index of that name. */
   readonly hasIndex: (name: string) => boolean
   /** The present state for a late subscriber: each object as a `Created` with `initial`. */
@@ -81,6 +83,7 @@ export const reading = <A extends KubeObject>(table: Table.Table<A>) => ({
   keys: table.keys,
   byIndex: table.byIndex,
   keysByIndex: table.keysByIndex,
+  countByIndex: table.countByIndex,
   hasIndex: table.hasIndex,
   replay: table.replay
 })

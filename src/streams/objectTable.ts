@@ -113,6 +113,7 @@ export const make = <A extends KubeObject>(options: Options = {}) => {
       return found
     },
     keysByIndex: (name: string, value: string): ReadonlyArray<Key.Key> => Array.from(indexes.keys(name, value)),
+    countByIndex: (name: string, value: string): number => indexes.count(name, value),
     hasIndex: (name: string): boolean => indexes.has(name),
     replay: (): ReadonlyArray<Created<A>> =>
       Array.from(objects.values(), (object) => ({ _tag: "Created", object: read(object), initial: true })),

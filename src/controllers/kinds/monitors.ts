@@ -80,7 +80,7 @@ export interface Options {
   /** Whether more than metadata is needed of a kind. Never unless said otherwise. */
   readonly isWhole?: ((resource: Resource.Any) => boolean) | undefined
   /** Told of the objects of a kind: those that are there first of all. */
-  readonly listener: (resource: Resource.Any) => Listener<KubeObject>
+  readonly listener: (informer: Informer<KubeObject>) => Listener<KubeObject>
   /** A kind has been read for the first time. */
   readonly onSynced?: ((informer: Informer<KubeObject>) => void) | undefined
   /** A kind is not watched any more, or not in that version. */
@@ -98,7 +98,7 @@ export const make = (options: Options): Effect.Effect<Monitors, never, Scope.Sco
       const subscribed = isWhole?.(resource) === true ? options.cache.subscribe(resource) : cheapest(options, resource)
       const informer = yield* Scope.provide(subscribed, scope)
       running.set(resource.id, { resource, informer, scope })
-      yield* Scope.provide(informer.onDeltas(listener(resource)), scope)
+      yield* Scope.provide(informer.onDeltas(listener(informer)), scope)
       if (onSynced !== undefined)
         yield* Effect.forkIn(
           Effect.andThen(informer.synced, () => Effect.sync(() => onSynced(informer))),

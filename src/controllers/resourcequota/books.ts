@@ -1,0 +1,88 @@
+/**
+ * What one term of the loop knows beside the quotas: which kinds are watched and have been read, a ledger for each namespace that has a quota,
+ * and which quotas may free what they do not find. Plain and synchronous.
+ */
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Quantity from "../../kube/quantity.ts"
+import * as Names from "../../kube/quota/names.ts"
+import * as Scopes from "../../kube/quota/scopes.ts"
+import * as Usage from "../../kube/quota/usage.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type { ResourceQuota } from "../../kube/resources.ts"
+import * as Store from "../../streams/Store.ts"
+import * as Ledger from "./ledger.ts"
+
+type Objects = Store.Readable<KubeObject>
+
+export interface Books {
+  /** Of exactly the namespaces that have a quota. */
+  readonly ledgers: ReadonlyMap<string, Ledger.Ledger>
+  /** A kind is watched: in this version, from now on. */
+  readonly watched: (resource: Resource.Any, objects: Objects) => void
+  /** A kind is not watched any more, unless in another version. */
+  readonly unwatched: (resource: Resource.Any) => void
+  /** A quota is there, or is another one than it was. */
+  readonly open: (quota: ResourceQuota, now: number) => void
+  readonly close: (quota: ResourceQuota) => void
+  /** Counts all that is in a namespace anew. */
+  readonly recount: (namespace: string, now: number) => void
+  /** What a quota uses of a name, as far as can be told. */
+  readonly usedOf: (quota: ResourceQuota) => (name: string) => Quantity.Quantity | undefined
+}
+
+const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? ""
+
+export const make = (): Books => {
+  const ledgers = new Map<string, Ledger.Ledger>()
+  /** By id of the kind, whatever the version. */
+  const kinds = new Map<string, { readonly version: string; readonly objects: Objects }>()
+
+  /** Undefined until the kind has been read. */
+  const objectsOf = (kind: Names.Counted): Objects | undefined => {
+    const objects = kinds.get(Names.idOf(kind))?.objects
+    return objects?.synced === true ? objects : undefined
+  }
+
+  const contents =
+    (namespace: string): Ledger.Contents =>
+    (kind) =>
+      (kinds.get(Names.idOf(kind))?.objects.byIndex(Store.namespaceIndex, namespace) ?? []).map((object) => [
+        Key.of(object),
+        object
+      ])
+
+  return {
+    ledgers,
+    watched: (resource, objects) => void kinds.set(Names.idOf(resource), { version: resource.version, objects }),
+    unwatched: (resource) => {
+      if (kinds.get(Names.idOf(resource))?.version === resource.version) kinds.delete(Names.idOf(resource))
+    },
+    open: (quota, now) => {
+      const namespace = namespaceOf(quota)
+      const ledger = ledgers.get(namespace) ?? new Ledger.Ledger()
+      ledgers.set(namespace, ledger)
+      const names = Object.keys(quota.spec?.hard ?? {})
+      ledger.open(Key.of(quota), { names, scopes: Scopes.of(quota) }, contents(namespace), now)
+    },
+    close: (quota) => {
+      const namespace = namespaceOf(quota)
+      const ledger = ledgers.get(namespace)
+      ledger?.close(Key.of(quota))
+      if (ledger?.isEmpty === true) ledgers.delete(namespace)
+    },
+    recount: (namespace, now) => ledgers.get(namespace)?.recount(contents(namespace), now),
+    usedOf: (quota) => {
+      const namespace = namespaceOf(quota)
+      const isScoped = Scopes.of(quota).length > 0
+      return (name) => {
+        const kind = Names.kindOf(name)
+        const objects = kind === undefined ? undefined : objectsOf(kind)
+        if (kind === undefined || objects === undefined) return undefined
+        if (Usage.isMeasured(kind)) return ledgers.get(namespace)?.used(Key.of(quota), name)
+        // Objects of which only the number counts are in no scope.
+        return Quantity.whole(isScoped ? 0 : objects.countByIndex(Store.namespaceIndex, namespace))
+      }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * One term of the quota loop: what changes of quotas and of what they count ask for, and one sync. What went, and whatever takes less, frees room at
+ * once. What came was charged by whoever let it in: the sums are compared a little later, and only what was not charged is added.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import * as Equality from "../../kube/equality.ts"
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import type * as Names from "../../kube/quota/names.ts"
+import * as Usage from "../../kube/quota/usage.ts"
+import type * as Resource from "../../kube/Resource.ts"
+import type { ResourceQuota } from "../../kube/resources.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import * as KeyedQueue from "../../streams/KeyedQueue.ts"
+import * as Reconcile from "../../streams/Reconcile.ts"
+import type * as Store from "../../streams/Store.ts"
+import type { Trigger } from "../../streams/trigger.ts"
+import * as Books from "./books.ts"
+import type { Moved } from "./ledger.ts"
+import * as Metrics from "./metrics.ts"
+import * as Plan from "./plan.ts"
+import type { Ports } from "./ports.ts"
+
+export interface Loop {
+  /** Runs after the store has changed. */
+  readonly onQuota: Trigger<ResourceQuota>
+  /** A kind is watched from now on; what is told of its objects. */
+  readonly watch: (resource: Resource.Any, objects: Store.Readable<KubeObject>) => Listen
+  /** A kind has been read: what depends on it can be told now. */
+  readonly onSynced: (resource: Resource.Any) => void
+  readonly onStopped: (resource: Resource.Any) => void
+  /** The kinds there are have been read, as far as they can be: only now is anything counted. */
+  readonly begin: () => void
+  /** Asks for everything, to be counted anew. */
+  readonly recountAll: () => void
+  readonly reconcile: (request: { readonly key: Key.Key }) => Effect.Effect<Reconcile.Outcome, ApiError.ApiError>
+}
+
+type Listen = (deltas: ReadonlyArray<Delta<KubeObject>>) => void
+
+/** Quotas under which nothing can be created yet come first. Source: the second queue of the reference, missingUsageQueue. */
+export const urgent = 10
+
+/** Milliseconds in which the charge for a new object shows up beside the object. */
+export const patience = 1000
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const make = (ports: Ports): Loop => {
+  const { now, queue, quotas } = ports
+  const books = Books.make()
+  /** Of which something may have gone since they were last looked at. */
+  const freeing = new Set<Key.Key>()
+  /** Namespaces to be counted anew at the next look. */
+  const stale = new Set<string>()
+  let hasBegun = false
+
+  const ask = (key: Key.Key, priority = 0): void => {
+    freeing.add(key)
+    if (hasBegun) queue.addUnsafe(key, priority)
+  }
+  const askLater = (key: Key.Key): void => {
+    if (hasBegun) queue.addWithUnsafe(key, { after: patience })
+  }
+  const askFor = (quota: ResourceQuota): void => ask(Key.of(quota), Plan.isIncomplete(quota) ? urgent : 0)
+
+  const follow = ({ less, more }: Moved): void => {
+    for (const key of less) ask(key)
+    for (const key of more) askLater(key)
+  }
+  /** Time alone frees what is left of pods that should be gone. */
+  const wake = (namespace: string, keys: ReadonlyArray<Key.Key>): void => {
+    const due = books.ledgers.get(namespace)?.nextExpiry
+    if (due === undefined || !hasBegun) return
+    for (const key of keys) queue.addWithUnsafe(key, { after: Math.max(0, due - now()) })
+  }
+
+  const onObject = (kind: Names.Counted, delta: Delta<KubeObject>): void => {
+    const { object } = delta
+    const namespace = object.metadata.namespace ?? ""
+    const ledger = books.ledgers.get(namespace)
+    const concerned = ledger?.interested(kind) ?? none
+    if (ledger === undefined || concerned.length === 0) return
+    const isGone = delta._tag === "Deleted"
+    if (Usage.isMeasured(kind)) {
+      follow(ledger.observe(kind, Key.of(object), isGone ? undefined : object, now()))
+      if (object.metadata.deletionTimestamp !== undefined) wake(namespace, concerned)
+    } else if (delta._tag !== "Updated") follow(isGone ? { less: concerned, more: none } : { less: none, more: concerned })
+  }
+
+  return {
+    onQuota: (delta) => {
+      const { object } = delta
+      if (delta._tag === "Deleted") books.close(object)
+      // Statuses are written by this loop and by whoever charges them: only other limits are news.
+      else if (delta._tag === "Created" || !hasSameLimits(delta.previous, object)) {
+        books.open(object, now())
+        askFor(object)
+      }
+      return none
+    },
+    watch: (resource, objects) => {
+      books.watched(resource, objects)
+      return (deltas) => {
+        for (const delta of deltas) onObject(resource, delta)
+      }
+    },
+    onSynced: (resource) => {
+      for (const ledger of books.ledgers.values()) for (const key of ledger.interested(resource)) ask(key)
+    },
+    onStopped: books.unwatched,
+    begin: () => {
+      hasBegun = true
+      for (const quota of quotas.list()) askFor(quota)
+    },
+    recountAll: () => {
+      for (const namespace of books.ledgers.keys()) stale.add(namespace)
+      for (const key of quotas.keys()) ask(key, KeyedQueue.LOW)
+    },
+    reconcile: ({ key }) =>
+      Effect.suspend(() => {
+        const quota = quotas.get(key)
+        if (quota === undefined) freeing.delete(key)
+        if (quota === undefined || !hasBegun) return Effect.succeed(Reconcile.done)
+        const { namespace = "" } = quota.metadata
+        if (stale.delete(namespace)) books.recount(namespace, now())
+        const ledger = books.ledgers.get(namespace)
+        for (const freed of ledger?.expire(now()) ?? none) ask(freed)
+        const mayFree = freeing.delete(key)
+        const due = ledger?.nextExpiry
+        return Effect.as(
+          Effect.onError(carryOut(ports, Plan.plan({ quota, usedOf: books.usedOf(quota), mayFree })), () =>
+            // It was asked for to free something, and that is still to be done.
+            Effect.sync(() => (mayFree ? freeing.add(key) : undefined))
+          ),
+          due === undefined ? Reconcile.done : Reconcile.after(Math.max(0, due - now()))
+        )
+      })
+  }
+}
+
+const hasSameLimits = (a: ResourceQuota, b: ResourceQuota): boolean =>
+  Equality.equal({ hard: a.spec?.hard }, { hard: b.spec?.hard })
+
+const carryOut = Effect.fnUntraced(function* ({ updateStatus }: Ports, plan: Plan.Plan) {
+  if (plan._tag === "Done") return
+  const { quota, reasons } = plan
+  yield* Effect.catchIf(
+    updateStatus(quota),
+    (error) => ApiError.hasReason(error, "NotFound"),
+    () => Effect.void
+  )
+  yield* Metrics.written(reasons)
+  const { used = {} } = quota.status ?? {}
+  yield* Effect.annotateLogs(Effect.logDebug("Wrote what is used of a quota"), {
+    reasons: reasons.join(),
+    used: Object.entries(used)
+      .map(([name, amount]) => `${name}=${amount}`)
+      .join()
+  })
+})

@@ -1,0 +1,70 @@
+/**
+ * What a quota's status is to say, as data: the limits of its spec, and for each of them what is used. Pure and total; amounts are compared by
+ * what they are, not by how they are written. Source: spec G.11.
+ */
+import * as Equality from "../../kube/equality.ts"
+import * as Quantity from "../../kube/quantity.ts"
+import * as Names from "../../kube/quota/names.ts"
+import type { ResourceQuota } from "../../kube/resources.ts"
+
+export interface Given {
+  readonly quota: ResourceQuota
+  /** What is used of a name; undefined while nobody can tell. */
+  readonly usedOf: (name: string) => Quantity.Quantity | undefined
+  /**
+   * False: what is used may only turn out to be more than was known. Whoever creates an object charges it before it can be seen, so only news of
+   * something that went is a reason to free anything.
+   */
+  readonly mayFree: boolean
+}
+
+/** Why a status is written: it names other limits, an amount was not known, more is used than it says, or less. */
+export type Reason = "limits" | "unknown" | "more" | "less"
+
+type Amounts = Readonly<Record<string, string>>
+
+export type Plan =
+  | { readonly _tag: "Done" }
+  | { readonly _tag: "Write"; readonly quota: ResourceQuota; readonly reasons: ReadonlyArray<Reason> }
+
+const own = (amounts: Amounts | undefined, name: string): string | undefined =>
+  amounts !== undefined && Object.hasOwn(amounts, name) ? amounts[name] : undefined
+
+/** What is to be said of a name, and why it is not what was said. */
+const next = (
+  before: string | undefined,
+  now: Quantity.Quantity | undefined,
+  mayFree: boolean
+): readonly [used: string | undefined, reason: Reason | undefined] => {
+  // What was seen last stands for what cannot be seen now.
+  if (now === undefined) return [before, undefined]
+  const known = Quantity.parse(before)
+  if (known === undefined) return [Quantity.canonical(now), "unknown"]
+  if (known.nanos === now.nanos || (known.nanos > now.nanos && !mayFree)) return [before, undefined]
+  return [Quantity.canonical(now), known.nanos < now.nanos ? "more" : "less"]
+}
+
+export const plan = ({ mayFree, quota, usedOf }: Given): Plan => {
+  const { spec, status } = quota
+  const hard = spec?.hard ?? {}
+  const used: Record<string, string> = {}
+  const reasons = new Set<Reason>()
+  if (!Equality.equal({ hard }, { hard: status?.hard ?? {} })) reasons.add("limits")
+  // A name that is not limited any more is not told of.
+  if (Object.keys(status?.used ?? {}).some((name) => own(hard, name) === undefined)) reasons.add("limits")
+  for (const name of Object.keys(hard)) {
+    const [amount, reason] = next(own(status?.used, name), usedOf(name), mayFree)
+    if (amount !== undefined) used[name] = amount
+    if (reason !== undefined) reasons.add(reason)
+  }
+  return reasons.size === 0
+    ? { _tag: "Done" }
+    : { _tag: "Write", quota: { ...quota, status: { hard, used } }, reasons: [...reasons] }
+}
+
+/** Whether nothing can be created under the quota before it has been looked at: its limits, or what is used of them, are not told yet. */
+export const isIncomplete = ({ spec, status }: ResourceQuota): boolean =>
+  !Equality.equal({ hard: spec?.hard ?? {} }, { hard: status?.hard ?? {} }) ||
+  Object.keys(status?.hard ?? {}).some(
+    (name) => own(status?.used, name) === undefined && Names.kindOf(name) !== undefined
+  )
