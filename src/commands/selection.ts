@@ -50,6 +50,7 @@ export const connect = Effect.fnUntraced(function* (host: Host, resolved: Resolv
   const there = embedded.chosen.map((entry) => entry.controller)
   const cluster = yield* Clusters.connect(resolved, host.env, {
     serviceAccounts: there.some(({ name }) => name === "serviceaccount"),
+    resourceQuotas: there.some(({ name }) => name === "resourcequota"),
     kinds: kindsOf(there)
   })
   return { cluster, selection: yield* Effect.fromResult(Roster.select(table, controllers, cluster)) }

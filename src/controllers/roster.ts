@@ -9,8 +9,8 @@ import type * as Schedule from "effect/Schedule"
 import type * as Selector from "../kube/Selector.ts"
 import type { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import type { CloudProvider } from "../layers/CloudProvider.ts"
+import type * as Controller from "../layers/Controller.ts"
 import type { Discovery } from "../layers/Discovery.ts"
-import type { KubeClient } from "../layers/KubeClient.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
 import * as CloudNodeLifecycle from "./CloudNodeLifecycle.ts"
@@ -30,6 +30,7 @@ import * as PodCount from "./PodCount.ts"
 import * as PodGC from "./PodGC.ts"
 import * as ReplicaSet from "./ReplicaSet.ts"
 import * as ReplicationController from "./ReplicationController.ts"
+import * as ResourceQuota from "./ResourceQuota.ts"
 import * as RootCa from "./RootCa.ts"
 import * as ServiceAccount from "./ServiceAccount.ts"
 import * as ServiceAccountToken from "./ServiceAccountToken.ts"
@@ -61,6 +62,8 @@ export interface Settings {
   readonly gcSyncs?: number | undefined
   readonly namespaceSyncs?: number | undefined
   readonly namespaceSyncPeriod?: Duration.Duration | undefined
+  readonly resourceQuotaSyncs?: number | undefined
+  readonly resourceQuotaSyncPeriod?: Duration.Duration | undefined
   readonly terminatedPodThreshold?: number | undefined
   readonly nodeMonitorPeriod?: Duration.Duration | undefined
   readonly nodeMonitorGracePeriod?: Duration.Duration | undefined
@@ -78,7 +81,7 @@ const core = { byDefault: "embedded", group: "core" } as const
 /** In the order in which they are started. */
 export const roster = (
   settings: Settings
-): ReadonlyArray<Entry<ClusterAuthority | CloudProvider | Discovery | KubeClient>> => [
+): ReadonlyArray<Entry<ClusterAuthority | CloudProvider | Controller.Services | Discovery>> => [
   {
     ...core,
     controller: ServiceAccountToken.make({ concurrency: settings.serviceAccountTokenSyncs }),
@@ -111,6 +114,16 @@ export const roster = (
     account: "namespace-controller",
     aliases: ["namespace-controller"],
     summary: "empties namespaces that are being deleted, and lets them go"
+  },
+  {
+    ...core,
+    controller: ResourceQuota.make({
+      concurrency: settings.resourceQuotaSyncs,
+      syncPeriod: settings.resourceQuotaSyncPeriod
+    }),
+    account: "resourcequota-controller",
+    aliases: ["resourcequota-controller"],
+    summary: "tells how much of each ResourceQuota is used, and frees what is not"
   },
   {
     ...core,

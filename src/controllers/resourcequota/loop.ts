@@ -126,7 +126,10 @@ export const make = (ports: Ports): Loop => {
         const { namespace = "" } = quota.metadata
         if (stale.delete(namespace)) books.recount(namespace, now())
         const ledger = books.ledgers.get(namespace)
-        for (const freed of ledger?.expire(now()) ?? none) ask(freed)
+        for (const freed of ledger?.expire(now()) ?? none) {
+          if (freed === key) freeing.add(key)
+          else ask(freed)
+        }
         const mayFree = freeing.delete(key)
         const due = ledger?.nextExpiry
         return Effect.as(

@@ -48,6 +48,8 @@ export const identity = (host: string): Effect.Effect<string> => Effect.sync(() 
 export interface Expected {
   /** Somebody will create a service account in each namespace: the embedded server may then ask for it, as a real one does. */
   readonly serviceAccounts: boolean
+  /** Somebody will tell what is used of each quota: the embedded server may then charge them, as a real one does. */
+  readonly resourceQuotas: boolean
   /** Their own kinds: the embedded server serves them from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
 }
@@ -115,7 +117,7 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
       EmbeddedCluster.layerEndpoint,
       EmbeddedCluster.layer({
         port: settings.embeddedPort,
-        admission: { serviceAccount: expected.serviceAccounts },
+        admission: { serviceAccount: expected.serviceAccounts, resourceQuota: expected.resourceQuotas },
         crds: yield* Effect.forEach(expected.kinds, (kind) => Effect.fromResult(Crd.make(kind)))
       })
     )

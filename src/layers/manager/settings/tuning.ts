@@ -67,6 +67,17 @@ export const settings = {
     description: "Time after which namespaces are looked at again",
     default: "5m"
   }),
+  resourceQuotaSyncs: syncs(
+    "concurrent-resource-quota-syncs",
+    5,
+    "ResourceQuotas of which nothing is known yet, and so many others, are"
+  ),
+  resourceQuotaSyncPeriod: Setting.make(Codecs.interval, {
+    name: "resource-quota-sync-period",
+    group: "tuning",
+    description: "Time after which everything that ResourceQuotas limit is counted anew",
+    default: "5m"
+  }),
   terminatedPodThreshold: Setting.make(Codecs.integer({ min: -999_999_999, max: 999_999_999, expected: "a number" }), {
     name: "terminated-pod-gc-threshold",
     group: "tuning",
@@ -97,7 +108,8 @@ const own = {
   serviceEndpointSyncs: "Service",
   serviceAccountTokenSyncs: "Secret",
   gcSyncs: undefined,
-  namespaceSyncs: "Namespace"
+  namespaceSyncs: "Namespace",
+  resourceQuotaSyncs: "ResourceQuota"
 } as const satisfies Partial<Record<keyof typeof settings, string | undefined>>
 
 /** How many at once for each of those. */
@@ -131,6 +143,7 @@ export const syncsOf = ({
     serviceEndpointSyncs: of("serviceEndpointSyncs"),
     serviceAccountTokenSyncs: of("serviceAccountTokenSyncs"),
     gcSyncs: of("gcSyncs"),
-    namespaceSyncs: of("namespaceSyncs")
+    namespaceSyncs: of("namespaceSyncs"),
+    resourceQuotaSyncs: of("resourceQuotaSyncs")
   }
 }

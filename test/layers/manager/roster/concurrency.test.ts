@@ -91,7 +91,8 @@ describe("how many at once, from the settings", () => {
       serviceEndpointSyncs: 5,
       serviceAccountTokenSyncs: 5,
       gcSyncs: 20,
-      namespaceSyncs: 10
+      namespaceSyncs: 10,
+      resourceQuotaSyncs: 5
     }))
 
   it("is the flag's, the kind's, everybody's, in that order", () =>
@@ -114,7 +115,8 @@ describe("how many at once, from the settings", () => {
         serviceEndpointSyncs: 6,
         serviceAccountTokenSyncs: 6,
         gcSyncs: 6,
-        namespaceSyncs: 6
+        namespaceSyncs: 6,
+        resourceQuotaSyncs: 6
       }
     ))
 })
