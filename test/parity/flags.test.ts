@@ -69,6 +69,8 @@ const promised: ReadonlyArray<
   ["root-ca-file", [], "CM_ROOT_CA_FILE", undefined],
   ["concurrent-gc-syncs", [], "CM_CONCURRENT_GC_SYNCS", "20"],
   ["concurrent-namespace-syncs", [], "CM_CONCURRENT_NAMESPACE_SYNCS", "10"],
+  ["concurrent-resource-quota-syncs", [], "CM_CONCURRENT_RESOURCE_QUOTA_SYNCS", "5"],
+  ["resource-quota-sync-period", [], "CM_RESOURCE_QUOTA_SYNC_PERIOD", "5m"],
   ["leader-elect", ["enable-leader-election"], "CM_LEADER_ELECT", undefined],
   ["leader-elect-resource-name", ["leader-election-id"], "CM_LEADER_ELECT_RESOURCE_NAME", "effect-controller-manager"],
   ["leader-elect-resource-namespace", [], "POD_NAMESPACE", undefined],
