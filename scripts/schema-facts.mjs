@@ -58,6 +58,7 @@ batch.PodFailurePolicyOnExitCodesRequirement values[=]
 batch.UncountedTerminatedPods failed[=] succeeded[=]
 discovery.Endpoint addresses[=]
 discovery.EndpointPort @
+policy.PodDisruptionBudgetSpec selector|
 policy.PodDisruptionBudgetStatus conditions[type]~type
 autoscaling.CrossVersionObjectReference @
 autoscaling2.HorizontalPodAutoscalerStatus conditions[type]~type

@@ -130,7 +130,7 @@ const factsOf = new Map(
       if (at >= 0) fields.splice(at, 1)
       const parsed = fields.map((one) => {
         const match =
-          /^(\w+)([*&]*)(\[[^\]]*\])?([~^]\w*\+?)?(@)?(:q)?(=\w+)?$/.exec(one) ?? fail(`fact ${one} of ${name}`)
+          /^(\w+)([*&]*)(\[[^\]]*\])?([~^]\w*\+?|\|)?(@)?(:q)?(=\w+)?$/.exec(one) ?? fail(`fact ${one} of ${name}`)
         const [, field, mark, list, patch, atomic, quantity, value] = match
         return [field, { mark, list, patch, atomic, quantity, value }]
       })

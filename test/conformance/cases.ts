@@ -14,6 +14,7 @@ import { defaults } from "./cases/defaults.ts"
 import { deletion } from "./cases/deletion.ts"
 import { discovery } from "./cases/discovery.ts"
 import { errors } from "./cases/errors.ts"
+import { evictions } from "./cases/evictions.ts"
 import { identity } from "./cases/identity.ts"
 import { jobStatus } from "./cases/jobStatus.ts"
 import { lists } from "./cases/lists.ts"
@@ -44,7 +45,7 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
     ...validation,
     ...jobStatus
   ],
-  Deletion: deletion,
+  Deletion: [...deletion, ...evictions],
   Admission: [...admission, ...owners, ...quotas, ...webhooks],
   Views: views,
   Errors: [...errors, ...badRequests],

@@ -154,7 +154,11 @@ const merging = ({ atomic, form, patch }: types.Field): JsonObject => {
   }
   if (atomic) out["x-kubernetes-map-type"] = "atomic"
   if (patch !== undefined) {
-    const strategies = [...(patch.key === undefined ? [] : ["merge"]), ...(patch.retain ? ["retainKeys"] : [])]
+    const strategies = [
+      ...(patch.key === undefined ? [] : ["merge"]),
+      ...(patch.retain ? ["retainKeys"] : []),
+      ...(patch.replace ? ["replace"] : [])
+    ]
     out["x-kubernetes-patch-strategy"] = strategies.join(",")
     if (patch.key !== undefined && patch.key !== "") out["x-kubernetes-patch-merge-key"] = patch.key
   }

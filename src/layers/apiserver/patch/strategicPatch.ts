@@ -50,7 +50,7 @@ const mergeMember = (out: JsonObject, key: string, value: Json, shape: Shape.Sha
   if (value === null) delete out[key]
   else if (isObject(value)) {
     if (get(value, "$patch") === "delete") delete out[key]
-    else set(out, key, isObject(current) ? apply(current, value, shape) : stripped(value))
+    else set(out, key, isObject(current) && shape?.replaced !== true ? apply(current, value, shape) : stripped(value))
   } else if (Array.isArray(value)) set(out, key, mergeList(Array.isArray(current) ? current : [], value, shape))
   else set(out, key, value)
 }

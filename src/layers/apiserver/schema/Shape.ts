@@ -18,6 +18,8 @@ export interface Shape {
   readonly set?: boolean | undefined
   /** Strategic merge patch: a list of primitives that is added to. */
   readonly patchSet?: boolean | undefined
+  /** Strategic merge patch: what is sent takes the place of what was there. */
+  readonly replaced?: boolean | undefined
   /** Owned as a whole by server-side apply, whatever it contains. */
   readonly atomic?: boolean | undefined
   /** A member that every object has, if only as null or empty: nobody owns its place, or it as long as it is nothing. */
@@ -67,7 +69,11 @@ const ofField = ({ always, atomic, form, patch }: types.Field): Shape => {
     case "Map":
       return atomic ? { always, atomic } : { always }
     case "Ref":
-      return around(form.type, atomic || types.get(form.type).atomic ? { always, atomic: true } : { always })
+      return around(form.type, {
+        always,
+        ...(atomic || types.get(form.type).atomic ? { atomic: true } : {}),
+        ...(patch?.replace === true ? { replaced: true } : {})
+      })
     case "List": {
       const type = form.element._tag === "Ref" ? form.element.type : undefined
       const own: Shape = {

@@ -7,7 +7,7 @@
  *
  * A form is a letter (see `Scalar`), a type (of this group, or `group.Type`), `{}` map of, `[]` list of, `[=]` list that is a
  * set, `[a,b]` list whose elements are told apart by these members. `~key` merges by a key in a strategic merge patch, `~`
- * as a set, `+` with only the members sent surviving, `^` that alone.
+ * as a set, `+` with only the members sent surviving, `^` that alone; `|` takes the place of what was there.
  *
  * A scalar with `*` may be zero; without, zero means absent. A list or map that is empty is absent, a type without `&` is there
  * when it is sent. What is required or has `&` is always there, as null or empty if need be.
@@ -74,8 +74,8 @@ export interface Field {
   readonly pointer: boolean
   /** Written by the reference server whether there is a value or not. */
   readonly always: boolean
-  /** Strategic merge patch: `key` of a list of objects, empty for a set; `retain` when only what is sent survives. */
-  readonly patch: { readonly key: string | undefined; readonly retain: boolean } | undefined
+  /** Strategic merge patch: `key` of a list of objects, empty for a set; `retain` when only what is sent survives; `replace`: nothing merges. */
+  readonly patch: { readonly key: string | undefined; readonly retain: boolean; readonly replace: boolean } | undefined
   /** A map that server-side apply owns as a whole. */
   readonly atomic: boolean
   readonly default: string | undefined
@@ -172,7 +172,7 @@ const parse = (table: string, line: string): Type => {
 }
 
 const fieldPattern =
-  /^(?<name>\w+)(?<required>!)?(?<pointer>\*)?(?<always>&)?:(?<form>(?:\{\}|\[[^\]]*\])*[\w.]+)(?<patch>[~^]\w*\+?)?(?<atomic>@)?(?:=(?<value>.*))?$/
+  /^(?<name>\w+)(?<required>!)?(?<pointer>\*)?(?<always>&)?:(?<form>(?:\{\}|\[[^\]]*\])*[\w.]+)(?<patch>[~^]\w*\+?|\|)?(?<atomic>@)?(?:=(?<value>.*))?$/
 
 const parseField = (table: string, text: string): readonly [string, Field] => {
   const groups = fieldPattern.exec(text)?.groups ?? {}
@@ -191,7 +191,8 @@ const parseField = (table: string, text: string): readonly [string, Field] => {
           ? undefined
           : {
               key: patch.startsWith("~") ? patch.slice(1).replace("+", "") : undefined,
-              retain: patch === "^" || patch.endsWith("+")
+              retain: patch === "^" || patch.endsWith("+"),
+              replace: patch === "|"
             },
       atomic: atomic !== undefined,
       default: value

@@ -67,7 +67,13 @@ const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string
 export const setCondition = (
   turn: Turn.Turn,
   pod: JsonObject,
-  condition: { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }
+  condition: {
+    readonly type: string
+    readonly status: string
+    readonly reason?: string
+    readonly message?: string
+    readonly observedGeneration?: number
+  }
 ): void => {
   const status = ensureObject(pod, "status")
   const before = arrayAt(status, "conditions")

@@ -34,13 +34,29 @@ export const evict = (turn: Turn.Turn, target: Target): readonly [number, string
   checkObject(target, sent)
   const { dryRun } = write.optionsOf(turn)
   Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: evictionForm })
-  const options = remove.optionsOf(turn, objectAt(sent, "deleteOptions") ?? {})
+  const asked = remove.optionsOf(turn, objectAt(sent, "deleteOptions") ?? {})
+  const options = { ...asked, dryRun: asked.dryRun || dryRun }
   const found = read.find(turn, target)
   const pod = Version.parse(found)
   lifecycle.checkPreconditions(target.kind, pod, options)
   if (!isExempt(pod)) askBudget(turn, target, found, pod, options.dryRun)
-  remove.removeOne(turn, target.kind, read.find(turn, target), options)
+  if (!options.dryRun) sayWhy(turn, target, pod)
+  // What was asked for was the pod as it was before it said why it goes.
+  remove.removeOne(turn, target.kind, read.find(turn, target), { ...options, resourceVersion: undefined })
   return [201, JSON.stringify(done)]
+}
+
+/** Whether a budget was asked or not: whoever sees the pod go can tell that it was evicted. */
+const sayWhy = (turn: Turn.Turn, target: Target, pod: JsonObject): void => {
+  const generation = numberAt(pod, "metadata", "generation")
+  setCondition(turn, pod, {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+    ...(generation === 0 ? {} : { observedGeneration: generation })
+  })
+  write.overwrite(turn, target.kind, pod, false)
 }
 
 const checkObject = (target: Target, sent: JsonObject): void => {
@@ -64,22 +80,23 @@ const askBudget = (turn: Turn.Turn, target: Target, found: Version.Version, pod:
   const budgets = budgetsOf(turn, found)
   const budget = budgets[0]
   if (budget === undefined) return
-  if (budgets.length > 1) {
-    throw Refusal.internal(
-      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-    )
-  }
+  if (budgets.length > 1) throw tooManyBudgets()
   if (!isReady(pod) && toleratesUnready(budget)) return
   spend(turn, budget, target.name, dryRun)
-  if (dryRun) return
-  setCondition(turn, pod, {
-    type: "DisruptionTarget",
-    status: "True",
-    reason: "EvictionByEvictionAPI",
-    message: "Eviction API: evicting"
-  })
-  write.overwrite(turn, target.kind, pod, false)
 }
+
+/** The reference server gives no reason here. */
+const tooManyBudgets = (): Refusal.Refusal =>
+  new Refusal.Refusal({
+    status: {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+      code: 500
+    }
+  })
 
 /** Budgets of the pod's namespace that select it. No selector selects nothing, an empty one everything. */
 const budgetsOf = (turn: Turn.Turn, pod: Version.Version): ReadonlyArray<JsonObject> => {
@@ -115,14 +132,16 @@ const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
   if (numberAt(status, "observedGeneration") < numberAt(budget, "metadata", "generation")) {
-    throw refused(`The disruption budget ${name} is still being processed by the server.`)
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, patience)
   }
   const allowed = numberAt(status, "disruptionsAllowed")
-  if (allowed < 0) throw Refusal.forbidden(budgetKind, name, "pdb disruptions allowed is negative")
+  // The reference server names the kind here, not the resource.
+  const named = { ...budgetKind, plural: "poddisruptionbudget" }
+  if (allowed < 0) throw Refusal.forbidden(named, name, "pdb disruptions allowed is negative")
   const disrupted = at(status, "disruptedPods")
   if (isObject(disrupted) && Object.keys(disrupted).length > maxDisrupted) {
     throw Refusal.forbidden(
-      budgetKind,
+      named,
       name,
       "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
     )
@@ -132,17 +151,42 @@ const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean
     throw refused(`The disruption budget ${name} needs ${healthy}`)
   }
   status["disruptionsAllowed"] = allowed - 1
+  if (allowed === 1) turnCondition(turn, status)
   set(ensureObject(status, "disruptedPods"), pod, Turn.timestamp(turn.now))
   write.overwrite(turn, budgetKind, budget, dryRun)
 }
 
-/** No hint when to try again: only the disruption controller could know. */
-const refused = (why: string): Refusal.Refusal =>
+/** Says of a budget of which everything is spent what its controller would say. */
+const turnCondition = (turn: Turn.Turn, status: JsonObject): void => {
+  const type = "DisruptionAllowed"
+  const before = arrayAt(status, "conditions")
+  const index = before.findIndex((one) => textAt(one, "type") === type)
+  const isFalse = textAt(before[index], "status") === "False"
+  const observed = numberAt(status, "observedGeneration")
+  const next = {
+    type,
+    status: "False",
+    ...(observed === 0 ? {} : { observedGeneration: observed }),
+    lastTransitionTime: isFalse ? textAt(before[index], "lastTransitionTime") : Turn.timestamp(turn.now),
+    reason: "InsufficientPods",
+    message: ""
+  }
+  status["conditions"] = index === -1 ? [...before, next] : before.with(index, next)
+}
+
+/** Seconds until the controller will have looked at a budget that changed. */
+const patience = 10
+
+/** Without a time to come again unless there is one: who knows when there are more pods. */
+const refused = (why: string, retryAfterSeconds?: number): Refusal.Refusal =>
   new Refusal.Refusal({
     status: Status.failure({
       code: 429,
       reason: "TooManyRequests",
       message: "Cannot evict pod as it would violate the pod's disruption budget.",
-      details: { causes: [{ reason: "DisruptionBudget", message: why }] }
+      details: {
+        causes: [{ reason: "DisruptionBudget", message: why }],
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+      }
     })
   })
