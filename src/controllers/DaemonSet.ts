@@ -5,10 +5,12 @@
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { ControllerRevision, DaemonSet, Node, Pod } from "../kube/resources.ts"
+import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./daemonset/loop.ts"
 import * as Pods from "./daemonset/pods.ts"
 import type { Ports } from "./daemonset/ports.ts"
+import * as Spec from "./daemonset/spec.ts"
 import * as Indexes from "./workload/indexes.ts"
 
 export interface Options {
@@ -47,6 +49,7 @@ const access = [
   Access.update(DaemonSet, "status"),
   Access.read(Node),
   Access.read(Pod),
+  Access.list(Pod),
   Access.create(Pod),
   Access.patch(Pod),
   Access.remove(Pod),
@@ -67,6 +70,12 @@ const portsOf = ({ client, events, queue, store }: Tools): Ports => ({
   nodes: store(Node),
   revisions: store(ControllerRevision),
   live: ({ metadata }) => client.get(DaemonSet, metadata),
+  livePods: (set) => {
+    const selector = Spec.selectorOf(set)
+    if (selector === undefined) return Effect.succeed([])
+    const options = { namespace: set.metadata.namespace, labelSelector: Selector.formatLabels(selector) }
+    return Effect.map(client.list(Pod, options), ({ items }) => items)
+  },
   updateStatus: (set) => client.subresource("status").update(DaemonSet, set),
   create: (pod, namespace) => client.create(Pod, pod, { namespace }),
   patch: (pod, patch) => client.patch(Pod, pod.metadata, patch),

@@ -5,7 +5,9 @@ import type { ControllerRevision, DaemonSet, Node, Pod } from "../../kube/resour
 import type * as Reconcile from "../../streams/Reconcile.ts"
 import type { Trigger } from "../../streams/trigger.ts"
 import * as Expectations from "../workload/expectations.ts"
+import * as Handover from "../workload/handover.ts"
 import * as Backoff from "./backoff.ts"
+import * as DaemonHandover from "./handover.ts"
 import type { Ports } from "./ports.ts"
 import * as Sync from "./sync.ts"
 import * as Triggers from "./triggers.ts"
@@ -20,11 +22,13 @@ export interface Loop {
   readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
 }
 
-export const make = (ports: Ports): Loop => {
+export const make = (given: Ports): Loop => {
   const books = Expectations.make()
-  const sync = Sync.sync(Work.make({ ports, books, backoff: Backoff.make() }))
+  const trust = Handover.trust()
+  const ports = DaemonHandover.doubting(given, trust)
+  const sync = Sync.sync(Work.make({ ports, books, trust, backoff: Backoff.make() }))
   return {
-    onSet: Triggers.daemonSet(books),
+    onSet: Triggers.daemonSet(books, trust),
     onPod: Triggers.pod(ports, books),
     onNode: Triggers.node(ports),
     onRevision: Triggers.revision(ports),

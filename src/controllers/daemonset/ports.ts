@@ -17,6 +17,8 @@ export interface Ports extends PodControl.Calls {
   readonly revisions: Store.Readable<ControllerRevision>
   /** The DaemonSet of that name, read from the server. */
   readonly live: (set: DaemonSet) => Call<DaemonSet>
+  /** Its pods, and maybe others, read from the server. */
+  readonly livePods: (set: DaemonSet) => Call<ReadonlyArray<Pod>>
   readonly updateStatus: (set: DaemonSet) => Call<DaemonSet>
   readonly patch: (pod: Pod, patch: Patch.Patch) => Call<Pod>
   readonly createRevision: (draft: Draft<ControllerRevision>) => Call<ControllerRevision>

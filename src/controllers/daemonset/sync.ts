@@ -10,8 +10,10 @@ import { DaemonSet, type Pod } from "../../kube/resources.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import * as Adopt from "../workload/adopt.ts"
+import * as Handover from "../workload/handover.ts"
 import * as Indexes from "../workload/indexes.ts"
 import type * as PodControl from "../workload/podControl.ts"
+import * as DaemonHandover from "./handover.ts"
 import * as History from "./history.ts"
 import * as Look from "./plan/look.ts"
 import * as Manage from "./plan/manage.ts"
@@ -41,11 +43,11 @@ export const sync = (work: Work.Work) =>
     const pods = yield* claim(ports, set)
     const { hash, old } = yield* History.bring(ports, set, pods)
     const look = Look.take({ set, hash, nodes: ports.nodes.list(), pods, now: clock.currentTimeMillisUnsafe() })
-    const done = mayManage ? yield* manage(work, look, monotonic()) : waited
-    const written = yield* Effect.result(tell(ports, look, mayManage))
+    const done = mayManage ? yield* manage(work, look, { pods, now: monotonic() }) : waited
+    const written = yield* Effect.result(tell(ports, look, done.wasManaged))
     if (done.failure !== undefined) return yield* done.failure
     if (written._tag === "Failure") return yield* written.failure
-    if (mayManage) yield* History.cleanUp(ports, set, old)
+    if (done.wasManaged) yield* History.cleanUp(ports, set, old)
     const delay = Math.min(
       done.wait ?? Infinity,
       Status.recheck(look) ?? Infinity,
@@ -70,20 +72,40 @@ const claim = (ports: Ports, set: DaemonSet): Effect.Effect<ReadonlyArray<Pod>, 
   )
 
 interface Done {
-  /** Milliseconds until the next failed pod may be replaced. */
+  /** What there was to do was done, or tried. */
+  readonly wasManaged: boolean
+  /** Milliseconds until something may be done that may not be done yet. */
   readonly wait: number | undefined
-  readonly failure: PodControl.PodControlError | undefined
+  readonly failure: PodControl.PodControlError | ApiError | undefined
 }
 
-const waited: Done = { wait: undefined, failure: undefined }
+const waited: Done = { wasManaged: false, wait: undefined, failure: undefined }
+
+interface Managing {
+  /** All that the set has claimed. */
+  readonly pods: ReadonlyArray<Pod>
+  /** Monotonic milliseconds. */
+  readonly now: number
+}
 
 /** First each node by itself. An update goes on when nothing of that was to do: what was done, this look does not show. */
-const manage = Effect.fnUntraced(function* (work: Work.Work, look: Look.Look, now: number): Effect.fn.Return<Done> {
+const manage = Effect.fnUntraced(function* (
+  work: Work.Work,
+  look: Look.Look,
+  { now, pods }: Managing
+): Effect.fn.Return<Done> {
   const { hash, set } = look
-  const doing = { set, hash, now }
   const managed = Manage.decide(look, (node) => work.backoff.wait(set, node, now))
   const step = Step.isNothing(managed) ? Rolling.decide(look) : managed
-  return { wait: managed.wait, failure: yield* Work.carryOut(work, doing, step) }
+  const { wait } = managed
+  if (Step.isNothing(step)) return { wasManaged: true, wait, failure: undefined }
+  const current = yield* Effect.result(DaemonHandover.isCurrent(work.ports, work.trust, set, pods))
+  if (current._tag === "Failure") return { ...waited, failure: current.failure }
+  if (!current.success) {
+    yield* Effect.logDebug("The cache does not show the pods of a DaemonSet as they are: nothing is done yet")
+    return { ...waited, wait: Handover.patience }
+  }
+  return { wasManaged: true, wait, failure: yield* Work.carryOut(work, { set, hash, now }, step) }
 })
 
 /** Writes the counts if they are news; a refused write is repeated once on what the server has now. */

@@ -7,6 +7,7 @@ import * as Key from "../../kube/Key.ts"
 import { type ControllerRevision, DaemonSet, type Node, type Pod } from "../../kube/resources.ts"
 import type { Trigger } from "../../streams/trigger.ts"
 import type { Expectations } from "../workload/expectations.ts"
+import type { Trust } from "../workload/handover.ts"
 import * as Owners from "../workload/owners.ts"
 import * as PodTrigger from "../workload/podTrigger.ts"
 import * as Eligibility from "./plan/eligibility.ts"
@@ -24,10 +25,15 @@ const owners = ({ sets }: Watching): Owners.Owners<DaemonSet> => ({
 
 /** A deleted DaemonSet takes its books along, so that a namesake starts clean. */
 export const daemonSet =
-  (books: Expectations): Trigger<DaemonSet> =>
+  (books: Expectations, trust: Trust): Trigger<DaemonSet> =>
   (delta) => {
     const key = Key.of(delta.object)
-    if (delta._tag === "Deleted") books.forget(key)
+    const { uid = "" } = delta.object.metadata
+    if (delta._tag === "Created" && !delta.initial) trust.takeOver(uid)
+    if (delta._tag === "Deleted") {
+      books.forget(key)
+      trust.disown(uid)
+    }
     return [key]
   }
 

@@ -7,6 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Key from "../../kube/Key.ts"
 import type { DaemonSet } from "../../kube/resources.ts"
 import type { Expectations } from "../workload/expectations.ts"
+import type { Trust } from "../workload/handover.ts"
 import * as PodControl from "../workload/podControl.ts"
 import * as SlowStart from "../workload/slowStart.ts"
 import type { Backoff } from "./backoff.ts"
@@ -25,6 +26,7 @@ export interface Work {
   readonly ports: Ports
   readonly books: Expectations
   readonly backoff: Backoff
+  readonly trust: Trust
   readonly permits: Semaphore.Semaphore
 }
 

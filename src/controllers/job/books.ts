@@ -4,9 +4,10 @@
  */
 import type { Key } from "../../kube/Key.ts"
 import * as Expectations from "../workload/expectations.ts"
+import * as Handover from "../workload/handover.ts"
 import * as Backoff from "./plan/backoff.ts"
 
-export interface Books {
+export interface Books extends Handover.Trust {
   /** Pods that were asked for, or asked to go. */
   readonly expectations: Expectations.Expectations
   /** Uids of the Job's pods that have lost the finalizer, as far as the cache shows them with it. */
@@ -24,10 +25,6 @@ export interface Books {
   readonly endObserved: (job: Key, uid: string) => void
   /** The Job is gone: a namesake starts clean. */
   readonly forget: (job: Key, uid: string) => void
-  /** This term has worked on the Job before, or has seen it made: the cache and these books are all there is to know. */
-  readonly isOurs: (uid: string) => boolean
-  readonly takeOver: (uid: string) => void
-  readonly disown: (uid: string) => void
   /** The Job with that uid is known to be gone; of the last thousand. No uid comes back. */
   readonly isGone: (uid: string) => boolean
   readonly bury: (uid: string) => void
@@ -46,7 +43,7 @@ export const make = (): Books => {
   const records = new Map<Key, Backoff.Record>()
   const ended = new Set<string>()
   /** Of Jobs that have not ended. */
-  const ours = new Set<string>()
+  const trust = Handover.trust()
   /** Oldest first. */
   const graves = new Set<string>()
 
@@ -74,19 +71,17 @@ export const make = (): Books => {
     endObserved: (job, uid) => {
       records.delete(job)
       ended.delete(uid)
-      ours.delete(uid)
+      trust.disown(uid)
     },
     forget: (job, uid) => {
       expectations.forget(job)
       released.delete(job)
       records.delete(job)
       ended.delete(uid)
-      ours.delete(uid)
+      trust.disown(uid)
       bury(uid)
     },
-    isOurs: (uid) => ours.has(uid),
-    takeOver: (uid) => void ours.add(uid),
-    disown: (uid) => void ours.delete(uid),
+    ...trust,
     isGone: (uid) => graves.has(uid),
     bury
   }

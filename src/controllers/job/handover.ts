@@ -1,14 +1,13 @@
 /**
- * Whether the cache can be trusted with what is to be done for a Job. It cannot when another term began the Job: expectations ended with that
- * term, and a standby may be behind what its leader wrote last. It cannot when the answer to a write was lost: nobody knows whether it was
- * done. A pod would be counted again, or made again. Then the server is asked, once and only if something is to be done, whether the cache
- * shows the Job and its pods as they are.
+ * What a Job asks before its first deed in a term that did not begin it, and after a write whose answer was lost: whether the cache shows the Job
+ * and its pods as they are (`workload/handover`). On an old cache a pod would be counted again, or made again. Once, and only if something
+ * is to be done.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
-import type { Pod } from "../../kube/resources.ts"
+import * as Handover from "../workload/handover.ts"
 import type { Books } from "./books.ts"
 import type * as Manage from "./plan/manage.ts"
 import type { Look } from "./plan/look.ts"
@@ -38,11 +37,7 @@ const acts = (look: Look, { step, verdict, wasManaged }: Manage.Decision): boole
 /** The ports, with which a Job whose write may or may not have been done is not ours any more until the cache shows what became of it. */
 export const doubting = (ports: Ports, books: Books): Ports => {
   const watched = <A>(uid: string | undefined, call: Effect.Effect<A, ApiError.ApiError>) =>
-    Effect.tapError(call, (error) =>
-      Effect.sync(() => {
-        if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) books.disown(uid)
-      })
-    )
+    Handover.watched(books, uid, call)
   return {
     ...ports,
     updateStatus: (job) => watched(job.metadata.uid, ports.updateStatus(job)),
@@ -51,8 +46,6 @@ export const doubting = (ports: Ports, books: Books): Ports => {
     remove: (pod) => watched(Owner.controllerOf(pod)?.uid, ports.remove(pod))
   }
 }
-
-const unanswered = ["Network", "Timeout", "ServerError", "Decode"] as const
 
 const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Ports, { job, pods }: Look) {
   const { resourceVersion, uid } = job.metadata
@@ -64,9 +57,9 @@ const isCurrent = Effect.fnUntraced(function* ({ live, livePods }: Ports, { job,
   }
   const { metadata } = found.success
   if (metadata.uid !== uid || metadata.resourceVersion !== resourceVersion) return false
-  const there = (yield* livePods(job)).filter((pod) => Owner.controlledBy(pod, uid))
-  const versions = new Map(pods.map(versionOf))
-  return there.length === versions.size && there.map(versionOf).every(([one, version]) => versions.get(one) === version)
+  const there = yield* livePods(job)
+  return Handover.isSame(
+    pods,
+    there.filter((pod) => Owner.controlledBy(pod, uid))
+  )
 })
-
-const versionOf = ({ metadata }: Pod) => [metadata.uid, metadata.resourceVersion] as const

@@ -156,8 +156,26 @@ const mutants: ReadonlyArray<Mutant> = [
   {
     title: "a generation is observed although nothing was done",
     file: "daemonset/sync.ts",
-    find: "Effect.result(tell(ports, look, mayManage))",
+    find: "Effect.result(tell(ports, look, done.wasManaged))",
     replace: "Effect.result(tell(ports, look, false))"
+  },
+  {
+    title: "a new term acts on what its cache shows",
+    file: "daemonset/handover.ts",
+    find: "if (trust.isOurs(uid))",
+    replace: "if (true)"
+  },
+  {
+    title: "a lost answer is taken for a refusal",
+    file: "workload/handover.ts",
+    find: "if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) disown(uid)",
+    replace: ""
+  },
+  {
+    title: "the number of pods is enough to know them by",
+    file: "workload/handover.ts",
+    find: "(isSameVersion(before, pod) || gist(before) === gist(pod))",
+    replace: "before.metadata.name !== ''"
   },
   {
     title: "updated pods are not counted",

@@ -47,8 +47,6 @@ export class World {
   wrote = false
   /** Whether anything asked for a sync, and when it was asked for. */
   due = Infinity
-  /** Nobody knows what the last process did: its cache was behind, or an answer got lost. */
-  isDoubtful = false
   wrong: string | undefined
   private readonly lost = new Set<string>()
   private loop: DaemonLoop.Loop
@@ -73,6 +71,7 @@ export class World {
       nodes: this.nodes.store,
       revisions: this.revisions.store,
       live: () => Effect.sync(() => this.set),
+      livePods: () => Effect.sync(() => this.pods.all()),
       liveRevision: (_, name) =>
         Effect.suspend(() => {
           const found = this.revisions.get(`ns/${name}`)
@@ -115,10 +114,7 @@ export class World {
         return Effect.die(crashed)
       }
       this.showPods(this.meanwhile)
-      if (luck === "lost") {
-        this.isDoubtful = true
-        return Effect.fail(status(500, verb))
-      }
+      if (luck === "lost") return Effect.fail(status(500, verb))
       return ApiError.isApiError(done) ? Effect.fail(done) : Effect.succeed(done)
     })
   }
@@ -140,7 +136,6 @@ export class World {
 
   /** No node ever has two daemons of one generation, and without surge never two at all. */
   private see(pod: Pod): void {
-    if (this.isDoubtful) return
     const node = Pods.target(pod) ?? ""
     const beside = this.living(node).filter((other) => other.metadata.uid !== pod.metadata.uid)
     const rival = beside.find((other) => !Truth.surges(this.set) || Truth.hash(other) === Truth.hash(pod))
@@ -168,7 +163,7 @@ export class World {
     if (Truth.surges(this.set)) return this.weighAlone(pod, node)
     this.settleLost()
     this.lost.add(node)
-    if (!this.isDoubtful && this.lost.size > Truth.maxUnavailable(this.set))
+    if (this.lost.size > Truth.maxUnavailable(this.set))
       this.say(`${[...this.lost].join(", ")} have lost their daemons at once`)
   }
 
@@ -179,7 +174,7 @@ export class World {
       .filter((one) => Pods.target(one) === node && one.metadata.uid !== pod.metadata.uid)
     const known = this.nodes.store.get(node)
     const isWanted = known !== undefined && Truth.shouldRun(this.set, known)
-    if (isWanted && !this.isDoubtful && !seen.some(PodFacts.isReady)) this.say(`${node} has lost its only daemon`)
+    if (isWanted && !seen.some(PodFacts.isReady)) this.say(`${node} has lost its only daemon`)
   }
 
   private settleLost(): void {
@@ -282,7 +277,6 @@ export class World {
 
   takeOver(fresh: boolean): void {
     if (fresh) this.showAll()
-    else this.isDoubtful = true
     this.isDead = false
     this.loop = this.start()
     // A cache tells a newcomer of all it has.

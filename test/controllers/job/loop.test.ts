@@ -116,9 +116,9 @@ const mutants: ReadonlyArray<Mutant> = [
   },
   {
     title: "a lost answer is taken for a refusal",
-    file: "handover.ts",
-    find: "books.disown(uid)",
-    replace: "undefined"
+    file: "../workload/handover.ts",
+    find: "if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) disown(uid)",
+    replace: ""
   },
   {
     title: "a pod of a living Job is let go",
