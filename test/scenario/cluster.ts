@@ -28,8 +28,10 @@ export const embedded = Effect.gen(function* () {
 
 export type Client = KubeClient["Service"]
 
-export const client = Effect.fnUntraced(function* ({ ca, server, token }: Upstream) {
-  const transport = yield* HttpTransport.make(Endpoint.fixed({ server, tls: { ca }, token }))
+export const client = ({ ca, server, token }: Upstream) => clientAt(Endpoint.fixed({ server, tls: { ca }, token }))
+
+export const clientAt = Effect.fnUntraced(function* (endpoint: Endpoint["Service"]) {
+  const transport = yield* HttpTransport.make(endpoint)
   const services = yield* Layer.build(Layer.fresh(Layer.provide(KubeClient.layer, Layer.succeed(Transport, transport))))
   return Context.get(services, KubeClient)
 })

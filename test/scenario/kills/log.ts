@@ -1,0 +1,107 @@
+/**
+ * Everything that became of Jobs, pods and tokens, in the order in which the server did it, and what of it must not have been: pure. What is held
+ * against each Job is the ledger of the loop's own model; here it is told of what a server has stored, by whichever process.
+ */
+import * as PodFacts from "../../../src/kube/pod.ts"
+import type { Job, Pod, Secret } from "../../../src/kube/resources.ts"
+import * as Ledger from "../../controllers/job/model/ledger.ts"
+
+export type Entry = { readonly type: string } & (
+  | { readonly kind: "Job"; readonly object: Job }
+  | { readonly kind: "Pod"; readonly object: Pod }
+  | { readonly kind: "Secret"; readonly object: Secret }
+)
+
+const revision = ({ object }: Entry): number => Number(object.metadata.resourceVersion)
+
+/** Watches are told of their own kind in order; together the versions put them in order. */
+const ordered = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
+  entries.toSorted((a, b) => revision(a) - revision(b))
+
+export interface Knows {
+  /** Whether the server stores `status.uncountedTerminatedPods`: without, who is counted twice cannot be told from the status. */
+  readonly uncounted: boolean
+}
+
+const ownerOf = ({ metadata }: Pod): string =>
+  metadata.ownerReferences?.find((reference) => reference.controller === true)?.uid ?? ""
+
+const isHeld = ({ metadata }: Pod): boolean =>
+  metadata.finalizers?.includes("batch.kubernetes.io/job-tracking") === true
+
+/** On which node a daemon is to run: it says so before it is bound. */
+export const nodeOf = ({ spec }: Pod): string =>
+  spec?.nodeName ??
+  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0]?.matchFields?.[0]
+    ?.values?.[0] ??
+  ""
+
+/** What must not have been, in words; each Job is heard once. */
+export const wrong = (entries: ReadonlyArray<Entry>, knows: Knows): ReadonlyArray<string> => {
+  const jobs = new Map<string, Job>()
+  const pods = new Map<string, Pod>()
+  const secrets = new Map<string, Secret>()
+  const ledgers = new Map<string, Ledger.Ledger>()
+  const said: Array<string> = []
+
+  const onJob = (job: Job, isGone: boolean): void => {
+    const { uid = "" } = job.metadata
+    const before = jobs.get(uid)
+    const ledger = ledgers.get(uid) ?? Ledger.make()
+    ledgers.set(uid, ledger)
+    jobs.set(uid, job)
+    if (!knows.uncounted || isGone || before === undefined) return
+    if (JSON.stringify(before.status) !== JSON.stringify(job.status)) ledger.status(before, job)
+  }
+  const onPod = (pod: Pod, isGone: boolean): void => {
+    const { uid = "" } = pod.metadata
+    const before = pods.get(uid)
+    pods.set(uid, pod)
+    const live = [...pods.values()].filter((one) => ownerOf(one) === ownerOf(pod) && PodFacts.isActive(one))
+    const job = jobs.get(ownerOf(pod))
+    if (before === undefined && pod.metadata.labels?.["daemon"] !== undefined) {
+      const there = live.filter((one) => nodeOf(one) === nodeOf(pod))
+      if (there.length > 1) said.push(`${there.map(({ metadata }) => metadata.name).join(" and ")} on ${nodeOf(pod)}`)
+    }
+    if (job !== undefined) {
+      const ledger = ledgers.get(ownerOf(pod))
+      ledger?.pod(pod)
+      if (before === undefined) ledger?.created(job, live.length, job.spec?.parallelism ?? 1)
+      const isLetGo = before !== undefined && isHeld(before) && !isHeld(pod)
+      if (knows.uncounted && isLetGo && job.metadata.deletionTimestamp === undefined) ledger?.letGo(job, pod, before)
+    }
+    if (isGone) pods.delete(uid)
+  }
+  const onSecret = (secret: Secret): void => {
+    const { name, uid = "" } = secret.metadata
+    const before = secrets.get(uid)?.data?.["token"]
+    secrets.set(uid, secret)
+    if (before !== undefined && before !== secret.data?.["token"]) said.push(`the token of ${name} was made anew`)
+  }
+
+  for (const entry of ordered(entries)) {
+    if (entry.kind === "Job") onJob(entry.object, entry.type === "DELETED")
+    else if (entry.kind === "Pod") onPod(entry.object, entry.type === "DELETED")
+    else onSecret(entry.object)
+  }
+  for (const [uid, ledger] of ledgers) {
+    const first = ledger.wrong()
+    if (first !== undefined) said.push(`Job ${jobs.get(uid)?.metadata.name}: ${first}`)
+  }
+  return said
+}
+
+/** How the pods of each Job ended, by the Job's uid: what comes first counts, and one that is told to go before its end has failed. */
+export const ends = (entries: ReadonlyArray<Entry>) => {
+  const found = new Map<string, { readonly Succeeded: Set<string>; readonly Failed: Set<string> }>()
+  for (const { kind, object } of ordered(entries)) {
+    if (kind !== "Pod" || PodFacts.isActive(object)) continue
+    const job = ownerOf(object)
+    const of = found.get(job) ?? { Succeeded: new Set(), Failed: new Set() }
+    found.set(job, of)
+    const { uid = "" } = object.metadata
+    if (object.status?.phase === "Succeeded" && !of.Failed.has(uid)) of.Succeeded.add(uid)
+    else if (!of.Succeeded.has(uid)) of.Failed.add(uid)
+  }
+  return found
+}
