@@ -1,0 +1,78 @@
+/** What the scenarios of CronJobs say: schedules, and runs that end as they are told. The rest is as for Jobs. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as CronJobs from "../../../src/controllers/CronJob.ts"
+import * as Zone from "../../../src/kube/cron/Zone.ts"
+import { CronJob, Job } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as Jobs from "../job/stand.ts"
+
+export { advance, apply, patch, recording, remove, settle } from "../job/stand.ts"
+
+const namespace = "default"
+
+export const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1" }] } }
+
+/** A CronJob that runs each minute, unless said otherwise. */
+export const cronJob = (spec: object = {}, metadata: object = {}): object => ({
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+  metadata: { name: "tick", namespace, ...metadata },
+  spec: { schedule: "*/1 * * * ?", jobTemplate: { spec: { template } }, ...spec }
+})
+
+export const get = (name = "tick") => Effect.flatMap(KubeClient, (client) => client.get(CronJob, { namespace, name }))
+
+export const statusOf = (name = "tick") => Effect.map(get(name), ({ status }) => status)
+
+/** Names of the runs under way, as the status has them. */
+export const active = Effect.map(statusOf(), (status) => (status?.active ?? []).map(({ name }) => name))
+
+/** All Jobs there are, by their names. */
+export const runs = Effect.flatMap(KubeClient, (client) =>
+  Effect.map(client.list(Job, { namespace }), ({ items }) => items.map(({ metadata }) => metadata.name))
+)
+
+export const run = (name: string) => Effect.flatMap(KubeClient, (client) => client.get(Job, { namespace, name }))
+
+/** What a Job says that has ended. */
+export const ended = (type: "Complete" | "Failed", at: string, startTime = at) => {
+  const condition = { status: "True", reason: "Because", message: "", lastTransitionTime: at, lastProbeTime: at }
+  return {
+    status: {
+      startTime,
+      ...(type === "Complete" ? { completionTime: at } : {}),
+      conditions: [
+        { type: type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget", ...condition },
+        { type, ...condition }
+      ]
+    }
+  }
+}
+
+/** Ends a run now. */
+export const end = (name: string, type: "Complete" | "Failed" = "Complete") =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.andThen(Jobs.patch(Job, name, ended(type, Time.format(now)), "status"), Jobs.settle)
+  )
+
+export const change = (spec: object) => Effect.andThen(Jobs.patch(CronJob, "tick", { spec }), Jobs.settle)
+
+/** What was told of a CronJob, in the order of the events' names. */
+export const news = (name = "tick") => Effect.map(Jobs.events(name), (all) => all.map(({ text }) => text))
+
+/** Those reasons alone. */
+export const reasons = (name = "tick") => Effect.map(news(name), (all) => all.map((text) => text.split(" ")[1]))
+
+export const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
+  cluster.run(CronJobs.make({ zone: Zone.utc }))
+)
+
+/** The loop on a cluster without nodes and without a loop of Jobs, for as long as the test runs. */
+export const world = <A, E>(
+  test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
+  options: ClusterTest.Options = {}
+) => Effect.andThen(start, test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))
