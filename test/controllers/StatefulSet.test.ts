@@ -1,0 +1,301 @@
+/** What users see of a StatefulSet: who its pods are, in which order they come and go, what holds them up, and what the status says. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Stand from "./statefulset/stand.ts"
+
+const created = (ordinal: number) => `Normal SuccessfulCreate Create Pod web-${ordinal} in StatefulSet web successful`
+
+Stand.scenario(
+  "makes its pods one after the other, says so, and writes nothing more",
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet())
+    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
+    const before = yield* Stand.status
+    assert.deepInclude(before, { replicas: 1, availableReplicas: 0, currentReplicas: 1, updatedReplicas: 1 })
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
+    const [revision] = yield* Stand.revisions
+    const { name = "" } = revision?.metadata ?? {}
+    assert.deepStrictEqual(yield* Stand.status, {
+      observedGeneration: 1,
+      replicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 3,
+      currentReplicas: 3,
+      updatedReplicas: 3,
+      currentRevision: name,
+      updateRevision: name,
+      collisionCount: 0
+    })
+    assert.deepStrictEqual(yield* Stand.events, [0, 1, 2].map(created))
+    const calls = yield* Stand.recording()
+    yield* Stand.patch(Stand.StatefulSet, "web", { metadata: { annotations: { note: "seen" } } })
+    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { annotations: { note: "seen" } } })
+    yield* Stand.advance("10 minutes")
+    assert.deepStrictEqual(calls.map(Stand.line), ["patch statefulsets.apps web", "patch pods web-1"])
+  })
+)
+
+Stand.scenario(
+  "gives each pod its name, its place among the others, and a volume of its own",
+  Effect.gen(function* () {
+    const volumes = [
+      { name: "data", emptyDir: {} },
+      { name: "tmp", emptyDir: {} }
+    ]
+    const spec = { ...Stand.podSpec(), hostname: "other", volumes }
+    const metadata = { labels: { ...Stand.labels, tier: "db" }, annotations: { a: "b" } }
+    yield* Stand.running(Stand.withClaims({ replicas: 1, template: { metadata, spec } }))
+    const pod = yield* Stand.pod("web-0")
+    const [revision] = yield* Stand.revisions
+    assert.deepStrictEqual(pod.metadata.labels, {
+      app: "web",
+      tier: "db",
+      "apps.kubernetes.io/pod-index": "0",
+      "controller-revision-hash": revision?.metadata.name ?? "",
+      "statefulset.kubernetes.io/pod-name": "web-0"
+    })
+    assert.deepStrictEqual(pod.metadata.annotations, { a: "b" })
+    assert.strictEqual(pod.metadata.generateName, "web-")
+    const [owner] = pod.metadata.ownerReferences ?? []
+    assert.deepInclude(owner, { kind: "StatefulSet", name: "web", controller: true, blockOwnerDeletion: true })
+    assert.deepInclude(pod.spec, { hostname: "web-0", subdomain: "web" })
+    const [data, tmp] = pod.spec?.volumes ?? []
+    assert.deepStrictEqual(data, { name: "data", persistentVolumeClaim: { claimName: "data-web-0" } })
+    assert.deepStrictEqual(tmp, { name: "tmp", emptyDir: {} })
+  })
+)
+
+Stand.scenario(
+  "makes all at once where the order does not matter",
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ podManagementPolicy: "Parallel" }))
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
+    yield* Stand.advance("1 minute")
+    yield* Stand.unready("web-0")
+    yield* Stand.scale(5)
+    assert.lengthOf(yield* Stand.names, 5)
+    yield* Stand.scale(0)
+    assert.deepStrictEqual(yield* Stand.living, [])
+    yield* Stand.advance("1 minute")
+    assert.deepInclude(yield* Stand.status, { replicas: 0, readyReplicas: 0, observedGeneration: 3 })
+  })
+)
+
+Stand.scenario(
+  "does not grow or shrink while one of its pods is unwell",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
+    yield* Stand.unready("web-0")
+    assert.deepInclude(yield* Stand.status, { replicas: 1, readyReplicas: 0 })
+    yield* Stand.scale(3)
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
+    yield* Stand.unready("web-0", false)
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
+    for (const name of ["web-0", "web-1", "web-2"]) yield* Stand.unready(name)
+    yield* Stand.scale(0)
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.living, ["web-0", "web-1", "web-2"])
+    yield* Stand.unready("web-2", false)
+    assert.deepStrictEqual(yield* Stand.living, ["web-0", "web-1"])
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.living, ["web-0", "web-1"])
+    yield* Stand.unready("web-1", false)
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* Stand.names, [])
+    const gone = (yield* Stand.events).filter((event) => event.includes("SuccessfulDelete"))
+    const text = (name: string) => `Normal SuccessfulDelete Delete Pod ${name} in StatefulSet web successful`
+    assert.deepStrictEqual(gone, ["web-2", "web-1", "web-0"].map(text))
+  })
+)
+
+Stand.scenario(
+  "waits for the place of a pod that is on its way out",
+  Effect.gen(function* () {
+    yield* Stand.running()
+    const uid = yield* Stand.uidOf("web-1")
+    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Stand.remove(Stand.Pod, "web-1")
+    yield* Stand.scale(4)
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
+    assert.strictEqual(yield* Stand.uidOf("web-1"), uid)
+    assert.deepInclude(yield* Stand.status, { replicas: 3, readyReplicas: 2, currentReplicas: 2, updatedReplicas: 2 })
+    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { finalizers: null } })
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2", "web-3"])
+    assert.notStrictEqual(yield* Stand.uidOf("web-1"), uid)
+  })
+)
+
+for (const phase of ["Failed", "Succeeded"] as const) {
+  Stand.scenario(
+    `makes a pod anew that has ended (${phase})`,
+    Effect.gen(function* () {
+      yield* Stand.running()
+      const uid = yield* Stand.uidOf("web-1")
+      if (phase === "Failed") yield* Stand.evict("web-1")
+      else yield* Stand.patch(Stand.Pod, "web-1", { status: { phase } }, "status")
+      yield* Stand.advance("1 minute")
+      assert.notStrictEqual(yield* Stand.uidOf("web-1"), uid)
+      assert.deepInclude(yield* Stand.status, { replicas: 3, readyReplicas: 3 })
+      const events = yield* Stand.events
+      assert.include(events, "Normal SuccessfulDelete Delete Pod web-1 in StatefulSet web successful")
+    })
+  )
+}
+
+Stand.scenario(
+  "counts a pod as available only after minReadySeconds, and makes the next one then",
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ replicas: 2, minReadySeconds: 30 }))
+    yield* Stand.advance("20 seconds")
+    assert.deepInclude(yield* Stand.status, { replicas: 1, readyReplicas: 1, availableReplicas: 0 })
+    yield* Stand.advance("30 seconds")
+    assert.deepInclude(yield* Stand.status, { replicas: 2, availableReplicas: 1 })
+    yield* Stand.advance("40 seconds")
+    assert.deepInclude(yield* Stand.status, { readyReplicas: 2, availableReplicas: 2 })
+    yield* Stand.change({ minReadySeconds: 3600 })
+    assert.deepInclude(yield* Stand.status, { readyReplicas: 2, availableReplicas: 0 })
+    yield* Stand.change({ minReadySeconds: 0 })
+    assert.deepInclude(yield* Stand.status, { readyReplicas: 2, availableReplicas: 2 })
+  })
+)
+
+Stand.scenario(
+  "moves to other ordinals, one pod at a time",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.statefulSet({ replicas: 2 }))
+    yield* Stand.change({ replicas: 3, ordinals: { start: 2 } })
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* Stand.names, ["web-2", "web-3", "web-4"])
+    yield* Stand.change({ replicas: 2, ordinals: { start: 3 } })
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* Stand.names, ["web-3", "web-4"])
+    yield* Stand.change({ ordinals: null })
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1"])
+    assert.deepInclude(yield* Stand.status, { replicas: 2, readyReplicas: 2, updatedReplicas: 2 })
+  })
+)
+
+Stand.scenario(
+  "takes in pods that bear its names, and lets go those that do not match any more",
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.Pod, {
+      metadata: { name: "web-1", namespace: "default", labels: Stand.labels },
+      spec: Stand.podSpec()
+    })
+    yield* Stand.create(Stand.Pod, {
+      metadata: { name: "web-x", namespace: "default", labels: Stand.labels },
+      spec: Stand.podSpec()
+    })
+    yield* Stand.running(Stand.statefulSet({ replicas: 2 }))
+    const ownerOf = (name: string) => Effect.map(Stand.pod(name), ({ metadata }) => metadata.ownerReferences?.[0]?.name)
+    assert.strictEqual(yield* ownerOf("web-1"), "web")
+    assert.isUndefined(yield* ownerOf("web-x"))
+    // It was of no revision, so it is replaced; the one that has its place knows who it is.
+    assert.deepInclude((yield* Stand.pod("web-1")).metadata.labels, {
+      "statefulset.kubernetes.io/pod-name": "web-1"
+    })
+    const uid = yield* Stand.uidOf("web-1")
+    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { labels: { app: "mine" } } })
+    assert.isUndefined(yield* ownerOf("web-1"))
+    yield* Stand.advance("1 minute")
+    assert.strictEqual(yield* Stand.uidOf("web-1"), uid)
+    assert.deepInclude(yield* Stand.status, { replicas: 1 })
+    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { labels: { app: "web" } } })
+    yield* Stand.advance("1 minute")
+    assert.strictEqual(yield* ownerOf("web-1"), "web")
+    assert.strictEqual(yield* Stand.uidOf("web-1"), uid)
+    assert.deepInclude(yield* Stand.status, { replicas: 2, readyReplicas: 2 })
+  })
+)
+
+Stand.scenario(
+  "puts the label with a pod's name back",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
+    const labels = { "statefulset.kubernetes.io/pod-name": null, "apps.kubernetes.io/pod-index": null }
+    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { labels } })
+    assert.deepInclude((yield* Stand.pod("web-0")).metadata.labels, {
+      "statefulset.kubernetes.io/pod-name": "web-0",
+      "apps.kubernetes.io/pod-index": "0"
+    })
+    assert.include(yield* Stand.events, "Normal SuccessfulUpdate Update Pod web-0 in StatefulSet web successful")
+  })
+)
+
+Stand.scenario(
+  "tells what a server says that refuses a pod, and makes it when it may",
+  Effect.gen(function* () {
+    const refuse = Stand.refusing("create", "pods", 2)
+    yield* Stand.recording([refuse])
+    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ replicas: 1 }))
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
+    const [failed] = yield* Stand.events
+    assert.match(failed ?? "", /^Warning FailedCreate Create Pod web-0 in StatefulSet web failed error: ./)
+  })
+)
+
+Stand.scenario(
+  "only tells how many there are of a set that is being deleted",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.statefulSet({}, { finalizers: ["example.test/held"] }))
+    yield* Stand.remove(Stand.StatefulSet, "web")
+    yield* Stand.remove(Stand.Pod, "web-1")
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-2"])
+    assert.deepInclude(yield* Stand.status, { replicas: 2, readyReplicas: 2 })
+  })
+)
+
+Stand.scenario(
+  "a set of the same name begins anew when the pods of the former one are gone",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
+    const uid = yield* Stand.uidOf("web-0")
+    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Stand.remove(Stand.StatefulSet, "web", { propagationPolicy: "Background" })
+    yield* Stand.remove(Stand.Pod, "web-0")
+    yield* Stand.create(Stand.StatefulSet, Stand.statefulSet({ replicas: 1 }))
+    yield* Stand.advance("10 minutes")
+    assert.strictEqual(yield* Stand.uidOf("web-0"), uid)
+    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { finalizers: null } })
+    // As soon as the name is free: nobody waits for the next try.
+    yield* Stand.advance("2 seconds")
+    assert.notStrictEqual(yield* Stand.uidOf("web-0"), uid)
+    yield* Stand.advance("1 minute")
+    assert.deepInclude(yield* Stand.status, { readyReplicas: 1 })
+  })
+)
+
+Stand.scenario(
+  "keeps what others say in the status, and answers to the scale endpoint",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.statefulSet({ replicas: 1 }))
+    const conditions = [{ type: "StatusUpdate", status: "True", reason: "Test", message: "Set from a test" }]
+    yield* Stand.patch(Stand.StatefulSet, "web", { status: { conditions } }, "status")
+    yield* Stand.patch(Stand.StatefulSet, "web", { spec: { replicas: 2 } }, "scale")
+    yield* Stand.advance("1 minute")
+    const status = yield* Stand.status
+    assert.deepInclude(status, { replicas: 2, observedGeneration: 2 })
+    assert.deepInclude(status?.conditions?.[0], { type: "StatusUpdate", reason: "Test" })
+  })
+)
+
+Stand.scenario(
+  "keeps its order when a pod crashes on and on",
+  Effect.gen(function* () {
+    yield* Stand.running()
+    const machines = yield* Nodes.Nodes
+    yield* machines.crash({ name: "web-0" })
+    yield* Stand.scale(4)
+    yield* Stand.advance("1 minute")
+    assert.deepInclude(yield* Stand.status, { replicas: 4, readyReplicas: 4 })
+  })
+)

@@ -1,0 +1,233 @@
+/** The claims of a StatefulSet's replicas: made with them, kept after them or given away with them, and never deleted by the loop. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import * as Stand from "./stand.ts"
+
+const collecting = Effect.flatMap(ClusterTest, (cluster) => cluster.run(GarbageCollector.make()))
+
+const retention = (whenDeleted: "Retain" | "Delete", whenScaled: "Retain" | "Delete") => ({
+  persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled }
+})
+
+const names = Effect.map(Stand.claims, (all) => all.map(({ metadata }) => metadata.name))
+
+Stand.scenario(
+  "makes claims before their pod, labelled as its pods are, and keeps them",
+  Effect.gen(function* () {
+    yield* collecting
+    const templates = [
+      Stand.claimTemplate("data", { labels: { disk: "fast", app: "other" }, annotations: { a: "b" } }),
+      Stand.claimTemplate("log-files")
+    ]
+    yield* Stand.running(Stand.withClaims({ replicas: 2, volumeClaimTemplates: templates }))
+    assert.deepStrictEqual(yield* names, ["data-web-0", "data-web-1", "log-files-web-0", "log-files-web-1"])
+    const [claim] = yield* Stand.claims
+    assert.deepStrictEqual(claim?.metadata.labels, { disk: "fast", app: "web" })
+    assert.deepStrictEqual(claim?.metadata.annotations, { a: "b" })
+    assert.deepInclude(claim?.spec, { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } })
+    assert.deepStrictEqual((yield* Stand.events).slice(0, 3), [
+      "Normal SuccessfulCreate Create Claim data-web-0 Pod web-0 in StatefulSet web success",
+      "Normal SuccessfulCreate Create Claim log-files-web-0 Pod web-0 in StatefulSet web success",
+      "Normal SuccessfulCreate Create Pod web-0 in StatefulSet web successful"
+    ])
+    const uids = (yield* Stand.claims).map(({ metadata }) => metadata.uid)
+    yield* Stand.scale(0)
+    yield* Stand.advance("1 minute")
+    yield* Stand.remove(Stand.StatefulSet, "web")
+    yield* Stand.advance("1 minute")
+    yield* Stand.running(Stand.withClaims({ replicas: 2, volumeClaimTemplates: templates }))
+    assert.deepStrictEqual(
+      (yield* Stand.claims).map(({ metadata }) => metadata.uid),
+      uids
+    )
+  })
+)
+
+Stand.scenario(
+  "tells why a claim cannot be made, and makes no pod without it",
+  Effect.gen(function* () {
+    const refuse = Stand.refusing("create", "persistentvolumeclaims", 1)
+    yield* Stand.recording([refuse])
+    yield* Stand.create(Stand.StatefulSet, Stand.withClaims({ replicas: 1 }))
+    const [ofClaim = "", ofPod = ""] = yield* Stand.events
+    assert.match(
+      ofClaim,
+      /^Warning FailedCreate Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error: ./
+    )
+    assert.match(
+      ofPod,
+      /^Warning FailedCreate Create Pod web-0 in StatefulSet web failed error: failed to create PVC data-web-0: ./
+    )
+    yield* Stand.advance("1 minute")
+    assert.deepInclude(yield* Stand.status, { readyReplicas: 1 })
+  })
+)
+
+Stand.scenario(
+  "makes no pod whose claim is being deleted, and both when it is gone",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.withClaims({ replicas: 1 }))
+    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Stand.remove(Stand.PersistentVolumeClaim, "data-web-0")
+    yield* Stand.remove(Stand.Pod, "web-0")
+    yield* Stand.advance("10 minutes")
+    assert.deepStrictEqual(yield* Stand.names, [])
+    const text = "Create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is being deleted"
+    assert.include(yield* Stand.events, `Warning FailedCreate ${text}`)
+    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: null } })
+    yield* Stand.advance("2 seconds")
+    assert.deepStrictEqual([yield* names, yield* Stand.names], [["data-web-0"], ["web-0"]])
+  })
+)
+
+Stand.scenario(
+  "makes the claim of a pending pod again",
+  Effect.gen(function* () {
+    const nowhere = { ...Stand.podSpec(), nodeSelector: { nowhere: "yes" } }
+    yield* Stand.running(
+      Stand.withClaims({ replicas: 1, template: { metadata: { labels: Stand.labels }, spec: nowhere } })
+    )
+    const [{ metadata } = { metadata: { uid: "" } }] = yield* Stand.claims
+    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-0", { metadata: { finalizers: null } })
+    yield* Stand.remove(Stand.PersistentVolumeClaim, "data-web-0")
+    yield* Stand.advance("1 second")
+    const [again] = yield* Stand.claims
+    assert.strictEqual(again?.metadata.name, "data-web-0")
+    assert.notStrictEqual(again?.metadata.uid, metadata.uid)
+  })
+)
+
+Stand.scenario(
+  "claims go with the set, if it is told so",
+  Effect.gen(function* () {
+    yield* collecting
+    yield* Stand.running(Stand.withClaims(retention("Delete", "Retain")))
+    const owned = ["data-web-0: StatefulSet web", "data-web-1: StatefulSet web", "data-web-2: StatefulSet web"]
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, owned)
+    yield* Stand.scale(1)
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, owned)
+    for (const name of yield* names)
+      yield* Stand.patch(Stand.PersistentVolumeClaim, name, { metadata: { finalizers: null } })
+    yield* Stand.remove(Stand.StatefulSet, "web")
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* names, [])
+  })
+)
+
+Stand.scenario(
+  "claims go with the pods that are too many, if it is told so",
+  Effect.gen(function* () {
+    yield* collecting
+    yield* Stand.running(Stand.withClaims(retention("Retain", "Delete")))
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0:", "data-web-1:", "data-web-2:"])
+    for (const name of yield* names)
+      yield* Stand.patch(Stand.PersistentVolumeClaim, name, { metadata: { finalizers: null } })
+    yield* Stand.patch(Stand.Pod, "web-2", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Stand.scale(1)
+    yield* Stand.advance("1 minute")
+    // The pods are told of in their turn; what goes with them is known before.
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, [
+      "data-web-0:",
+      "data-web-1: Pod web-1",
+      "data-web-2: Pod web-2"
+    ])
+    yield* Stand.patch(Stand.Pod, "web-2", { metadata: { finalizers: null } })
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0:"])
+    yield* Stand.remove(Stand.StatefulSet, "web")
+    yield* Stand.advance("2 minutes")
+    assert.deepStrictEqual(yield* names, ["data-web-0"])
+  })
+)
+
+Stand.scenario(
+  "claims that go with both change hands when their pod is too many, and back",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.withClaims({ replicas: 2, ...retention("Delete", "Delete") }))
+    yield* Stand.unready("web-1")
+    yield* Stand.patch(Stand.Pod, "web-0", { metadata: { annotations: { note: "x" } } })
+    yield* Stand.patch(Stand.Pod, "web-1", { metadata: { finalizers: ["example.test/held"] } })
+    yield* Stand.scale(1)
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0: StatefulSet web", "data-web-1: Pod web-1"])
+    yield* Stand.change(retention("Retain", "Retain"))
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0:", "data-web-1:"])
+    const events = yield* Stand.events
+    assert.include(events, "Normal SuccessfulUpdate Update Pod web-0 in StatefulSet web successful")
+  })
+)
+
+Stand.scenario(
+  "makes no pod while a claim of its name goes with a former one",
+  Effect.gen(function* () {
+    yield* Stand.running(Stand.withClaims({ replicas: 2, ...retention("Retain", "Delete") }))
+    const before = (yield* Stand.claims).map(({ metadata }) => metadata.uid)
+    yield* Stand.scale(1)
+    yield* Stand.advance("1 minute")
+    yield* Stand.scale(2)
+    yield* Stand.advance("10 minutes")
+    // Nobody collects, and the claim that the last web-1 took with it is still there.
+    assert.deepStrictEqual(yield* Stand.names, ["web-0"])
+    yield* Stand.patch(Stand.PersistentVolumeClaim, "data-web-1", { metadata: { finalizers: null } })
+    yield* Stand.remove(Stand.PersistentVolumeClaim, "data-web-1")
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1"])
+    const after = (yield* Stand.claims).map(({ metadata }) => metadata.uid)
+    assert.strictEqual(after[0], before[0])
+    assert.notStrictEqual(after[1], before[1])
+  })
+)
+
+Stand.scenario(
+  "leaves claims alone that somebody else manages, and says so",
+  Effect.gen(function* () {
+    const other = { apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "u-other", controller: true }
+    yield* Stand.create(Stand.PersistentVolumeClaim, {
+      ...Stand.claimTemplate(),
+      metadata: { name: "data-web-0", namespace: "default", ownerReferences: [other] }
+    })
+    yield* Stand.running(Stand.withClaims({ replicas: 2, ...retention("Delete", "Retain") }))
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0: ConfigMap other", "data-web-1: StatefulSet web"])
+    const text =
+      "PersistentVolumeClaim data-web-0 has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim"
+    assert.include(yield* Stand.events, `Warning ConflictingController ${text}`)
+    assert.deepInclude(yield* Stand.status, { readyReplicas: 2 })
+  })
+)
+
+Stand.scenario(
+  "a claim of a former set of the same name is left as it is",
+  Effect.gen(function* () {
+    const former = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u-former", controller: true }
+    yield* Stand.create(Stand.PersistentVolumeClaim, {
+      ...Stand.claimTemplate(),
+      metadata: { name: "data-web-0", namespace: "default", ownerReferences: [former] }
+    })
+    yield* Stand.running(Stand.withClaims({ replicas: 1, ...retention("Delete", "Delete") }))
+    const [claim] = yield* Stand.claims
+    assert.deepStrictEqual(
+      claim?.metadata.ownerReferences?.map(({ uid }) => uid),
+      ["u-former"]
+    )
+  })
+)
+
+Stand.scenario(
+  "tells that a pod that is taken in has not the volumes that it should have",
+  Effect.gen(function* () {
+    yield* Stand.create(Stand.Pod, {
+      metadata: { name: "web-0", namespace: "default", labels: Stand.labels },
+      spec: Stand.podSpec()
+    })
+    yield* Stand.advance("10 seconds")
+    yield* Stand.create(Stand.StatefulSet, Stand.withClaims({ replicas: 1 }))
+    assert.match(
+      (yield* Stand.events).join("\n"),
+      /Warning FailedUpdate Update Pod web-0 in StatefulSet web failed error: ./
+    )
+    assert.deepStrictEqual(yield* names, ["data-web-0"])
+  })
+)

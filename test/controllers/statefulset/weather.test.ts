@@ -1,0 +1,104 @@
+/** StatefulSets on days when writes fail, answers get lost, caches fall behind and the loop dies: in the end all is in order. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type { Rule } from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import * as Stand from "./stand.ts"
+
+const writes = ["create", "update", "patch", "delete"]
+
+const on = (resource: string, fault: Rule["fault"], times: number): Rule => ({
+  match: ({ context }) => context.resource === resource && writes.includes(context.verb),
+  fault,
+  times
+})
+
+const cut = (resource: string): Rule => ({
+  match: { verb: "watch", resource },
+  fault: { _tag: "CutWatch", after: 2, how: "silence" },
+  times: 1
+})
+
+const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
+  "statuses conflict": [on("statefulsets.apps/status", { _tag: "Conflict" }, 7)],
+  "the server is busy": [on("pods", { _tag: "Throttle", retryAfterSeconds: 1 }, 8)],
+  "writes of pods fail": [on("pods", { _tag: "Status", code: 500 }, 6)],
+  "writes of statuses fail": [on("statefulsets.apps/status", { _tag: "Status", code: 500 }, 5)],
+  "writes of claims fail": [on("persistentvolumeclaims", { _tag: "Status", code: 500 }, 5)],
+  "writes of revisions fail": [on("controllerrevisions.apps", { _tag: "Status", code: 500 }, 4)],
+  "answers about pods get lost": [on("pods", { _tag: "DropAnswer" }, 8)],
+  "answers about claims get lost": [on("persistentvolumeclaims", { _tag: "DropAnswer" }, 4)],
+  "answers about revisions get lost": [on("controllerrevisions.apps", { _tag: "DropAnswer" }, 2)],
+  "answers about statuses get lost": [on("statefulsets.apps/status", { _tag: "DropAnswer" }, 4)],
+  "the cache of pods falls silent": [cut("pods")],
+  "the cache of sets falls silent": [cut("statefulsets.apps")],
+  "the cache of claims falls silent": [cut("persistentvolumeclaims")],
+  "pods are listed again": [{ match: { verb: "watch", resource: "pods" }, fault: { _tag: "Gone", after: 1 }, times: 1 }]
+}
+
+const retention = { persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete", whenScaled: "Delete" } }
+
+/** Three replicas, then the new template, all of it once. */
+const isDone = Effect.gen(function* () {
+  const { currentRevision, updateRevision } = yield* Stand.status
+  assert.deepInclude(yield* Stand.status, {
+    replicas: 3,
+    readyReplicas: 3,
+    updatedReplicas: 3,
+    currentReplicas: 3,
+    collisionCount: 0
+  })
+  assert.strictEqual(currentRevision, updateRevision)
+  assert.deepStrictEqual(yield* Stand.images, ["web:2", "web:2", "web:2"])
+  assert.deepStrictEqual(yield* Stand.names, ["web-0", "web-1", "web-2"])
+  assert.deepStrictEqual(
+    yield* Stand.ownersOfClaims,
+    [0, 1, 2].map((ordinal) => `data-web-${ordinal}: StatefulSet web`)
+  )
+  assert.deepStrictEqual(
+    (yield* Stand.revisions).map(({ revision }) => revision),
+    [1, 2]
+  )
+})
+
+describe("three replicas, updated", () => {
+  for (const podManagementPolicy of ["OrderedReady", "Parallel"]) {
+    for (const [title, rules] of Object.entries(weather)) {
+      it.effect(`although ${title} (${podManagementPolicy})`, () =>
+        Effect.gen(function* () {
+          const server = yield* ApiServer
+          yield* server.setFaults(rules)
+          yield* Stand.start
+          yield* Stand.running(Stand.withClaims({ podManagementPolicy, ...retention }))
+          yield* Stand.advance("6 minutes")
+          yield* server.setFaults(rules)
+          yield* Stand.useImage("web:2")
+          yield* Stand.advance("10 minutes")
+          yield* isDone
+        }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+      )
+    }
+  }
+
+  for (const millis of [300, 1_000, 1_700]) {
+    it.effect(`although the loop dies every ${millis} ms`, () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        yield* Stand.create(Stand.StatefulSet, Stand.withClaims(retention))
+        for (let dies = 0; dies < 30; dies++) {
+          const running = yield* cluster.run(StatefulSetController.make())
+          yield* cluster.advance(millis)
+          if (dies === 10) yield* Stand.useImage("web:2")
+          yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
+        }
+        yield* Stand.start
+        yield* Stand.advance("2 minutes")
+        yield* isDone
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+    )
+  }
+})
