@@ -28,6 +28,7 @@ import * as Namespace from "./Namespace.ts"
 import * as NodeLifecycle from "./NodeLifecycle.ts"
 import * as PodCount from "./PodCount.ts"
 import * as PodGC from "./PodGC.ts"
+import * as PvcProtection from "./PvcProtection.ts"
 import * as ReplicaSet from "./ReplicaSet.ts"
 import * as ReplicationController from "./ReplicationController.ts"
 import * as ResourceQuota from "./ResourceQuota.ts"
@@ -245,6 +246,13 @@ export const roster = (
     controller: CloudNodeLifecycle.make({ period: settings.nodeMonitorPeriod }),
     aliases: ["cloud-node-lifecycle-controller"],
     summary: "deletes nodes whose machines the cloud does not have any more"
+  },
+  {
+    ...core,
+    controller: PvcProtection.make(),
+    account: "pvc-protection-controller",
+    aliases: ["persistentvolumeclaim-protection-controller", "pvc-protection"],
+    summary: "keeps claims that are deleted until no pod uses them"
   },
   {
     controller: PodCount.make(settings.podCount),

@@ -56,8 +56,8 @@ describe("a run", () => {
               kind: "Job",
               name: "tick-1",
               namespace: "default",
-              uid: job.metadata.uid,
-              resourceVersion: job.metadata.resourceVersion
+              uid: job.metadata.uid ?? "",
+              resourceVersion: job.metadata.resourceVersion ?? ""
             }
           ],
           lastScheduleTime: "1970-01-01T00:01:00Z"

@@ -3,7 +3,7 @@
  * went by before the change are not made up for. A Job concerns the CronJob that controls it, and the one that did until now.
  * Triggers run after the stores have changed. Source: spec G.7.
  */
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Result from "effect/Result"
 import * as Key from "../../kube/Key.ts"
 import { CronJob, type Job } from "../../kube/resources.ts"

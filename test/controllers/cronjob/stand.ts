@@ -29,7 +29,7 @@ export const get = (name = "tick") => Effect.flatMap(KubeClient, (client) => cli
 export const statusOf = (name = "tick") => Effect.map(get(name), ({ status }) => status)
 
 /** Names of the runs under way, as the status has them. */
-export const active = Effect.map(statusOf(), (status) => (status?.active ?? []).map(({ name }) => name))
+export const active = Effect.map(statusOf(), (status) => (status?.active ?? []).map(({ name = "" }) => name))
 
 /** All Jobs there are, by their names. */
 export const runs = Effect.flatMap(KubeClient, (client) =>
@@ -65,7 +65,7 @@ export const change = (spec: object) => Effect.andThen(Jobs.patch(CronJob, "tick
 export const news = (name = "tick") => Effect.map(Jobs.events(name), (all) => all.map(({ text }) => text))
 
 /** Those reasons alone. */
-export const reasons = (name = "tick") => Effect.map(news(name), (all) => all.map((text) => text.split(" ")[1]))
+export const reasons = (name = "tick") => Effect.map(news(name), (all) => all.map((text) => text.split(" ")[1] ?? ""))
 
 export const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
   cluster.run(CronJobs.make({ zone: Zone.utc }))

@@ -1,0 +1,111 @@
+/**
+ * persistentvolumeclaim-protection: a claim that is deleted stays until no pod uses it. The finalizer that holds it is put on by the server when it
+ * is made; here it is put on those that lack it, and taken off when the claim may go. That is never done on the word of the cache alone.
+ * Source: spec H; kube-controller-manager's pvc-protection.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
+import { PersistentVolumeClaim, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import type { Delta } from "../streams/Delta.ts"
+import * as Answers from "./pvcprotection/answers.ts"
+import * as Plan from "./pvcprotection/plan.ts"
+import * as Use from "./pvcprotection/use.ts"
+
+const writes = Metric.counter("pvc_protection_controller_finalizer_writes_total", {
+  description: "Finalizers put on claims and taken off, by what was done",
+  incremental: true
+})
+
+const counted = (action: "added" | "removed") => Metric.update(Metric.withAttributes(writes, { action }), 1)
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const make = () =>
+  Controller.stateful({
+    name: "persistentvolumeclaim-protection",
+    for: PersistentVolumeClaim,
+    access: [
+      Access.read(PersistentVolumeClaim),
+      Access.update(PersistentVolumeClaim),
+      Access.read(Pod),
+      Access.list(Pod)
+    ],
+    body: ({ client, store }) =>
+      Effect.sync(() => {
+        const answers = Answers.make()
+        const [claims, pods] = [store(PersistentVolumeClaim), store(Pod)]
+
+        const onClaim = ({ _tag, object }: Delta<PersistentVolumeClaim>): ReadonlyArray<Key.Key> => {
+          const key = Key.of(object)
+          if (_tag === "Deleted") answers.forget(key)
+          else if (Plan.concerns(object)) {
+            answers.note(key)
+            return [key]
+          }
+          return none
+        }
+
+        // Claims that wait to go, and none else: of all others the cache will tell when they do.
+        const onPod = (delta: Delta<Pod>): ReadonlyArray<Key.Key> => {
+          const replaced = delta._tag === "Updated" && delta.previous.metadata.uid !== delta.object.metadata.uid
+          const named = replaced
+            ? [...Use.claims(delta.object), ...Use.claims(delta.previous)]
+            : Use.claims(delta.object)
+          return named.filter((key) => {
+            const claim = claims.get(key)
+            if (claim === undefined || !Plan.isWaiting(claim)) return false
+            answers.note(key)
+            return true
+          })
+        }
+
+        const ask = Effect.fnUntraced(function* (claim: PersistentVolumeClaim) {
+          const { namespace = "" } = claim.metadata
+          const known = answers.find(Key.of(claim), namespace)
+          if (known !== undefined) return known
+          const begun = answers.begin()
+          const { items } = yield* client.list(Pod, { namespace })
+          const using = items.filter((pod) => Use.claims(pod).length > 0).map(Use.trimmed)
+          answers.keep(namespace, begun, using)
+          return using
+        })
+
+        const write = (claim: PersistentVolumeClaim, finalizers: ReadonlyArray<string>) =>
+          client.update(PersistentVolumeClaim, { ...claim, metadata: { ...claim.metadata, finalizers } })
+
+        const reconcile = Effect.fnUntraced(function* ({ key }: Controller.Request) {
+          const claim = claims.get(key)
+          if (claim === undefined) return
+          const cached = pods.byIndex(Use.byClaim.name, key)
+          const first = Plan.plan(claim, cached, undefined)
+          const plan = first._tag === "Ask" ? Plan.plan(claim, cached, yield* ask(claim)) : first
+          if (plan._tag === "Keep") return yield* Effect.logDebug("Keeping a claim that is being deleted: pods use it")
+          if (plan._tag === "Hold") {
+            yield* write(claim, plan.finalizers)
+            yield* counted("added")
+            yield* Effect.logInfo("Put the finalizer on a claim, so that it stays while pods use it")
+          } else if (plan._tag === "LetGo") {
+            yield* write(claim, plan.finalizers)
+            yield* counted("removed")
+            yield* Effect.logInfo("Let a claim go that no pod uses")
+          }
+        })
+
+        return {
+          sources: [
+            Controller.watch(PersistentVolumeClaim, onClaim),
+            Controller.watch(Pod, onPod, { indexes: [Use.byClaim] })
+          ],
+          reconcile: (request) =>
+            Effect.catchIf(
+              reconcile(request),
+              (error) => ApiError.hasReason(error, "NotFound"),
+              () => Effect.void
+            )
+        }
+      })
+  })
