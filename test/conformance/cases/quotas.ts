@@ -99,7 +99,8 @@ export const quotas: ReadonlyArray<Case> = [
       const unsaid = {
         code: 403,
         reason: "Forbidden",
-        message: 'pods "c" is forbidden: failed quota: q: must specify requests.cpu'
+        // Newer servers say of which container.
+        message: /^pods "c" is forbidden: failed quota: q: must specify requests.cpu(?: for: (?:main|first))?$/
       }
       refused(yield* ask("POST", pods, asking("c", undefined)), unsaid)
       refused(yield* ask("POST", pods, asking("c", "100m", "")), unsaid)
@@ -128,6 +129,79 @@ export const quotas: ReadonlyArray<Case> = [
       done(yield* ask("POST", pods, podOf("a", critical)), 201)
       refused(yield* ask("POST", pods, podOf("b", critical)), exceeded('pods "b"', "pods=1", "pods=1", "pods=1"))
       done(yield* ask("POST", pods, podOf("also-plain")), 201)
+    })
+  },
+  {
+    title: "a quota on an amount names each container that does not say it, unless the pod says it for all",
+    since: 34,
+    rule: "demands of quotas by container",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods } = at(namespace)
+      const used = yield* counted(ask, namespace, { cpu: "1", "limits.cpu": "1" })
+      const silent = podOf("a", { containers: ["b", "a"].map((name) => ({ name, image: "registry.example/app:1" })) })
+      refused(yield* ask("POST", pods, silent), {
+        code: 403,
+        reason: "Forbidden",
+        message: 'pods "a" is forbidden: failed quota: q: must specify cpu for: a,b; limits.cpu for: a,b'
+      })
+      const resources = { requests: { cpu: "300m" }, limits: { cpu: "500m" } }
+      done(yield* ask("POST", pods, { ...silent, spec: { ...silent.spec, resources } }), 201)
+      assert.deepStrictEqual(yield* used, { cpu: "300m", "limits.cpu": "500m" })
+    })
+  },
+  {
+    title: "a pod that is given a deadline is charged where pods with one are",
+    since: 34,
+    rule: "quotas by scope follow updates of pods",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { pods, quotas } = at(namespace)
+      const [hard, used] = [{ pods: "1" }, { pods: "0" }]
+      done(yield* ask("POST", quotas, { metadata: { name: "q" }, spec: { hard, scopes: ["Terminating"] } }))
+      done(yield* ask("PATCH", `${quotas}/q/status`, { status: { hard, used } }, merge))
+      for (const name of ["a", "b"]) done(yield* ask("POST", pods, podOf(name)), 201)
+      const end = (name: string) => ask("PATCH", `${pods}/${name}`, { spec: { activeDeadlineSeconds: 60 } }, merge)
+      done(yield* end("a"))
+      assert.deepStrictEqual(done(yield* ask("GET", `${quotas}/q`)).status.used, { pods: "1" })
+      refused(yield* end("b"), exceeded('pods "b"', "pods=1", "pods=1", "pods=1"))
+    })
+  },
+  {
+    title: "a quota on claims of a class of attributes counts those that are of it, or are to be",
+    since: 34,
+    rule: "the scope VolumeAttributesClass",
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { claims, quotas } = at(namespace)
+      const [hard, used] = [
+        { persistentvolumeclaims: "1", "requests.storage": "5Gi" },
+        { persistentvolumeclaims: "0", "requests.storage": "0" }
+      ]
+      const scopeSelector = {
+        matchExpressions: [{ scopeName: "VolumeAttributesClass", operator: "In", values: ["gold"] }]
+      }
+      done(yield* ask("POST", quotas, { metadata: { name: "q" }, spec: { hard, scopeSelector } }))
+      done(yield* ask("PATCH", `${quotas}/q/status`, { status: { hard, used } }, merge))
+      const claim = (name: string, volumeAttributesClassName: string) => ({
+        metadata: { name },
+        spec: {
+          accessModes: ["ReadWriteOnce"],
+          storageClassName: "",
+          volumeAttributesClassName,
+          resources: { requests: { storage: "1Gi" } }
+        }
+      })
+      done(yield* ask("POST", claims, claim("a", "silver")), 201)
+      done(yield* ask("POST", claims, claim("b", "gold")), 201)
+      const now = { persistentvolumeclaims: "1", "requests.storage": "1Gi" }
+      assert.deepStrictEqual(done(yield* ask("GET", `${quotas}/q`)).status.used, now)
+      refused(
+        yield* ask("POST", claims, claim("c", "gold")),
+        exceeded(
+          'persistentvolumeclaims "c"',
+          "persistentvolumeclaims=1",
+          "persistentvolumeclaims=1",
+          "persistentvolumeclaims=1"
+        )
+      )
     })
   }
 ]
