@@ -1,0 +1,111 @@
+/** Which kind each name of a quota is counted from, and that what objects take is named accordingly. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Names from "../../../src/kube/quota/names.ts"
+import { law, oneOf, prove } from "../../support/laws.ts"
+
+const table: Readonly<Record<string, ReadonlyArray<string>>> = {
+  pods: [
+    "pods",
+    "count/pods",
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "hugepages-2Mi",
+    "requests.hugepages-1Gi",
+    "requests.example.com/dongle"
+  ],
+  services: ["services", "count/services", "services.nodeports", "services.loadbalancers"],
+  persistentvolumeclaims: [
+    "persistentvolumeclaims",
+    "count/persistentvolumeclaims",
+    "requests.storage",
+    "gold.storageclass.storage.k8s.io/requests.storage",
+    "gold.storageclass.storage.k8s.io/persistentvolumeclaims"
+  ],
+  "resourceclaims.resource.k8s.io": [
+    "count/resourceclaims.resource.k8s.io",
+    "gold.deviceclass.resource.k8s.io/devices"
+  ],
+  configmaps: ["configmaps", "count/configmaps"],
+  secrets: ["secrets", "count/secrets"],
+  replicationcontrollers: ["replicationcontrollers", "count/replicationcontrollers"],
+  resourcequotas: ["resourcequotas", "count/resourcequotas"],
+  "replicasets.apps": ["count/replicasets.apps"],
+  "widgets.shop.example.com": ["count/widgets.shop.example.com"]
+}
+
+/** Names that a server stores and nobody counts. */
+const nobodys = [
+  "limits.hugepages-2Mi",
+  "limits.example.com/dongle",
+  "example.com/dongle",
+  "requests.kubernetes.io/x",
+  "requests.sub.kubernetes.io/x",
+  "storage",
+  "nodes",
+  "gold.storageclass.storage.k8s.io/limits.storage"
+]
+
+const idOf = (name: string) => {
+  const kind = Names.kindOf(name)
+  return kind === undefined ? undefined : Names.idOf(kind)
+}
+
+describe("a name in a quota", () => {
+  it("is counted from the objects of one kind", () => {
+    const found = Object.fromEntries(Object.values(table).flatMap((names) => names.map((one) => [one, idOf(one)])))
+    const expected = Object.fromEntries(
+      Object.entries(table).flatMap(([id, names]) => names.map((one) => [one, id] as const))
+    )
+    assert.deepStrictEqual(found, expected)
+  })
+
+  it("is counted from nothing that it does not name", () =>
+    assert.deepStrictEqual(
+      nobodys.map(idOf),
+      nobodys.map(() => undefined)
+    ))
+
+  it("of a device has a domain that is not Kubernetes' own, and is not a request already", () => {
+    const names = ["example.com/dongle", "cpu", "kubernetes.io/x", "requests.example.com/dongle", "hugepages-2Mi"]
+    assert.deepStrictEqual(names.filter(Names.isExtended), ["example.com/dongle"])
+  })
+})
+
+const kind = Arbitrary.all({
+  group: oneOf("", "apps", "shop.example.com", "resource.k8s.io"),
+  plural: oneOf("pods", "services", "secrets", "widgets", "resourceclaims")
+})
+
+prove({
+  path: "kube/quota/names.ts",
+  module: Names,
+  laws: [
+    law("the name that counts a kind is counted from it and from no other", kind, (names: typeof Names, value) => {
+      const name = names.countOf(value)
+      return names.isOf(name, value) && !names.isOf(name, { ...value, plural: "others" })
+    }),
+    law("a kind of the core may have a short name, which means the same", kind, (names: typeof Names, value) => {
+      const alias = names.aliasOf(value)
+      return alias === undefined
+        ? value.group !== "" || value.plural === "widgets" || value.plural === "resourceclaims"
+        : names.isOf(alias, value)
+    })
+  ],
+  mutants: [
+    {
+      title: "the group is lost",
+      find: '{ group: group.join("."), plural }',
+      replace: '{ group: group[0] ?? "", plural }'
+    },
+    { title: "kinds of other groups have short names", find: 'group === "" && legacy.has', replace: "legacy.has" },
+    { title: "the plural does not matter", find: " && kind.plural === plural", replace: "" }
+  ]
+})

@@ -1,0 +1,318 @@
+/** What objects take of quotas: rows of the reference's evaluators, and laws of pods that are made of anything. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import * as Quantity from "../../../src/kube/quantity.ts"
+import * as Names from "../../../src/kube/quota/names.ts"
+import * as PodUsage from "../../../src/kube/quota/podUsage.ts"
+import * as Usage from "../../../src/kube/quota/usage.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+
+const show = (usage: Usage.Usage) =>
+  Object.fromEntries([...usage].map(([name, amount]) => [name, Quantity.canonical(amount)]))
+
+const taken = (kind: Names.Counted, object: object, isCharged = true) =>
+  show(Usage.of(kind, { metadata: { name: "a" }, ...object }, isCharged))
+
+const container = (requests: object, limits: object = {}, more: object = {}) => ({
+  name: "main",
+  resources: { requests, limits },
+  ...more
+})
+
+const pod = (spec: object, more: object = {}) => taken(Names.pods, { spec, ...more })
+
+const onePod = { pods: "1", "count/pods": "1" }
+
+describe("a pod takes", () => {
+  it("nothing but its number, if it asks for nothing", () =>
+    assert.deepStrictEqual(pod({ containers: [container({})] }), onePod))
+
+  it("processor, memory and scratch space, by two names; of limits by one", () =>
+    assert.deepStrictEqual(
+      pod({
+        containers: [
+          container({ cpu: "100m", memory: "1Gi", "ephemeral-storage": "2G" }, { cpu: "1", memory: "2Gi" }),
+          container({ cpu: "200m" }, { "ephemeral-storage": "3G" })
+        ]
+      }),
+      {
+        ...onePod,
+        cpu: "300m",
+        "requests.cpu": "300m",
+        "limits.cpu": "1",
+        memory: "1Gi",
+        "requests.memory": "1Gi",
+        "limits.memory": "2Gi",
+        "ephemeral-storage": "2G",
+        "requests.ephemeral-storage": "2G",
+        "limits.ephemeral-storage": "3G"
+      }
+    ))
+
+  it("large pages by two names and devices by one, and of neither a limit", () => {
+    const amounts = { "hugepages-2Mi": "4Mi", "example.com/dongle": "3", "kubernetes.io/x": "1" }
+    assert.deepStrictEqual(pod({ containers: [container(amounts, amounts)] }), {
+      ...onePod,
+      "hugepages-2Mi": "4Mi",
+      "requests.hugepages-2Mi": "4Mi",
+      "requests.example.com/dongle": "3"
+    })
+  })
+
+  it("the most of its init containers, those that stay beside all that come after them", () => {
+    const stays = { restartPolicy: "Always" }
+    const initContainers = [
+      container({ cpu: "500m" }),
+      container({ cpu: "100m" }, {}, stays),
+      container({ cpu: "450m" }),
+      container({ memory: "1Gi" }, {}, stays)
+    ]
+    const usage = (cpu: string) => pod({ containers: [container({ cpu })], initContainers })
+    assert.deepStrictEqual(
+      ["200m", "600m"].map((cpu) => [usage(cpu)["requests.cpu"], usage(cpu)["requests.memory"]]),
+      [
+        ["550m", "1Gi"],
+        ["700m", "1Gi"]
+      ]
+    )
+  })
+
+  it("its overhead, of limits where there is one", () =>
+    assert.deepStrictEqual(
+      pod({ containers: [container({}, { cpu: "1" })], overhead: { cpu: "100m", memory: "10Mi" } }),
+      {
+        ...onePod,
+        cpu: "100m",
+        "requests.cpu": "100m",
+        "limits.cpu": "1100m",
+        memory: "10Mi",
+        "requests.memory": "10Mi"
+      }
+    ))
+
+  it("what is said for the whole of it in place of what its containers say, as far as that may be said", () =>
+    assert.deepStrictEqual(
+      pod({
+        containers: [container({ cpu: "1", memory: "1Gi" }, { cpu: "2" })],
+        resources: { requests: { cpu: "3", "ephemeral-storage": "1G" }, limits: { cpu: "4" } },
+        overhead: { cpu: "1" }
+      }),
+      { ...onePod, cpu: "4", "requests.cpu": "4", "limits.cpu": "5", memory: "1Gi", "requests.memory": "1Gi" }
+    ))
+
+  it("while it is resized, the most of what is wanted, given and had; if it never can be, not what is wanted", () => {
+    const spec = { containers: [container({ cpu: "2" }, { cpu: "3" })] }
+    const status = (more: object = {}) => ({
+      status: {
+        containerStatuses: [
+          {
+            name: "main",
+            resources: { requests: { cpu: "1" }, limits: { cpu: "5" } },
+            allocatedResources: { cpu: "1500m" }
+          }
+        ],
+        ...more
+      }
+    })
+    const infeasible = { conditions: [{ type: "PodResizePending", status: "True", reason: "Infeasible" }] }
+    const amounts = (more?: object) => {
+      const usage = pod(spec, status(more))
+      return [usage["requests.cpu"], usage["limits.cpu"]]
+    }
+    assert.deepStrictEqual(
+      [amounts(), amounts(infeasible)],
+      [
+        ["2", "5"],
+        ["1500m", "5"]
+      ]
+    )
+    const whole = pod(
+      { ...spec, resources: { requests: { cpu: "2" } } },
+      { status: { resources: { requests: { cpu: "3" } }, allocatedResources: { cpu: "4" } } }
+    )
+    assert.strictEqual(whole["requests.cpu"], "4")
+  })
+
+  it("only its number once it has ended, or is being deleted and its grace is over once more", () => {
+    const spec = { containers: [container({ cpu: "1" })] }
+    assert.deepStrictEqual(taken(Names.pods, { spec }, false), { "count/pods": "1" })
+    const until = (metadata: object, status: object = {}) =>
+      Usage.until(Names.pods, { metadata: { name: "a", ...metadata }, status } as KubeObject)
+    const gone = { deletionTimestamp: "1970-01-01T00:01:00Z", deletionGracePeriodSeconds: 30 }
+    assert.deepStrictEqual(
+      [until({}), until(gone), until(gone, { phase: "Failed" }), until({}, { phase: "Succeeded" })],
+      [Infinity, 90_000, -Infinity, -Infinity]
+    )
+    assert.strictEqual(until({ deletionTimestamp: "1970-01-01T00:01:00Z" }), Infinity)
+    assert.strictEqual(Usage.until(Names.services, { metadata: { name: "a", ...gone } }), Infinity)
+  })
+
+  it("no processor and no memory if it is of the lowest class, by its status or by its spec", () => {
+    const best = (spec: object, qosClass = "") =>
+      PodUsage.isBestEffort({ metadata: { name: "a" }, spec, status: { qosClass } } as never)
+    const asking = { containers: [container({ cpu: "1" })] }
+    const silent = { containers: [container({ "example.com/dongle": "1", cpu: "0" })] }
+    assert.deepStrictEqual(
+      [best(asking), best(silent), best(asking, "BestEffort"), best(silent, "Burstable")],
+      [false, true, true, false]
+    )
+    assert.isFalse(best({ ...silent, resources: { requests: { memory: "1" } } }))
+    assert.isTrue(best({ ...asking, resources: { requests: { cpu: "0" } } }))
+  })
+})
+
+describe("other objects take", () => {
+  it("ports on nodes and balancers, by what a Service means", () => {
+    const service = (type: string, more: object = {}) => {
+      const usage = taken(Names.services, {
+        spec: { type, ports: [{ port: 80 }, { port: 81, nodePort: 30_000 }], ...more }
+      })
+      return [usage["services"], usage["count/services"], usage["services.nodeports"], usage["services.loadbalancers"]]
+    }
+    assert.deepStrictEqual(
+      [
+        service("ClusterIP"),
+        service("NodePort"),
+        service("LoadBalancer"),
+        service("LoadBalancer", { allocateLoadBalancerNodePorts: false }),
+        service("ExternalName")
+      ],
+      [
+        ["1", "1", "0", "0"],
+        ["1", "1", "2", "0"],
+        ["1", "1", "2", "1"],
+        ["1", "1", "1", "1"],
+        ["1", "1", "0", "0"]
+      ]
+    )
+  })
+
+  it("storage in whole bytes, as much as was set aside, and by its class", () => {
+    const claim = (spec: object, more: object = {}) => taken(Names.claims, { spec, ...more })
+    const counts = { persistentvolumeclaims: "1", "count/persistentvolumeclaims": "1" }
+    const storage = (amount: string) => ({ resources: { requests: { storage: amount } } })
+    assert.deepStrictEqual(claim({}), counts)
+    assert.deepStrictEqual(claim(storage("1500m")), { ...counts, "requests.storage": "2" })
+    const status = { allocatedResources: { storage: "3Gi" } }
+    const gold = "gold.storageclass.storage.k8s.io"
+    assert.deepStrictEqual(claim({ ...storage("1Gi"), storageClassName: "gold" }, { status }), {
+      ...counts,
+      "requests.storage": "3Gi",
+      [`${gold}/requests.storage`]: "3Gi",
+      [`${gold}/persistentvolumeclaims`]: "1"
+    })
+    const annotations = { "volume.beta.kubernetes.io/storage-class": "old" }
+    const old = claim({ ...storage("4Gi"), storageClassName: "gold" }, { status, metadata: { name: "a", annotations } })
+    assert.strictEqual(old["old.storageclass.storage.k8s.io/requests.storage"], "4Gi")
+  })
+
+  it("devices by class, of alternatives the worst of each", () => {
+    const suffix = "deviceclass.resource.k8s.io/devices"
+    const requests = [
+      { name: "a", exactly: { deviceClassName: "gold", allocationMode: "ExactCount", count: 2 } },
+      { name: "b", deviceClassName: "gold" },
+      {
+        name: "c",
+        firstAvailable: [
+          { deviceClassName: "gold", count: 5 },
+          { deviceClassName: "gold", count: 3 },
+          { deviceClassName: "silver", allocationMode: "All" },
+          { deviceClassName: "iron", allocationMode: "Unheard" }
+        ]
+      }
+    ]
+    assert.deepStrictEqual(taken(Names.resourceClaims, { spec: { devices: { requests } } }), {
+      "count/resourceclaims.resource.k8s.io": "1",
+      [`gold.${suffix}`]: "8",
+      [`silver.${suffix}`]: "32",
+      [`iron.${suffix}`]: "0"
+    })
+  })
+
+  it("one of their kind, by its short name too where it has one", () => {
+    assert.deepStrictEqual(taken({ group: "", plural: "secrets" }, {}), { secrets: "1", "count/secrets": "1" })
+    assert.deepStrictEqual(taken({ group: "apps", plural: "replicasets" }, {}), { "count/replicasets.apps": "1" })
+  })
+})
+
+describe("what a quota demands", () => {
+  it("is said of every container, by name; of processor and memory alone", () => {
+    const silent = {
+      containers: [{ name: "b" }, { name: "a" }],
+      initContainers: [{ ...container({ cpu: "1" }), name: "c" }]
+    }
+    const names = ["limits.cpu", "requests.cpu", "requests.ephemeral-storage", "pods"]
+    const unsaid = (spec: object) => [...PodUsage.unsaid({ metadata: { name: "p" }, spec } as never, names)]
+    assert.deepStrictEqual(unsaid(silent), [
+      ["limits.cpu", ["a", "b", "c"]],
+      ["requests.cpu", ["a", "b"]]
+    ])
+    assert.deepStrictEqual(unsaid({ ...silent, resources: { limits: { memory: "1" } } }), [])
+  })
+})
+
+const amount = oneOf("0", "1", "2", "3")
+const part = Arbitrary.all({ cpu: amount, limit: amount, stays: oneOf(true, false) })
+const whole = Arbitrary.all({
+  containers: Arbitrary.array(part, { minLength: 1, maxLength: 3 }),
+  first: Arbitrary.array(part, { maxLength: 4 }),
+  overhead: int(0, 2)
+})
+
+type Whole = typeof whole extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const made = ({ containers, first, overhead }: Whole): KubeObject => {
+  const one = ({ cpu, limit, stays }: Whole["first"][number], i: number) => ({
+    name: String(i),
+    resources: { requests: { cpu }, limits: { cpu: limit } },
+    ...(stays ? { restartPolicy: "Always" } : {})
+  })
+  return {
+    metadata: { name: "a" },
+    spec: { containers: containers.map(one), initContainers: first.map(one), overhead: { cpu: String(overhead) } }
+  } as KubeObject
+}
+
+/** The most that runs at any time: moments are told one after another, and what runs in each is added up. */
+const most = ({ containers, first, overhead }: Whole, of: (one: Whole["first"][number]) => string): bigint => {
+  const sum = (all: Whole["first"]) => all.reduce((total, one) => total + Number(of(one)), 0)
+  const moments = first.map((one, i) => sum([...first.slice(0, i).filter(({ stays }) => stays), one]))
+  const running = sum([...containers, ...first.filter(({ stays }) => stays)])
+  return BigInt(Math.max(running, ...moments) + overhead) * 1_000_000_000n
+}
+
+prove({
+  path: "kube/quota/podUsage.ts",
+  module: PodUsage,
+  laws: [
+    law(
+      "a pod asks for the most that runs at any time",
+      whole,
+      ({ amounts }: typeof PodUsage, value) =>
+        amounts(made(value), "requests").get("cpu")?.nanos === most(value, ({ cpu }) => cpu)
+    ),
+    law(
+      "and is limited by the most that may run",
+      whole,
+      ({ amounts }: typeof PodUsage, value) =>
+        amounts(made(value), "limits").get("cpu")?.nanos === most(value, ({ limit }) => limit)
+    )
+  ],
+  mutants: [
+    { title: "what stays is not there later", find: "add(total, amounts)\n", replace: "" },
+    {
+      title: "what stays is forgotten at once",
+      find: "raise(starting, add(staying, amounts))",
+      replace: "raise(starting, amounts)"
+    },
+    {
+      title: "init containers are alone",
+      find: "add(read(container.resources?.[list]), staying)",
+      replace: "read(container.resources?.[list])"
+    },
+    { title: "only what runs in the end counts", find: "return raise(total, starting)", replace: "return total" },
+    { title: "nothing comes on top", find: "read(pod.spec?.overhead)", replace: "read(undefined)" },
+    { title: "the smaller of both", find: "known.nanos < amount.nanos", replace: "known.nanos > amount.nanos" }
+  ]
+})
