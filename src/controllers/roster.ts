@@ -22,6 +22,7 @@ import * as EcsBinding from "./EcsBinding.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as EndpointSlice from "./EndpointSlice.ts"
 import * as GarbageCollector from "./GarbageCollector.ts"
+import * as HorizontalPodAutoscaler from "./HorizontalPodAutoscaler.ts"
 import * as Job from "./Job.ts"
 import * as Memcached from "./Memcached.ts"
 import * as Namespace from "./Namespace.ts"
@@ -73,6 +74,13 @@ export interface Settings {
   readonly secondaryNodeEvictionRate?: number | undefined
   readonly largeClusterSizeThreshold?: number | undefined
   readonly unhealthyZoneThreshold?: number | undefined
+  readonly autoscalerSyncs?: number | undefined
+  readonly autoscalerSyncPeriod?: Duration.Duration | undefined
+  readonly autoscalerDownscaleStabilization?: Duration.Duration | undefined
+  readonly autoscalerTolerance?: number | undefined
+  readonly autoscalerCpuInitialization?: Duration.Duration | undefined
+  readonly autoscalerInitialReadiness?: Duration.Duration | undefined
+  readonly featureGates?: ReadonlyMap<string, boolean> | undefined
   readonly memcachedImage?: string | undefined
 }
 
@@ -255,6 +263,13 @@ export const roster = (
     summary: "keeps claims that are deleted until no pod uses them"
   },
   {
+    ...core,
+    controller: HorizontalPodAutoscaler.withServedMetrics(HorizontalPodAutoscaler.make(autoscaling(settings))),
+    account: "horizontal-pod-autoscaler",
+    aliases: ["horizontal-pod-autoscaler-controller"],
+    summary: "gives whatever can be scaled as many replicas as its metrics ask for"
+  },
+  {
     controller: PodCount.make(settings.podCount),
     byDefault: "on",
     summary: "labels the control-plane nodes with the number of pods and records it on each pod"
@@ -280,4 +295,14 @@ const nodeHealth = (settings: Settings): NodeLifecycle.Options => ({
   secondaryRate: settings.secondaryNodeEvictionRate,
   largeZone: settings.largeClusterSizeThreshold,
   unhealthyShare: settings.unhealthyZoneThreshold
+})
+
+const autoscaling = (settings: Settings): HorizontalPodAutoscaler.Options => ({
+  concurrency: settings.autoscalerSyncs,
+  period: settings.autoscalerSyncPeriod,
+  downscaleStabilization: settings.autoscalerDownscaleStabilization,
+  tolerance: settings.autoscalerTolerance,
+  cpuInitialization: settings.autoscalerCpuInitialization,
+  initialReadiness: settings.autoscalerInitialReadiness,
+  scalesToZero: settings.featureGates?.get("HPAScaleToZero")
 })

@@ -8,6 +8,9 @@ const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T
 
 const nano = 1_000_000_000n
 
+/** Nano units in a thousandth. */
+const perMilli = 1_000_000n
+
 const decimal = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 } as const
 const binary = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n } as const
 
@@ -67,6 +70,17 @@ export const canonical = ({ form, nanos }: Quantity): string => {
   const power = -9 + step * 3
   return `${sign}${amount}${power === 0 ? "" : `e${power}`}`
 }
+
+/** Thousandths, rounded up; undefined when the text is no quantity. Source: resource.Quantity.MilliValue. */
+export const milli = (value: unknown): bigint | undefined => {
+  const parsed = parse(value)
+  if (parsed === undefined) return undefined
+  const whole = parsed.nanos / perMilli
+  return parsed.nanos > whole * perMilli ? whole + 1n : whole
+}
+
+/** The canonical text of so many thousandths: `1500m`, `2`. */
+export const ofMilli = (thousandths: bigint): string => canonical({ nanos: thousandths * perMilli, form: "decimal" })
 
 /** Below zero, zero, above; undefined when either is no quantity. */
 export const compare = (a: unknown, b: unknown): number | undefined => {

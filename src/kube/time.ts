@@ -1,5 +1,5 @@
 /**
- * Timestamps of the API as text: RFC 3339 in UTC and whole seconds, the form of meta/v1 Time. Everything else counts in milliseconds
+ * Timestamps and lengths of time of the API as text: RFC 3339 in UTC and whole seconds, the form of meta/v1 Time. Everything else counts in milliseconds
  * since 1970; nothing here reads a clock.
  */
 
@@ -14,3 +14,26 @@ export const parse = (text: string | undefined): number | undefined => {
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
+
+/** Milliseconds in one of each unit. Source: Go time.ParseDuration. */
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000
+}
+
+const goDuration = /^(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))*$/
+const goDurationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g
+
+/** Milliseconds of a length of time in Go's form, `1m30s`, `250ms`, `1.5h`; undefined for an absent or unreadable text, and a negative one. */
+export const parseGoDuration = (text: string | undefined): number | undefined => {
+  if (text === undefined || !(text === "0" || goDuration.test(text))) return undefined
+  let millis = 0
+  for (const [, amount = "0", unit = "ms"] of text.matchAll(goDurationPart))
+    millis += Number(amount) * (units[unit] ?? 0)
+  return millis
+}

@@ -35,6 +35,8 @@ export interface Target {
 export interface CallOptions {
   /** Deadline of the call, all its attempts included; 30 s unless said otherwise. Of each page, for a paged list. */
   readonly timeout?: Duration.Input | undefined
+  /** How often a failure is tried again, at most; as the policy has it unless said otherwise. */
+  readonly retries?: number | undefined
 }
 
 /** How an object is read. */
@@ -159,8 +161,8 @@ export interface Client {
   readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
   /** Deletes what a selection selects with one request. */
   readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
-  /** Any request, under the default deadline; only a GET is repeated. */
-  readonly raw: (request: Request) => Call<Response>
+  /** Any request, under the default deadline unless said otherwise; only a GET is repeated. */
+  readonly raw: (request: Request, options?: CallOptions) => Call<Response>
   /**
    * The same client with something between it and its transport, which then sees every attempt of every call, and something
    * around each request, which sees its attempts and the waits between them as one.
@@ -199,7 +201,7 @@ const make = (
       request,
       CallPolicy.run(transport.send, request, {
         repeat,
-        policy,
+        policy: options?.retries === undefined ? policy : { ...policy, retries: options.retries },
         limit: options?.timeout === undefined ? limit : Duration.fromInputUnsafe(options.timeout)
       })
     )
@@ -214,7 +216,7 @@ const make = (
     listPage,
     list: (resource, options = {}) => allPages(listPage, resource, options),
     watch: (resource, options) => watchWith(transport, resource, options),
-    raw: (request) => call(request, request.method === "GET" ? "repeatable" : "once", undefined),
+    raw: (request, options) => call(request, request.method === "GET" ? "repeatable" : "once", options),
     through: (between, outer = (_, call) => call) =>
       make(between(transport), settings, (request, call) => outer(request, around(request, call))),
     ...writes(call, fieldManager),

@@ -40,6 +40,8 @@ export type Failure = ApiError.ApiError | NotServed | NotScalable
 export interface Scales {
   /** Fails with `NotFound` where there is no such object. */
   readonly get: (target: Target) => Effect.Effect<Scale, Failure>
+  /** Writes the size that `scale` asks for; fails with `Conflict` where the object has changed since it was read. */
+  readonly update: (target: Target, scale: Scale) => Effect.Effect<Scale, Failure>
 }
 
 export const make = (client: KubeClient["Service"], discovery: Discovery["Service"]): Scales => ({
@@ -52,7 +54,12 @@ export const make = (client: KubeClient["Service"], discovery: Discovery["Servic
       (error) => ApiError.hasReason(error, "NotFound"),
       (error) => explain(client, resource, error)
     )
-  })
+  }),
+  update: ({ apiVersion, kind }, scale) =>
+    Effect.flatMap(
+      discovery.resourceFor({ group: groupOf(apiVersion), kind }),
+      (resource) => client.update(resource, scale, { subresource: "scale" }) as Effect.Effect<Scale, ApiError.ApiError>
+    )
 })
 
 /** Which of the two is not there, the object or the subresource: asked anew, because definitions change. */

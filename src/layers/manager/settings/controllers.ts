@@ -9,6 +9,12 @@ import * as Codecs from "../setting/codecs.ts"
 /** Behaviour that can be switched on or off until it is everybody's. */
 export const gates = [
   {
+    name: "HPAScaleToZero",
+    stage: "ALPHA",
+    byDefault: false,
+    summary: "Autoscalers with an Object or External metric may take the last replica away, and bring it back"
+  },
+  {
     name: "MaxUnavailableStatefulSet",
     stage: "BETA",
     byDefault: false,

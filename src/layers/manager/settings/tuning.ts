@@ -7,6 +7,7 @@ import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Concurrency from "../roster/concurrency.ts"
 import * as Authority from "./authority.ts"
+import * as Autoscaling from "./autoscaling.ts"
 import type * as Controllers from "./controllers.ts"
 import * as Nodes from "./nodes.ts"
 
@@ -85,6 +86,8 @@ export const settings = {
     default: "12500"
   }),
   ...Nodes.settings,
+  autoscalerSyncs: syncs("concurrent-horizontal-pod-autoscaler-syncs", 5, "HorizontalPodAutoscalers"),
+  ...Autoscaling.settings,
   memcachedImage: Setting.make(Codecs.text("image"), {
     name: "memcached-image",
     env: "MEMCACHED_IMAGE",
@@ -104,6 +107,7 @@ const own = {
   jobSyncs: "Job.batch",
   cronJobSyncs: "CronJob.batch",
   ttlAfterFinishedSyncs: "Job.batch",
+  autoscalerSyncs: "HorizontalPodAutoscaler.autoscaling",
   endpointSyncs: "Service",
   serviceEndpointSyncs: "Service",
   serviceAccountTokenSyncs: "Secret",
@@ -139,6 +143,7 @@ export const syncsOf = ({
     jobSyncs: of("jobSyncs"),
     cronJobSyncs: of("cronJobSyncs"),
     ttlAfterFinishedSyncs: of("ttlAfterFinishedSyncs"),
+    autoscalerSyncs: of("autoscalerSyncs"),
     endpointSyncs: of("endpointSyncs"),
     serviceEndpointSyncs: of("serviceEndpointSyncs"),
     serviceAccountTokenSyncs: of("serviceAccountTokenSyncs"),

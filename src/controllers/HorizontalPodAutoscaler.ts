@@ -1,0 +1,109 @@
+/**
+ * horizontalpodautoscaling: gives whatever can be scaled as many replicas as its metrics ask for, between its bounds, and no faster than
+ * its behaviour allows. What a look decides is decided in `horizontalpodautoscaler/`; here is what it reads and may do. Source: spec G.10.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Access from "../kube/Access.ts"
+import * as Key from "../kube/Key.ts"
+import * as Resource from "../kube/Resource.ts"
+import { HorizontalPodAutoscaler, Pod } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import { Discovery } from "../layers/Discovery.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layers/MetricsApi.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Books from "./horizontalpodautoscaler/books.ts"
+import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
+import type { Ports } from "./horizontalpodautoscaler/ports.ts"
+import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
+import * as Sync from "./horizontalpodautoscaler/sync.ts"
+import * as Scales from "./scale/scales.ts"
+
+export interface Options {
+  /** How many autoscalers are looked at at once. `--concurrent-horizontal-pod-autoscaler-syncs`, 5. */
+  readonly concurrency?: number | undefined
+  /** Between two looks at an autoscaler. `--horizontal-pod-autoscaler-sync-period`, 15 s. */
+  readonly period?: Duration.Input | undefined
+  /** For how long the highest recommendation stands. `--horizontal-pod-autoscaler-downscale-stabilization`, 5 minutes. */
+  readonly downscaleStabilization?: Duration.Input | undefined
+  /** Share of the target within which a usage is near enough. `--horizontal-pod-autoscaler-tolerance`, 0.1. */
+  readonly tolerance?: number | undefined
+  /** How long the processor time of a new pod may say nothing. `--horizontal-pod-autoscaler-cpu-initialization-period`, 5 minutes. */
+  readonly cpuInitialization?: Duration.Input | undefined
+  /** How long a new pod may take to become ready first. `--horizontal-pod-autoscaler-initial-readiness-delay`, 30 s. */
+  readonly initialReadiness?: Duration.Input | undefined
+  /** The gate `HPAScaleToZero`. Off unless said otherwise. */
+  readonly scalesToZero?: boolean | undefined
+}
+
+const settingsOf = (options: Options): Settings => {
+  const millis = (given: Duration.Input | undefined, usual: Duration.Input) =>
+    Duration.toMillis(Duration.fromInputUnsafe(given ?? usual))
+  return {
+    period: millis(options.period, "15 seconds"),
+    downscaleStabilization: millis(options.downscaleStabilization, "5 minutes"),
+    tolerance: options.tolerance ?? 0.1,
+    cpuInitialization: millis(options.cpuInitialization, "5 minutes"),
+    initialReadiness: millis(options.initialReadiness, "30 seconds"),
+    scalesToZero: options.scalesToZero ?? false
+  }
+}
+
+export const make = (options: Options = {}) => {
+  const settings = settingsOf(options)
+  return Controller.stateful({
+    name: "horizontalpodautoscaling",
+    component: "horizontal-pod-autoscaler",
+    for: HorizontalPodAutoscaler,
+    access: [
+      Access.read(HorizontalPodAutoscaler),
+      Access.get(HorizontalPodAutoscaler),
+      Access.update(HorizontalPodAutoscaler, "status"),
+      Access.read(Pod),
+      Access.get(Resource.anything, "scale"),
+      Access.update(Resource.anything, "scale"),
+      Access.whereServed(Access.list(PodMetrics)),
+      Access.whereServed(Access.get(customMetrics)),
+      Access.whereServed(Access.list(externalMetrics)),
+      Access.record
+    ],
+    concurrency: options.concurrency ?? 5,
+    // A look that failed is repeated when the next one is due; nobody is held up by others.
+    backoff: { base: settings.period, max: settings.period },
+    bucket: { perSecond: 1e6, burst: 1e6 },
+    body: ({ client, events, queue, store }) =>
+      Effect.gen(function* () {
+        const ports: Ports = {
+          autoscalers: store(HorizontalPodAutoscaler),
+          pods: store(Pod),
+          scales: Scales.make(yield* KubeClient, yield* Discovery),
+          metrics: yield* MetricsApi,
+          live: ({ metadata }) => client.get(HorizontalPodAutoscaler, metadata),
+          updateStatus: (autoscaler) => client.subresource("status").update(HorizontalPodAutoscaler, autoscaler),
+          events
+        }
+        const sync = Sync.sync(ports, { settings, books: Books.make() })
+        return {
+          sources: [
+            // A change does not bring the next look forward: the first comes one period after the autoscaler does.
+            Controller.watch(HorizontalPodAutoscaler, ({ _tag, object }) => {
+              if (_tag === "Deleted") return [Key.of(object)]
+              queue.addWithUnsafe(Key.of(object), { after: settings.period })
+              return []
+            }),
+            Controller.watch(Pod, () => [], { indexes: [Selectors.byLabel] })
+          ],
+          reconcile: ({ key }) =>
+            Effect.map(sync(key), (isThere) => (isThere ? Reconcile.after(settings.period) : Reconcile.done))
+        }
+      })
+  })
+}
+
+/** With the metrics that the cluster serves, asked as whoever the controller is. */
+export const withServedMetrics = <R>(controller: Controller.Descriptor<R | MetricsApi>) => ({
+  ...controller,
+  layer: Layer.provide(controller.layer, MetricsApi.layer)
+})

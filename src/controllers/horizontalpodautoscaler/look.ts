@@ -1,0 +1,42 @@
+/** What one look at an autoscaler is about, and how it can end. */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Key from "../../kube/Key.ts"
+import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
+import type { Target } from "../scale/scales.ts"
+import type { Action, Fault } from "./metrics.ts"
+
+/** Gathered once, when it begins. */
+export interface Look {
+  readonly key: Key.Key
+  readonly autoscaler: HorizontalPodAutoscaler
+  readonly namespace: string
+  readonly target: Target
+  /** Kind, namespace and name of the target, for sentences. */
+  readonly reference: string
+  readonly now: number
+}
+
+/** The look came to no good end; the message is what users read in logs. */
+export class LookError extends Data.TaggedError("LookError")<{
+  readonly message: string
+  /** Whether the autoscaler itself is at fault. */
+  readonly fault: Fault
+}> {}
+
+/** What came of it. */
+export interface Done {
+  readonly action: Action
+  readonly fault: Fault
+  /** Something is wrong, although something was done. */
+  readonly failure: string | undefined
+}
+
+export const of = (autoscaler: HorizontalPodAutoscaler): Effect.Effect<Look> =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { apiVersion = "", kind = "", name = "" } = autoscaler.spec?.scaleTargetRef ?? {}
+    const namespace = autoscaler.metadata.namespace ?? ""
+    const target = { apiVersion, kind, name, namespace }
+    return { key: Key.of(autoscaler), autoscaler, namespace, target, reference: `${kind}/${namespace}/${name}`, now }
+  })

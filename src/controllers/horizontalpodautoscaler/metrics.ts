@@ -1,0 +1,77 @@
+/** What the loop of autoscalers counts, under the names that dashboards of kube-controller-manager know. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+
+const prefix = "horizontal_pod_autoscaler_controller_"
+const boundaries = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
+
+const counter = (name: string, description: string) =>
+  Metric.counter(`${prefix}${name}`, { description, incremental: true })
+
+const looks = counter("reconciliations_total", "Looks at autoscalers, by what was done and what went wrong")
+const lookSeconds = Metric.histogram(`${prefix}reconciliation_duration_seconds`, {
+  description: "Seconds that a look at an autoscaler took, by what was done and what went wrong",
+  boundaries
+})
+const computations = counter(
+  "metric_computation_total",
+  "Metrics that were asked, by what they propose and what went wrong"
+)
+const computationSeconds = Metric.histogram(`${prefix}metric_computation_duration_seconds`, {
+  description: "Seconds that one metric took, by what it proposes and what went wrong",
+  boundaries
+})
+const autoscalers = Metric.gauge(`${prefix}num_horizontal_pod_autoscalers`, {
+  description: "Autoscalers that are looked after"
+})
+
+export type Action = "scale_up" | "scale_down" | "none"
+/** `spec`: the autoscaler is at fault; `internal`: something else. */
+export type Fault = "spec" | "internal" | "none"
+
+export const actionOf = (from: number, to: number): Action =>
+  to > from ? "scale_up" : to < from ? "scale_down" : "none"
+
+/** Runs it, and hands on how many seconds it took. */
+const timed = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  told: (seconds: number, result: A | undefined) => Effect.Effect<void>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (begun) => {
+    const after = (result: A | undefined) =>
+      Effect.flatMap(Clock.monotonicTimeNanos, (now) => told(Number(now - begun) / 1e9, result))
+    return effect.pipe(
+      Effect.tap(after),
+      Effect.tapError(() => after(undefined))
+    )
+  })
+
+/** One look at an autoscaler. */
+export const looked = <A extends { readonly action: Action; readonly fault: Fault }, E, R>(
+  look: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  timed(look, (seconds, result) => {
+    const attributes = { action: result?.action ?? "none", error: result?.fault ?? "internal" }
+    return Effect.andThen(
+      Metric.update(Metric.withAttributes(looks, attributes), 1),
+      Metric.update(Metric.withAttributes(lookSeconds, attributes), seconds)
+    )
+  })
+
+/** One metric of an autoscaler. */
+export const computed = <A, E, R>(
+  type: string,
+  computation: Effect.Effect<A, E, R>,
+  judge: (result: A) => { readonly action: Action; readonly fault: Fault }
+): Effect.Effect<A, E, R> =>
+  timed(computation, (seconds, result) => {
+    const { action, fault } = result === undefined ? { action: "none", fault: "internal" } : judge(result)
+    const attributes = { action, error: fault, metric_type: type }
+    return Effect.andThen(
+      Metric.update(Metric.withAttributes(computations, attributes), 1),
+      Metric.update(Metric.withAttributes(computationSeconds, attributes), seconds)
+    )
+  })
+
+export const counted = (count: number): Effect.Effect<void> => Metric.update(autoscalers, count)

@@ -1,0 +1,188 @@
+/**
+ * What has to be asked before a metric can propose anything, and what is said when there is no answer: in the event and the condition, and
+ * in the one sentence about all metrics together. Pure. Source: computeReplicasForMetric of kube-controller-manager, whose words these are.
+ */
+import * as Result from "effect/Result"
+import * as Selector from "../../../kube/Selector.ts"
+import type { MetricQuery, ObjectQuery, PodsQuery, ResourceQuery } from "../../../layers/MetricsApi.ts"
+import type { MetricSpec, MetricTarget, Selector as SelectorSpec } from "./spec.ts"
+import * as Words from "./words.ts"
+
+/** What has to be asked before a metric can propose anything. */
+export type Question =
+  | ({ readonly _tag: "Resource" } & ResourceQuery)
+  | ({ readonly _tag: "Pods" } & PodsQuery)
+  | ({ readonly _tag: "Object" } & ObjectQuery)
+  | ({ readonly _tag: "External" } & MetricQuery)
+
+/** The three places of a failure. */
+export interface Flaw {
+  /** Of the event and of the condition. */
+  readonly reason: string
+  /** In both. */
+  readonly message: string
+  /** The same once more, in what is said of all metrics together. */
+  readonly summary: string
+}
+
+/** Where the target is, and which pods it has. */
+export interface Target {
+  readonly namespace: string
+  /** In the query form. */
+  readonly selector: string
+}
+
+export type Kind = "Resource" | "ContainerResource" | "Pods" | "Object" | "External"
+
+/** Which kind of metric it is, with what belongs to it; undefined where no server would have let it in. */
+export const kindOf = ({ containerResource, external, object, pods, resource, type }: MetricSpec): Kind | undefined => {
+  if (type === "Resource" && resource !== undefined) return type
+  if (type === "ContainerResource" && containerResource !== undefined) return type
+  if (type === "Pods" && pods !== undefined) return type
+  if (type === "Object" && object !== undefined) return type
+  return type === "External" && external !== undefined ? type : undefined
+}
+
+/** The failure of a metric: `inner` is what the event says; `way` leads to it from what is said of all metrics. */
+export const flaw = (spec: MetricSpec, inner: string, way: ReadonlyArray<string> = []): Flaw => {
+  const kind = kindOf(spec)
+  const of = { Resource: spec.resource?.name, ContainerResource: spec.containerResource?.container }
+  const first = {
+    Resource: `failed to get ${of.Resource ?? ""} resource metric value`,
+    ContainerResource: `failed to get ${of.ContainerResource ?? ""} container metric value`,
+    Pods: "failed to get pods metric value",
+    Object: "failed to get object metric value",
+    External: `failed to get ${spec.external?.metric.name ?? ""} external metric value`
+  }
+  return kind === undefined
+    ? { reason: "InvalidMetricSourceType", message: inner, summary: inner }
+    : { reason: `FailedGet${kind}Metric`, message: inner, summary: [first[kind], ...way, inner].join(": ") }
+}
+
+export const unknownType = ({ type }: MetricSpec): Flaw =>
+  flaw({ type: "" }, `unknown metric source type ${JSON.stringify(type)}`)
+
+const selectorText = (selector: SelectorSpec | undefined): Result.Result<string, string> =>
+  selector === undefined ? Result.succeed("") : Result.map(Selector.fromSpec(selector), Selector.formatLabels)
+
+/** What has to be asked for the metric. */
+export const question = (spec: MetricSpec, target: Target): Result.Result<Question, Flaw> => {
+  const { namespace, selector } = target
+  switch (kindOf(spec)) {
+    case undefined:
+      return Result.fail(unknownType(spec))
+    case "Resource":
+    case "ContainerResource": {
+      const { container, name, target: wanted } = resourceOf(spec)
+      return wanted.averageValue === undefined && wanted.averageUtilization === undefined
+        ? Result.fail(flaw(spec, noResourceTarget))
+        : Result.succeed({ _tag: "Resource", namespace, selector, resource: name, container })
+    }
+    case "Pods":
+      return Result.mapBoth(selectorText(spec.pods?.metric.selector), {
+        onFailure: (why) => flaw(spec, why),
+        onSuccess: (metricSelector) => ({
+          _tag: "Pods",
+          namespace,
+          selector,
+          metric: spec.pods?.metric.name ?? "",
+          metricSelector
+        })
+      })
+    case "Object":
+      return objectQuestion(spec, namespace)
+    case "External":
+      return externalQuestion(spec, namespace)
+  }
+}
+
+const noResourceTarget =
+  "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set"
+const noTarget = (kind: string) =>
+  `invalid ${kind} metric source: neither a value target nor an average value target was set`
+
+/** Of a Resource and of a ContainerResource metric alike. */
+export const resourceOf = ({ containerResource, resource }: MetricSpec) => {
+  const source = containerResource ?? resource
+  const empty: MetricTarget = { type: "" }
+  return { name: source?.name ?? "", container: containerResource?.container, target: source?.target ?? empty }
+}
+
+/** For an object, the type of the target decides between its two numbers. */
+export const objectTarget = ({ object }: MetricSpec): "value" | "averageValue" | undefined => {
+  const target = object?.target
+  if (target?.type === "Value" && target.value !== undefined) return "value"
+  return target?.type === "AverageValue" && target.averageValue !== undefined ? "averageValue" : undefined
+}
+
+const objectQuestion = (spec: MetricSpec, namespace: string): Result.Result<Question, Flaw> => {
+  const object = spec.object
+  if (object === undefined) return Result.fail(unknownType(spec))
+  const text = selectorText(object.metric.selector)
+  if (Result.isFailure(text)) return Result.fail(flaw(spec, text.failure))
+  if (objectTarget(spec) === undefined) return Result.fail(flaw(spec, noTarget("object")))
+  const { apiVersion = "", kind, name } = object.describedObject
+  return Result.succeed({
+    _tag: "Object",
+    namespace,
+    metric: object.metric.name,
+    metricSelector: text.success,
+    object: { apiVersion, kind, name }
+  })
+}
+
+const externalQuestion = (spec: MetricSpec, namespace: string): Result.Result<Question, Flaw> => {
+  const external = spec.external
+  if (external === undefined) return Result.fail(unknownType(spec))
+  const { metric, target } = external
+  if (target.averageValue === undefined && target.value === undefined) {
+    return Result.fail(flaw(spec, noTarget("external")))
+  }
+  return Result.mapBoth(selectorText(metric.selector), {
+    onFailure: (why) => flaw(spec, why, wayOfExternal(spec)),
+    onSuccess: (metricSelector) => ({ _tag: "External", namespace, metric: metric.name, metricSelector })
+  })
+}
+
+export const wayOfExternal = ({ external }: MetricSpec): ReadonlyArray<string> => {
+  const name = external?.metric.name ?? ""
+  return [
+    external?.target.averageValue === undefined
+      ? `failed to get external metric ${name}`
+      : `failed to get ${name} external metric`
+  ]
+}
+
+/** Why nothing could be measured, as far as the metric is concerned. */
+export const unanswered = (spec: MetricSpec, namespace: string, why: string): Flaw => {
+  const { external, object, pods } = spec
+  switch (kindOf(spec)) {
+    case undefined:
+      return unknownType(spec)
+    case "Resource":
+    case "ContainerResource": {
+      const { name } = resourceOf(spec)
+      return ofResource(spec, `unable to get metrics for resource ${name}: ${why}`)
+    }
+    case "Pods":
+      return flaw(spec, `unable to get metric ${pods?.metric.name ?? ""}: ${why}`)
+    case "Object": {
+      const name = object?.metric.name ?? ""
+      const { kind = "", name: whose = "" } = object?.describedObject ?? {}
+      // The order of the reference, whose arguments do not fit its sentence.
+      const message = `unable to get metric ${name}: ${kind} on ${namespace} ${whose}/${why}`
+      return flaw(spec, message, objectTarget(spec) === "value" ? [] : [`failed to get ${name} object metric`])
+    }
+    case "External": {
+      const name = external?.metric.name ?? ""
+      const selector = Words.selector(external?.metric.selector)
+      return flaw(spec, `unable to get external metric ${namespace}/${name}/${selector}: ${why}`, wayOfExternal(spec))
+    }
+  }
+}
+
+/** Failures of resources say in the event too what was wanted. */
+export const ofResource = (spec: MetricSpec, why: string): Flaw => {
+  const { name, target } = resourceOf(spec)
+  return flaw(spec, `failed to get ${name} ${target.averageValue === undefined ? "utilization" : "usage"}: ${why}`)
+}

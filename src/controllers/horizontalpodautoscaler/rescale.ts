@@ -1,0 +1,162 @@
+/**
+ * Carries out what was decided for a target: writes its size, tells the user, and keeps the books. A conflict is met by reading the size again;
+ * when somebody else has changed that meanwhile, it is theirs, and the next look decides anew. Source: spec G.10.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import type { Failure, Scale, Scales, Target } from "../scale/scales.ts"
+import { type Done, type Look, LookError } from "./look.ts"
+import * as Metrics from "./metrics.ts"
+import * as Conditions from "./plan/conditions.ts"
+import * as History from "./plan/history.ts"
+import type { Plan } from "./plan/plan.ts"
+import * as Spec from "./plan/spec.ts"
+import type { Memory, Ports } from "./ports.ts"
+import * as Tell from "./tell.ts"
+
+export interface Work {
+  readonly look: Look
+  readonly scale: Scale
+  readonly plan: Plan
+  /** What was found out before. */
+  readonly claims: ReadonlyArray<Conditions.Claim>
+}
+
+const sizeOf = ({ spec }: Scale): number => spec?.replicas ?? 0
+
+export const carryOut = Effect.fnUntraced(function* (ports: Ports, memory: Memory, work: Work) {
+  const { look, plan, scale } = work
+  for (const { message, reason } of plan.warnings) yield* ports.events.warning(look.autoscaler, reason, message)
+  if (plan.desired === undefined) return yield* undecided(ports, work)
+  const current = sizeOf(scale)
+  const { desired, failure } = plan
+  const isRescaled = desired !== current
+  const zero = zeroClaims(memory, work, desired)
+  const autoscaler = isRescaled ? yield* resize(ports, memory, { ...work, desired, zero }) : look.autoscaler
+  yield* Tell.status(ports, autoscaler, {
+    claims: [...work.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],
+    // A gate that is off leaves nothing behind.
+    dropped: memory.settings.scalesToZero ? [] : ["ScaledToZero"],
+    seen: { replicas: current, metrics: plan.metrics },
+    desired,
+    isRescaled,
+    now: look.now
+  })
+  const action = Metrics.actionOf(current, desired)
+  return { action, fault: failure === undefined ? "none" : "internal", failure } satisfies Done
+})
+
+/** Nobody can tell how many there should be. */
+const undecided = Effect.fnUntraced(function* (ports: Ports, { claims, look, plan, scale }: Work) {
+  const { autoscaler, now, reference } = look
+  const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
+  yield* Effect.ignore(Tell.status(ports, autoscaler, { claims: [...claims, ...plan.claims], seen, now }))
+  const why = plan.failure ?? "there are no metrics"
+  yield* ports.events.warning(autoscaler, "FailedComputeMetricsReplicas", why)
+  return yield* new LookError({
+    message: Tell.undecided(reference, why),
+    fault: plan.isSpecAtFault ? "spec" : "internal"
+  })
+})
+
+const rescaled = (replicas: number): Conditions.Claim => ({
+  type: "AbleToScale",
+  status: true,
+  reason: "SucceededRescale",
+  message: `the HPA controller was able to update the target scale to ${replicas}`
+})
+
+const toZero: Conditions.Claim = {
+  type: "ScaledToZero",
+  status: true,
+  reason: "ScaledToZero",
+  message: "the HPA controller scaled the workload to zero"
+}
+const notToZero: Conditions.Claim = {
+  type: "ScaledToZero",
+  status: false,
+  reason: "NotScaledToZero",
+  message: "the HPA controller did not scale the workload to zero"
+}
+
+/** Whose wish it is that there are no replicas: without it nobody could tell the loop's own zero from that of a user. */
+const zeroClaims = (
+  { settings }: Memory,
+  { look: { autoscaler }, scale }: Work,
+  desired: number
+): ReadonlyArray<Conditions.Claim> => {
+  const current = sizeOf(scale)
+  if (!settings.scalesToZero) return []
+  if (desired === current) return current > 0 && Conditions.isScaledToZero(autoscaler) ? [notToZero] : []
+  return [desired === 0 && Spec.minReplicasOf(autoscaler) === 0 && Spec.measuresOthers(autoscaler) ? toZero : notToZero]
+}
+
+interface Resize extends Work {
+  readonly desired: number
+  readonly zero: ReadonlyArray<Conditions.Claim>
+}
+
+/** Answers with the autoscaler as it is then. */
+const resize = Effect.fnUntraced(function* (ports: Ports, { books, settings }: Memory, work: Resize) {
+  const { desired, look, plan, scale, zero } = work
+  const { autoscaler: before, key, now, target } = look
+  const current = sizeOf(scale)
+  // Said before it is done: whoever takes over in between would take a zero that nobody speaks for, for somebody's wish.
+  const isAnnounced = zero.includes(toZero)
+  const autoscaler = isAnnounced ? yield* Tell.status(ports, before, { claims: [toZero], now }) : before
+  yield* Effect.catch(write(ports.scales, target, { scale, desired }), (error) =>
+    refused(ports, { ...work, look: { ...look, autoscaler } }, error)
+  )
+  const behavior = Spec.behaviorOf(autoscaler, settings)
+  books.remember(key, autoscaler, History.changed(plan.history, desired - current, now, behavior))
+  yield* ports.events.normal(autoscaler, "SuccessfulRescale", `New size: ${desired}; reason: ${plan.reason}`)
+  yield* Effect.annotateLogs(Effect.logInfo("Rescaled the target of an autoscaler"), {
+    target: look.reference,
+    from: current,
+    to: desired,
+    reason: plan.reason
+  })
+  return autoscaler
+})
+
+/** The target keeps its size. */
+const refused = Effect.fnUntraced(function* (ports: Ports, work: Resize, error: Failure) {
+  const { claims, desired, look, plan, scale, zero } = work
+  const { autoscaler, now, reference } = look
+  const why = Tell.failure(error)
+  const event = `New size: ${desired}; reason: ${plan.reason}; error: ${why}`
+  yield* ports.events.warning(autoscaler, "FailedRescale", event)
+  const failed: Conditions.Claim = {
+    type: "AbleToScale",
+    status: false,
+    reason: "FailedUpdateScale",
+    message: `the HPA controller was unable to update the target scale: ${why}`
+  }
+  const withdrawn = zero.includes(toZero) ? [notToZero] : []
+  const seen = { replicas: sizeOf(scale), metrics: plan.metrics }
+  const all = [...claims, ...plan.claims, failed, ...withdrawn]
+  yield* Effect.ignore(Tell.status(ports, autoscaler, { claims: all, seen, now }))
+  return yield* new LookError({ message: `failed to rescale ${reference}: ${why}`, fault: "internal" })
+})
+
+/** Source: client-go retry.DefaultRetry. */
+const tries = 5
+const pause = "10 millis"
+
+/** Only a size that is still the one that was decided about is overwritten. */
+const write = (
+  scales: Scales,
+  target: Target,
+  { attempt = 1, desired, scale }: { readonly scale: Scale; readonly desired: number; readonly attempt?: number }
+): Effect.Effect<void, Failure> =>
+  Effect.catchIf(
+    Effect.asVoid(scales.update(target, { ...scale, spec: { ...scale.spec, replicas: desired } })),
+    (error) => error._tag === "ApiError" && ApiError.hasReason(error, "Conflict") && attempt < tries,
+    (error) =>
+      Effect.flatMap(Effect.delay(scales.get(target), pause), (latest) => {
+        if (sizeOf(latest) === desired) return Effect.void
+        return sizeOf(latest) === sizeOf(scale) && latest.metadata.uid === scale.metadata.uid
+          ? write(scales, target, { scale: latest, desired, attempt: attempt + 1 })
+          : Effect.fail(error)
+      })
+  )

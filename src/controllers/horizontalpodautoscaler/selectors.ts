@@ -1,0 +1,119 @@
+/**
+ * Which pods a target selects, and which other autoscalers select one of them, without looking at a whole namespace: an index of pods by
+ * their labels, and a table in which each selector stands under one of its labels. Plain synchronous state.
+ */
+import type * as Key from "../../kube/Key.ts"
+import type { Pod } from "../../kube/resources.ts"
+import * as Selector from "../../kube/Selector.ts"
+import type { Index } from "../../layers/Cache.ts"
+import * as Store from "../../streams/Store.ts"
+
+/** Labels that are new with each revision or pod: nobody selects by them alone. */
+const passing = new Set([
+  "batch.kubernetes.io/controller-uid",
+  "controller-revision-hash",
+  "controller-uid",
+  "pod-template-generation",
+  "pod-template-hash",
+  "statefulset.kubernetes.io/pod-name"
+])
+
+const pairOf = (namespace: string | undefined, key: string, value: string): string =>
+  `${namespace ?? ""}/${key}=${value}`
+
+/** Value: one label of a pod, with its namespace. */
+export const byLabel: Index<Pod> = {
+  name: "autoscaling/label",
+  of: ({ metadata: { labels = {}, namespace } }) => {
+    const pairs: Array<string> = []
+    for (const key in labels) if (!passing.has(key)) pairs.push(pairOf(namespace, key, labels[key] ?? ""))
+    return pairs
+  }
+}
+
+/** Labels that everything selected has, as far as the selector says their value. */
+const pairsOf = (namespace: string, selector: Selector.LabelSelector): ReadonlyArray<string> =>
+  selector.flatMap(({ key, operator, values }) =>
+    operator === "In" && values.length === 1 && !passing.has(key) ? [pairOf(namespace, key, values[0] ?? "")] : []
+  )
+
+/** The pods that a target selects, in no order. A selector that says no value of a label costs a look at the namespace. */
+export const podsOf = (
+  pods: Store.Readable<Pod>,
+  namespace: string,
+  selector: Selector.LabelSelector
+): ReadonlyArray<Pod> => {
+  const candidates = pairsOf(namespace, selector)
+    .map((pair) => pods.byIndex(byLabel.name, pair))
+    .reduce<ReadonlyArray<Pod> | undefined>(
+      (best, some) => (best !== undefined && best.length <= some.length ? best : some),
+      undefined
+    )
+  return (candidates ?? pods.byIndex(Store.namespaceIndex, namespace)).filter(({ metadata }) =>
+    Selector.matchesLabels(selector, metadata.labels)
+  )
+}
+
+/** The selectors of the targets that were looked at. */
+export interface Table {
+  readonly set: (autoscaler: Key.Key, namespace: string, selector: Selector.LabelSelector) => void
+  readonly delete: (autoscaler: Key.Key) => void
+  /** All autoscalers that select one of the pods of this namespace, in order. */
+  readonly selecting: (namespace: string, pods: ReadonlyArray<Pod>) => ReadonlyArray<Key.Key>
+}
+
+interface Entry {
+  readonly selector: Selector.LabelSelector
+  /** A label that it asks for, or the namespace where it asks for no value; the entry is in its bucket and in no other. */
+  readonly bucket: string
+}
+
+export const makeTable = (): Table => {
+  const entries = new Map<Key.Key, Entry>()
+  /** Never an empty bucket. */
+  const buckets = new Map<string, Set<Key.Key>>()
+
+  const remove = (autoscaler: Key.Key): void => {
+    const bucket = entries.get(autoscaler)?.bucket
+    entries.delete(autoscaler)
+    const keys = bucket === undefined ? undefined : buckets.get(bucket)
+    if (bucket !== undefined && keys?.delete(autoscaler) === true && keys.size === 0) buckets.delete(bucket)
+  }
+
+  /** The one that the fewest others have. */
+  const choose = (namespace: string, selector: Selector.LabelSelector): string => {
+    const crowd = (pair: string) => buckets.get(pair)?.size ?? 0
+    const pairs = pairsOf(namespace, selector)
+    return pairs.length === 0 ? namespace : pairs.reduce((a, b) => (crowd(b) < crowd(a) ? b : a))
+  }
+
+  const collect = (bucket: string, pod: Pod, into: Set<Key.Key>): void => {
+    for (const key of buckets.get(bucket) ?? []) {
+      const selector = entries.get(key)?.selector
+      if (selector !== undefined && !into.has(key) && Selector.matchesLabels(selector, pod.metadata.labels))
+        into.add(key)
+    }
+  }
+
+  return {
+    set: (autoscaler, namespace, selector) => {
+      const known = entries.get(autoscaler)?.selector
+      if (known !== undefined && Selector.formatLabels(known) === Selector.formatLabels(selector)) return
+      remove(autoscaler)
+      const bucket = choose(namespace, selector)
+      entries.set(autoscaler, { selector, bucket })
+      const keys = buckets.get(bucket)
+      if (keys === undefined) buckets.set(bucket, new Set([autoscaler]))
+      else keys.add(autoscaler)
+    },
+    delete: remove,
+    selecting: (namespace, pods) => {
+      const found = new Set<Key.Key>()
+      for (const pod of pods) {
+        collect(namespace, pod, found)
+        for (const pair of byLabel.of(pod)) collect(pair, pod, found)
+      }
+      return [...found].sort()
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Tells users what a look found: the status, when it is news, and the words for failures. A status that meets a conflict is written once more
+ * on what the server has, if that is still the same object. Source: spec G.10.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../kube/ApiError.ts"
+import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
+import type { Failure } from "../scale/scales.ts"
+import { LookError } from "./look.ts"
+import * as Status from "./plan/status.ts"
+import type { Ports } from "./ports.ts"
+
+/** Why there is no scale. */
+export const failure = (error: Failure): string => {
+  switch (error._tag) {
+    case "NotServed":
+      return `no matches for kind "${error.kind}" in group "${error.group}"`
+    case "NotScalable":
+      return "the server could not find the requested resource"
+    case "ApiError":
+      return error.detail
+  }
+}
+
+/** Why nothing was decided. */
+export const undecided = (reference: string, why: string): string =>
+  `failed to compute desired number of replicas based on listed metrics for ${reference}: ${why}`
+
+/** Answers with the autoscaler as it is then. */
+export const status = (
+  ports: Ports,
+  autoscaler: HorizontalPodAutoscaler,
+  news: Status.News
+): Effect.Effect<HorizontalPodAutoscaler, LookError> => {
+  const next = Status.after(autoscaler, news)
+  if (!Status.isNews(autoscaler, next)) return Effect.succeed(autoscaler)
+  return write(ports, { ...autoscaler, status: next }).pipe(
+    Effect.tapError((error) =>
+      isGone(error) ? Effect.void : ports.events.warning(autoscaler, "FailedUpdateStatus", error.detail)
+    ),
+    Effect.catch((error) =>
+      isGone(error)
+        ? Effect.succeed(autoscaler)
+        : Effect.fail(
+            new LookError({
+              message: `failed to update status for ${autoscaler.metadata.name}: ${error.detail}`,
+              fault: "internal"
+            })
+          )
+    )
+  )
+}
+
+const isGone = (error: ApiError.ApiError): boolean => ApiError.hasReason(error, "NotFound")
+
+const write = (
+  { live, updateStatus }: Ports,
+  wanted: HorizontalPodAutoscaler
+): Effect.Effect<HorizontalPodAutoscaler, ApiError.ApiError> =>
+  Effect.catchIf(
+    updateStatus(wanted),
+    (error) => ApiError.hasReason(error, "Conflict"),
+    (error) =>
+      Effect.flatMap(live(wanted), (latest) =>
+        latest.metadata.uid === wanted.metadata.uid
+          ? updateStatus({ ...latest, ...(wanted.status === undefined ? {} : { status: wanted.status }) })
+          : Effect.fail(error)
+      )
+  )

@@ -1,0 +1,125 @@
+/**
+ * Reads what the metrics APIs answer, once for every source of metrics: sums over containers, windows and times, and the sentences that
+ * say why there is nothing to go by. Source: pkg/controller/podautoscaler/metrics of kube-controller-manager.
+ */
+import * as Effect from "effect/Effect"
+import * as Quantity from "../../kube/quantity.ts"
+import * as Time from "../../kube/time.ts"
+import {
+  type Answer,
+  type MetricQuery,
+  MetricsError,
+  type ObjectQuery,
+  type PodsQuery,
+  type ResourceQuery,
+  type Sample,
+  type Samples,
+  type Source
+} from "./source.ts"
+import type { MetricValue, PodMetrics } from "./wire.ts"
+
+export const resourceApi = "resource metrics API"
+export const customApi = "custom metrics API"
+export const externalApi = "external metrics API"
+
+/** The API did not answer, or not with metrics. */
+export const unable = (api: string, why: string): MetricsError =>
+  new MetricsError({ message: `unable to fetch metrics from ${api}: ${why}` })
+
+/** What autoscalers ask. */
+export interface Reader {
+  /** Usage of a resource by pods. Fails when there is none at all, and when a pod that was measured has no such container. */
+  readonly resource: (query: ResourceQuery) => Answer<Samples>
+  /** A metric of pods. */
+  readonly pods: (query: PodsQuery) => Answer<Samples>
+  /** A metric of one object, in thousandths. */
+  readonly object: (query: ObjectQuery) => Answer<bigint>
+  /** All values of a metric from outside, at least one, in thousandths. */
+  readonly external: (query: MetricQuery) => Answer<ReadonlyArray<bigint>>
+}
+
+const fail = (message: string) => Effect.fail(new MetricsError({ message }))
+
+/** Milliseconds of a metric that does not say over how long it was measured. */
+const usualWindow = 60_000
+
+export const through = (source: Source): Reader => ({
+  resource: ({ container, namespace, resource, selector }) =>
+    Effect.flatMap(source.pods({ namespace, selector }), (found) => {
+      if (found.length === 0) return fail(`no metrics returned from ${resourceApi}`)
+      if (container === undefined) return Effect.succeed(ofPods(found, resource))
+      const stranger = found.find((one) => containerOf(one, container) === undefined)
+      return stranger === undefined
+        ? Effect.succeed(ofContainers(found, resource, container))
+        : fail(
+            `failed to get container metrics: container ${container} not present in metrics for pod ${keyOf(stranger)}`
+          )
+    }),
+  pods: (query) =>
+    Effect.flatMap(source.custom(query), (values) =>
+      values.length === 0 ? fail(`no metrics returned from ${customApi}`) : Effect.succeed(byPod(values))
+    ),
+  object: (query) =>
+    Effect.flatMap(source.custom(query), (values) => {
+      const [value, ...more] = values
+      if (value !== undefined && more.length === 0) return Effect.succeed(Quantity.milli(value.value) ?? 0n)
+      const count = `the custom metrics API server returned ${values.length} results when we asked for exactly one`
+      return Effect.fail(unable(customApi, count))
+    }),
+  external: (query) =>
+    Effect.flatMap(source.external(query), (values) =>
+      values.length === 0
+        ? fail(`no metrics returned from ${externalApi}`)
+        : Effect.succeed(values.map(({ value }) => Quantity.milli(value) ?? 0n))
+    )
+})
+
+const keyOf = ({ metadata }: PodMetrics): string => `${metadata.namespace ?? ""}/${metadata.name}`
+
+const containerOf = ({ containers = [] }: PodMetrics, container: string) =>
+  containers.find(({ name }) => name === container)
+
+const sampleOf = ({ timestamp, window }: PodMetrics, amount: bigint): Sample => ({
+  time: Time.parse(timestamp) ?? 0,
+  window: Time.parseGoDuration(window) ?? 0,
+  amount
+})
+
+/** A pod of which some container was not measured is missing, as nobody can tell what it used. */
+const ofPods = (found: ReadonlyArray<PodMetrics>, resource: string): Samples => {
+  const samples = new Map<string, Sample>()
+  for (const one of found) {
+    const amounts = (one.containers ?? []).map(({ usage }) => Quantity.milli(usage?.[resource]))
+    const known = amounts.filter((amount) => amount !== undefined)
+    if (known.length === 0 || known.length < amounts.length) continue
+    samples.set(
+      one.metadata.name,
+      sampleOf(
+        one,
+        known.reduce((sum, amount) => sum + amount, 0n)
+      )
+    )
+  }
+  return samples
+}
+
+const ofContainers = (found: ReadonlyArray<PodMetrics>, resource: string, container: string): Samples => {
+  const samples = new Map<string, Sample>()
+  for (const one of found) {
+    const amount = Quantity.milli(containerOf(one, container)?.usage?.[resource])
+    if (amount !== undefined) samples.set(one.metadata.name, sampleOf(one, amount))
+  }
+  return samples
+}
+
+const byPod = (values: ReadonlyArray<MetricValue>): Samples =>
+  new Map(
+    values.map(({ describedObject, timestamp, value, windowSeconds }) => [
+      describedObject?.name ?? "",
+      {
+        time: Time.parse(timestamp) ?? 0,
+        window: typeof windowSeconds === "number" ? windowSeconds * 1000 : usualWindow,
+        amount: Quantity.milli(value) ?? 0n
+      }
+    ])
+  )
