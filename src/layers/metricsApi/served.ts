@@ -16,8 +16,10 @@ import { type MetricValue, PodMetrics } from "./wire.ts"
 
 type Client = KubeClient["Service"]
 
-/** Who serves the API, but not what is asked of it. */
-export const notFound = (what: string): string => `the server could not find the requested resource (get ${what})`
+const missing = "the server could not find the requested resource"
+
+/** Nobody serves it. */
+export const notFound = (what: string): string => `${missing} (get ${what})`
 
 /** Nobody serves custom metrics. */
 export const noVersion = "no known available metric versions found"
@@ -65,6 +67,7 @@ export const make = (client: Client, discovery: Discovery["Service"]): Source =>
 
 /** What the server said of it; where only a code came back, what client-go would have said. */
 const said = ({ detail, details, status }: ApiError.ApiError, what: string): string => {
+  if (status === 404 && detail === missing) return notFound(what)
   if (details !== undefined || status === undefined) return detail
   if (status === 404) return notFound(what)
   return status === 503 ? `the server is currently unable to handle the request (get ${what})` : detail
