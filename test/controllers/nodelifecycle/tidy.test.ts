@@ -1,0 +1,371 @@
+/**
+ * What is done for a single node or pod as soon as it changes: whoever has something to be written is asked for, whatever becomes of the write,
+ * and then nobody any more. Spec G.4.1, G.4.2.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Books from "../../../src/controllers/nodelifecycle/books.ts"
+import type { Ports } from "../../../src/controllers/nodelifecycle/ports.ts"
+import * as Tidy from "../../../src/controllers/nodelifecycle/tidy.ts"
+import * as Triggers from "../../../src/controllers/nodelifecycle/triggers.ts"
+import * as ApiError from "../../../src/kube/ApiError.ts"
+import type * as Patch from "../../../src/kube/Patch.ts"
+import type { Node, Pod } from "../../../src/kube/resources.ts"
+import type { Delta } from "../../../src/streams/Delta.ts"
+import { type Law, law, prove, type ValueOf } from "../../support/laws.ts"
+
+const books = (): Books.Books =>
+  Books.make({
+    period: 5000,
+    grace: 50_000,
+    startupGrace: 60_000,
+    normal: 0.1,
+    secondary: 0.01,
+    large: 50,
+    unhealthy: 0.55
+  })
+
+const NodeFacts = Schema.Struct({
+  ready: Schema.Literals(["True", "False", "Unknown", "none"]),
+  isCordoned: Schema.Boolean,
+  taints: Schema.Array(Schema.Literals(["not-ready", "unreachable", "unschedulable"])).check(Schema.isMaxLength(2)),
+  isMine: Schema.Boolean,
+  os: Schema.Literals(["", "linux"]),
+  oldOs: Schema.Literals(["", "linux", "other"])
+})
+
+type NodeFacts = typeof NodeFacts.Type
+
+const mine = { key: "example.com/mine", effect: "NoSchedule" }
+
+const nodeOf = ({ isCordoned, isMine, oldOs, os, ready, taints }: NodeFacts): Node => ({
+  metadata: {
+    name: "n",
+    resourceVersion: "7",
+    labels: {
+      ...(os === "" ? {} : { "kubernetes.io/os": os }),
+      ...(oldOs === "" ? {} : { "beta.kubernetes.io/os": oldOs })
+    }
+  },
+  spec: {
+    ...(isCordoned ? { unschedulable: true } : {}),
+    taints: [
+      ...[...new Set(taints)].map((key) => ({ key: `node.kubernetes.io/${key}`, effect: "NoSchedule" })),
+      ...(isMine ? [mine] : [])
+    ]
+  },
+  status: { conditions: ready === "none" ? [] : [{ type: "Ready", status: ready }] }
+})
+
+/** The names of the taints that a node of these facts should have, of those that keep pods away. */
+const wanted = ({ isCordoned, isMine, ready }: NodeFacts): string =>
+  [
+    ...(ready === "False" ? ["node.kubernetes.io/not-ready"] : []),
+    ...(ready === "Unknown" ? ["node.kubernetes.io/unreachable"] : []),
+    ...(isCordoned ? ["node.kubernetes.io/unschedulable"] : []),
+    ...(isMine ? [mine.key] : [])
+  ]
+    .toSorted()
+    .join()
+
+const taintsOf = ({ spec }: Node): string =>
+  (spec?.taints ?? [])
+    .map(({ key }) => key)
+    .toSorted()
+    .join()
+
+const isTidy = (facts: NodeFacts): boolean =>
+  taintsOf(nodeOf(facts)) === wanted(facts) && (facts.os === "" || facts.oldOs === facts.os)
+
+const kinds = Schema.Literals(["Created", "Updated", "Deleted"])
+
+const deltaOf = <A>(kind: typeof kinds.Type, object: A, previous: A): Delta<A> =>
+  kind === "Created"
+    ? { _tag: kind, object, initial: false }
+    : kind === "Updated"
+      ? { _tag: kind, object, previous }
+      : { _tag: kind, object, stateUnknown: false }
+
+const nodeDeltas = Arbitrary.schema(Schema.Struct({ kind: kinds, before: NodeFacts, after: NodeFacts }))
+
+const podDeltas = Arbitrary.schema(
+  Schema.Struct({
+    kind: kinds,
+    before: Schema.Literals(["", "n", "other"]),
+    after: Schema.Literals(["", "n", "n", "other"]),
+    judged: Schema.Literals(["nobody", "none", "True", "False", "Unknown"])
+  })
+)
+
+const podOf = (node: string, isReady = true): Pod => ({
+  metadata: { namespace: "ns", name: "p" },
+  spec: { containers: [], ...(node === "" ? {} : { nodeName: node }) },
+  status: { conditions: [{ type: "Ready", status: isReady ? "True" : "False" }] }
+})
+
+const judging = (judged: string): Books.Books => {
+  const all = books()
+  const facts: NodeFacts = { ready: "none", isCordoned: false, taints: [], isMine: false, os: "", oldOs: "" }
+  if (judged === "nobody") return all
+  const status = judged === "none" ? {} : { status: { conditions: [{ type: "Ready", status: judged }] } }
+  all.judged.set("n", { ...nodeOf(facts), ...status })
+  return all
+}
+
+const isDown = (judged: string): boolean => judged === "False" || judged === "Unknown"
+
+prove<typeof Triggers>({
+  path: "controllers/nodelifecycle/triggers.ts",
+  module: Triggers,
+  laws: [
+    law("a node is asked for when there is something to write", nodeDeltas, ({ node }, { after, before, kind }) => {
+      const keys = node(deltaOf(kind, nodeOf(after), nodeOf(before)))
+      return keys.join() === (kind === "Deleted" || isTidy(after) ? "" : "n")
+    }),
+    law("a pod is asked for when it comes to a node that is down", podDeltas, ({ pod }, one) => {
+      const keys = pod(judging(one.judged))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
+      const comes = one.kind === "Created" || (one.kind === "Updated" && one.before !== one.after)
+      return keys.join() === (comes && one.after === "n" && isDown(one.judged) ? "ns/p" : "")
+    })
+  ],
+  mutants: [
+    { title: "labels are not looked at", find: " || Taints.labels(object) !== undefined", replace: "" },
+    { title: "taints are not looked at", find: "Taints.scheduling(object) !== undefined || ", replace: "" },
+    { title: "who is gone is asked for", find: '_tag !== "Deleted" && ', replace: "" },
+    {
+      title: "pods that come to a node that is down are not asked for",
+      find: "return isDown(books, name) ? [Key.of(object)] : none",
+      replace: "return none"
+    },
+    {
+      title: "pods that come to any node are asked for",
+      find: "return isDown(books, name) ? [Key.of(object)] : none",
+      replace: "return [Key.of(object)]"
+    },
+    {
+      title: "pods are asked for whatever changes",
+      find: 'if (delta._tag === "Updated" && delta.previous.spec?.nodeName === name) return none',
+      replace: ""
+    },
+    {
+      title: "pods that are bound later are not asked for",
+      find: "delta.previous.spec?.nodeName === name",
+      replace: "delta.previous.spec?.nodeName !== name"
+    },
+    { title: "pods that are gone are asked for", find: 'delta._tag === "Deleted" || ', replace: "" },
+    { title: "only who says so is down", find: ' || status === "Unknown"', replace: "" },
+    { title: "only who is not heard of is down", find: 'status === "False" || ', replace: "" }
+  ]
+})
+
+const answers = Schema.Literals(["done", "done", "Conflict", "NotFound", "ServerError", "lost"])
+
+const worlds = Arbitrary.schema(
+  Schema.Struct({
+    node: NodeFacts,
+    isThere: Schema.Literals([true, true, true, false]),
+    isReady: Schema.Boolean,
+    judged: Schema.Literals(["nobody", "none", "True", "False", "Unknown"]),
+    answers: Schema.Array(answers).check(Schema.isMaxLength(4))
+  })
+)
+
+type World = ValueOf<typeof worlds>
+
+const codes: Readonly<Record<string, number>> = { Conflict: 409, NotFound: 404, ServerError: 500, lost: 500 }
+
+/** A server with one node and one pod, whose writes end as the script says; the cache shows what was written. */
+const stage = (world: World) => {
+  const script = [...world.answers]
+  let node = world.isThere ? nodeOf(world.node) : undefined
+  let pod = world.isThere ? podOf("n", world.isReady) : undefined
+  const sent: Array<object> = []
+  let told = 0
+  const write = <A>(act: () => A): Effect.Effect<A, ApiError.ApiError> =>
+    Effect.suspend(() => {
+      const answer = script.shift() ?? "done"
+      if (answer === "NotFound") [node, pod] = [undefined, undefined]
+      const done = answer === "done" || answer === "lost" ? act() : undefined
+      return done !== undefined && answer === "done"
+        ? Effect.succeed(done)
+        : Effect.fail(
+            ApiError.fromStatus({ context: { verb: "patch", path: "/" }, status: codes[answer] ?? 500, body: answer })
+          )
+    })
+  const ports = {
+    nodes: { get: () => node },
+    pods: { get: () => pod },
+    patch: (_: string, { body }: Patch.Patch) =>
+      write(() => {
+        sent.push(body as object)
+        // What is undefined is not sent.
+        const text = JSON.stringify(body)
+        const { metadata, spec } = JSON.parse(text) as {
+          readonly metadata: { readonly labels?: object }
+          readonly spec?: object
+        }
+        const before = node as Node
+        const labels = { ...before.metadata.labels, ...metadata.labels } as Record<string, string>
+        node = { ...before, metadata: { ...before.metadata, labels }, spec: { ...before.spec, ...spec } }
+        return node
+      }),
+    updatePodStatus: (after: Pod) => write(() => (pod = after)),
+    events: {
+      event: () => Effect.void,
+      normal: () => Effect.void,
+      warning: () =>
+        Effect.sync(() => {
+          told++
+        })
+    }
+  } as unknown as Ports
+  return { ports, sent, node: () => node, pod: () => pod, told: () => told }
+}
+
+/** Runs as often as it is asked for, and as often as it fails; answers with how often, and whether each wait had a reason. */
+const runAll = (run: Effect.Effect<{ readonly _tag: string }, ApiError.ApiError>) =>
+  Effect.gen(function* () {
+    for (let count = 1; count < 20; count++) {
+      const done = yield* Effect.result(run)
+      if (done._tag === "Success" && done.success._tag === "Done") return count
+    }
+    return Infinity
+  })
+
+const effectLaw = <Module>(
+  title: string,
+  holds: (module: Module, world: World) => Effect.Effect<boolean, ApiError.ApiError>
+): Law<Module> => ({
+  title,
+  check: (module, options) => Arbitrary.checkEffect(worlds, (world) => holds(module, world), options)
+})
+
+/** How often a node is looked at: again after every failure but that of one that is gone. */
+const runsOf = ({ answers, isThere, node }: World): number => {
+  if (!isThere || isTidy(node)) return 1
+  const last = answers.findIndex((answer) => answer === "done" || answer === "NotFound" || answer === "lost")
+  if (last === -1) return answers.length + 1
+  return answers[last] === "lost" ? last + 2 : last + 1
+}
+
+const isGone = ({ answers, isThere }: World, writes: number): boolean =>
+  !isThere || answers.slice(0, writes).includes("NotFound")
+
+type TidyModule = typeof Tidy
+
+prove<TidyModule>({
+  path: "controllers/nodelifecycle/tidy.ts",
+  module: Tidy,
+  laws: [
+    effectLaw("a node says in the end what it should, and keeps what others said", ({ node: tidy }, world) =>
+      Effect.gen(function* () {
+        const { node, ports, sent } = stage(world)
+        const count = yield* runAll(tidy(ports)("n"))
+        const after = node()
+        if (after === undefined) return count === runsOf(world) && isGone(world, count)
+        const { labels } = after.metadata
+        return (
+          count === runsOf(world) &&
+          taintsOf(after) === wanted(world.node) &&
+          (world.node.os === "" || labels?.["beta.kubernetes.io/os"] === world.node.os) &&
+          sent.every((body) => JSON.stringify(body).includes('"resourceVersion":"7"'))
+        )
+      })
+    ),
+    effectLaw("a node that is as it should be costs nothing", ({ node: tidy }, world) =>
+      Effect.gen(function* () {
+        const { ports, sent } = stage({ ...world, answers: [] })
+        yield* runAll(tidy(ports)("n"))
+        const isIdle = !world.isThere || isTidy(world.node)
+        return sent.length === (isIdle ? 0 : 1)
+      })
+    ),
+    effectLaw("what is written is only what changes", ({ node: tidy }, world) =>
+      Effect.gen(function* () {
+        const { ports, sent } = stage({ ...world, answers: [] })
+        yield* runAll(tidy(ports)("n"))
+        const [body] = sent as ReadonlyArray<{ readonly metadata: object; readonly spec?: object }>
+        if (body === undefined) return true
+        const hasTaints = taintsOf(nodeOf(world.node)) !== wanted(world.node)
+        const hasLabels = world.node.os !== "" && world.node.oldOs !== world.node.os
+        return (body.spec !== undefined) === hasTaints && "labels" in body.metadata === hasLabels
+      })
+    ),
+    effectLaw("a pod on a node that is down is not ready in the end, and that is told once", ({ pod: tidy }, world) =>
+      Effect.gen(function* () {
+        const { pod, ports, told } = stage(world)
+        const count = yield* runAll(tidy(ports, judging(world.judged))("ns/p"))
+        if (pod() === undefined) return count < 20 && isGone(world, count)
+        const isReady = pod()?.status?.conditions?.[0]?.status === "True"
+        const isMarked = world.isReady && isDown(world.judged)
+        return count < 20 && isReady === (world.isReady && !isMarked) && told() <= (isMarked ? 1 : 0)
+      })
+    ),
+    effectLaw("in good weather it is told", ({ pod: tidy }, world) =>
+      Effect.gen(function* () {
+        const { ports, told } = stage({ ...world, answers: [] })
+        const count = yield* runAll(tidy(ports, judging(world.judged))("ns/p"))
+        return count === 1 && told() === (world.isThere && world.isReady && isDown(world.judged) ? 1 : 0)
+      })
+    )
+  ],
+  mutants: [
+    {
+      title: "whoever was faster has the last word",
+      find: 'ApiError.hasReason(error, "Conflict") ? soon : Reconcile.done',
+      replace: "Reconcile.done"
+    },
+    {
+      title: "who is gone is asked for again and again",
+      find: 'ApiError.hasReason(error, "Conflict") ? soon : Reconcile.done',
+      replace: "soon"
+    },
+    {
+      title: "a node that is gone is a failure",
+      find: '(error) => ApiError.hasReason(error, "Conflict", "NotFound"),',
+      replace: '(error) => ApiError.hasReason(error, "Conflict"),'
+    },
+    {
+      title: "any failure is the end",
+      find: '(error) => ApiError.hasReason(error, "Conflict", "NotFound"),',
+      replace: "() => true,"
+    },
+    {
+      title: "a pod that could not be marked is left alone",
+      find: 'Reconcile.after("1 second")',
+      replace: "Reconcile.done"
+    },
+    {
+      title: "a pod is marked wherever it is",
+      find: ' || !Triggers.isDown(books, found.spec?.nodeName ?? "")',
+      replace: ""
+    },
+    {
+      title: "no pod is marked",
+      find: "(yield* Pods.mark(ports, found))",
+      replace: "(found !== null)"
+    },
+    {
+      title: "labels are not written",
+      find: "...(labels === undefined ? {} : { labels })",
+      replace: "...(labels === undefined ? {} : {})"
+    },
+    {
+      title: "taints are not written",
+      find: "...(taints === undefined ? {} : { spec",
+      replace: "...(taints === undefined || true ? {} : { spec"
+    },
+    {
+      title: "nothing is left of no taints",
+      find: "taints.length === 0 ? null : taints",
+      replace: "taints.length === 0 ? undefined : taints"
+    },
+    { title: "any version is good enough", find: "{ resourceVersion, ...(labels", replace: "{ ...(labels" },
+    {
+      title: "all is written",
+      find: "if (taints === undefined && labels === undefined) return Reconcile.done",
+      replace: ""
+    }
+  ]
+})
