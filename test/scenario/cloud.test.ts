@@ -1,0 +1,170 @@
+/**
+ * The loop of a cloud as operators start it: where it does not run the program says so, where it runs it believes what its provider says of
+ * machines, and the provider that is built in takes nothing away. Source: controllers.md G.4.4, framework.md K9.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Patch from "../../src/kube/Patch.ts"
+import { Event, Node } from "../../src/kube/resources.ts"
+import * as KubeConfig from "../../src/layers/KubeConfig.ts"
+import * as Bundle from "../support/bundle.ts"
+import * as Process from "../support/process.ts"
+import * as Cluster from "./cluster.ts"
+
+const loop = "--controllers=cloud-node-lifecycle"
+const here = ["--cloud-loops=include", "--cloud-provider=memory", loop]
+
+const patience = 120_000
+
+/** A cloud in memory that has some machines and not others. */
+const machines = `const memory = CloudProvider.layerMemory((node) =>
+  node === "gone" ? undefined : { isShutDown: node === "off" })`
+const cloudy = Bundle.make("src/main.ts", [
+  {
+    path: "layers/manager/roster/cloud.ts",
+    find: "const memory = CloudProvider.layerMemory(() => ({}))",
+    replace: machines
+  }
+])
+
+const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" }
+
+const stage = Effect.gen(function* () {
+  const running = yield* Process.start(["apiserver"])
+  const [, kubeconfig = ""] = yield* running.says(/^export KUBECONFIG=(\S+)$/m)
+  const client = yield* Cluster.clientAt(yield* KubeConfig.load({ mode: "kubeconfig", path: kubeconfig, env: {} }))
+  const add = Effect.fnUntraced(function* (
+    name: string,
+    status: "True" | "Unknown",
+    taints: ReadonlyArray<object> = []
+  ) {
+    yield* client.create(Node, { metadata: { name } })
+    // Afterwards, because a server may have its own taint for a node that is new.
+    yield* client.patch(Node, { name }, Patch.merge({ spec: { taints } }))
+    const conditions = [{ type: "Ready", status }]
+    yield* client.patch(Node, { name, subresource: "status" }, Patch.merge({ status: { conditions } }))
+  })
+  const start = (program?: string) =>
+    Process.start(
+      [
+        "--kubeconfig",
+        kubeconfig,
+        "--leader-elect=false",
+        "--node-monitor-period=200ms",
+        "--metrics-bind-address=127.0.0.1:0",
+        ...here
+      ],
+      {},
+      { program }
+    )
+  const without = (node: string) =>
+    Cluster.until(client, Node, {}, ({ metadata, spec }) => metadata.name === node && (spec?.taints ?? []).length === 0)
+  const names = Effect.map(client.list(Node), ({ items }) => items.map(({ metadata }) => metadata.name).sort())
+  return { add, client, kubeconfig, names, start, without }
+})
+
+const stopped = Effect.fnUntraced(function* (running: Process.Running) {
+  yield* running.kill("SIGTERM")
+  const { code, stderr } = yield* running.exit
+  assert.strictEqual(code, 0, stderr)
+  return stderr
+})
+
+describe.concurrent("the loop of a cloud", () => {
+  it.live(
+    "is refused where there is none, before anything is asked",
+    () =>
+      Effect.gen(function* () {
+        const refused = Effect.fnUntraced(function* (flags: ReadonlyArray<string>, sentence: string) {
+          const { code, stderr } = yield* Process.run([...flags, "--kubeconfig=/nowhere"])
+          assert.deepStrictEqual([code, stderr], [2, `effect-controller-manager: ${sentence}\n`])
+        })
+        yield* Effect.all(
+          [
+            refused([loop], '"cloud-node-lifecycle" needs a cloud and runs only with --cloud-loops=include'),
+            refused(
+              ["--cloud-loops=include"],
+              "--cloud-loops=include needs a cloud: name one with --cloud-provider (memory)"
+            ),
+            refused(
+              ["--cloud-loops=include", "--cloud-provider=memroy"],
+              'there is no cloud provider "memroy": did you mean memory?'
+            )
+          ],
+          { concurrency: 2 }
+        )
+        const running = yield* Process.start(["--cluster=embedded", "--controllers=*"])
+        yield* running.says(/message="\\?"?\\?"cloud-node-lifecycle\\?" is disabled/)
+        yield* running.says(/Starting Controller" controller=nodelifecycle/)
+        assert.notMatch(yield* stopped(running), /Starting Controller" controller=cloud-node-lifecycle/)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "deletes nodes without machines and taints those that are off, as the cloud says",
+    () =>
+      Effect.gen(function* () {
+        const { add, client, names, start, without } = yield* stage
+        yield* add("gone", "Unknown")
+        yield* add("off", "Unknown")
+        yield* add("silent", "Unknown")
+        yield* add("back", "True", [shutdown])
+        const running = yield* start(yield* cloudy)
+        yield* Cluster.until(
+          client,
+          Event,
+          {},
+          ({ message }) => message === "Deleting node gone because it does not exist in the cloud provider"
+        )
+        yield* Cluster.until(
+          client,
+          Node,
+          {},
+          ({ metadata, spec }) =>
+            metadata.name === "off" && spec?.taints?.some(({ key }) => key === shutdown.key) === true
+        )
+        yield* without("back")
+        yield* running.says(/Deleted a node whose machine is gone.* node=gone/)
+        assert.deepStrictEqual(yield* names, ["back", "off", "silent"])
+        const [, port = ""] = yield* running.says(/message="Serving metrics" port=(\d+)/)
+        const metrics = yield* Effect.promise(() => fetch(`http://127.0.0.1:${port}/metrics`).then((one) => one.text()))
+        assert.match(metrics, /^cloud_node_lifecycle_nodes_deleted_total(\{[^}]*\})? 1$/m)
+        yield* stopped(running)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "takes nothing away on the word of the cloud that is built in",
+    () =>
+      Effect.gen(function* () {
+        const { add, client, names, start, without } = yield* stage
+        yield* add("silent", "Unknown")
+        yield* add("back", "True", [shutdown])
+        const running = yield* start()
+        // Of two taints that were taken off one after the other, a whole look lies between.
+        yield* without("back")
+        yield* client.patch(Node, { name: "back" }, Patch.merge({ spec: { taints: [shutdown] } }))
+        yield* without("back")
+        assert.deepStrictEqual(yield* names, ["back", "silent"])
+        yield* stopped(running)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "of a program of one's own asks that program's cloud",
+    () =>
+      Effect.gen(function* () {
+        const { add, client, kubeconfig } = yield* stage
+        yield* add("one", "True")
+        const program = yield* Bundle.make("test/scenario/cloud/program.ts")
+        const flags = ["--kubeconfig", kubeconfig, "--cloud-loops=include", "--cloud-provider=memory"]
+        const running = yield* Process.start(flags, {}, { program })
+        yield* Cluster.until(client, Node, {}, ({ metadata }) => metadata.labels?.["type"] === "large-one")
+        yield* stopped(running)
+      }).pipe(Effect.scoped),
+    patience
+  )
+})
