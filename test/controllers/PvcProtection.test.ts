@@ -1,0 +1,249 @@
+/** Claims stay until no pod uses them: kube-controller-manager's pvc-protection, one row after the other. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
+import * as PvcProtection from "../../src/controllers/PvcProtection.ts"
+import { PersistentVolumeClaim, Pod } from "../../src/kube/resources.ts"
+import * as ClusterTest from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { logged } from "../support/logged.ts"
+import * as Stand from "./job/stand.ts"
+
+const namespace = "default"
+const finalizer = "kubernetes.io/pvc-protection"
+
+const claim = (name: string, metadata: object = {}) => ({
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  metadata: { name, namespace, ...metadata },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
+})
+
+const pod = (name: string, volumes: ReadonlyArray<object>, spec: object = {}, metadata: object = {}) => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace, ...metadata },
+  spec: { containers: [{ name: "main", image: "work:1" }], volumes, nodeName: "worker-1", ...spec }
+})
+
+const mounts = (claimName: string) => ({ name: "data", persistentVolumeClaim: { claimName } })
+
+const ephemeral = {
+  name: "scratch",
+  ephemeral: {
+    volumeClaimTemplate: {
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
+    }
+  }
+}
+
+const claims = Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(PersistentVolumeClaim), (all) => all.map(({ metadata }) => metadata.name))
+)
+
+const none: ReadonlyArray<string> = []
+
+const remove = (name: string) => Effect.andThen(Stand.remove(PersistentVolumeClaim, name), Stand.settle)
+
+const start = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.run(PvcProtection.make()))
+
+const world = <A, E>(test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>) =>
+  Effect.andThen(start, test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer()))
+
+describe("a claim", () => {
+  it.effect("that nobody uses goes as soon as it is deleted", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("data"), pod("other", [mounts("else")]))
+        const calls = yield* Stand.recording()
+        yield* remove("data")
+        assert.deepStrictEqual(yield* claims, none)
+        assert.deepStrictEqual(calls.map(Stand.line), [
+          "delete persistentvolumeclaims",
+          "list pods",
+          "update persistentvolumeclaims"
+        ])
+      })
+    )
+  )
+
+  it.effect("that a pod uses stays until the pod is gone, also after its end", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("data"), pod("user", [mounts("data")]))
+        yield* remove("data")
+        assert.deepStrictEqual(yield* claims, ["data"])
+        yield* Stand.patch(Pod, "user", { status: { phase: "Succeeded" } }, "status")
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, ["data"])
+        yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, none)
+      })
+    )
+  )
+
+  it.effect("stays for the last of its pods", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(
+          claim("data"),
+          pod("a", [mounts("data")]),
+          pod("b", [mounts("else"), { ...mounts("data"), name: "more" }])
+        )
+        yield* remove("data")
+        yield* Stand.remove(Pod, "a", { gracePeriodSeconds: 0 })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, ["data"])
+        yield* Stand.remove(Pod, "b", { gracePeriodSeconds: 0 })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, none)
+      })
+    )
+  )
+
+  it.effect("does not wait for a pod that is on no node", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("data"), pod("waiting", [mounts("data")], { nodeName: undefined }))
+        yield* remove("data")
+        assert.deepStrictEqual(yield* claims, none)
+      })
+    )
+  )
+
+  it.effect("of an ephemeral volume is its pod's, and of no namesake", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(pod("user", [ephemeral], {}, { finalizers: ["example.com/held"] }))
+        const user = yield* Effect.flatMap(KubeClient, (client) => client.get(Pod, { namespace, name: "user" }))
+        const owner = { apiVersion: "v1", kind: "Pod", name: "user", uid: user.metadata.uid, controller: true }
+        yield* Stand.apply(claim("user-scratch", { ownerReferences: [owner] }), claim("user-other"))
+        yield* remove("user-other")
+        yield* remove("user-scratch")
+        assert.deepStrictEqual(yield* claims, ["user-scratch"])
+        // The kubelet is done with it: only somebody's finalizer keeps the pod.
+        yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, none)
+      })
+    )
+  )
+
+  it.effect("of that name that is not the pod's own goes, although the pod has such a volume", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("user-scratch"), pod("user", [ephemeral]))
+        yield* remove("user-scratch")
+        assert.deepStrictEqual(yield* claims, none)
+      })
+    )
+  )
+
+  it.effect("that lacks the finalizer gets it; one that has it is not written", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("old"), claim("new", { finalizers: ["example.com/mine"] }))
+        yield* Stand.patch(PersistentVolumeClaim, "old", { metadata: { finalizers: null } })
+        const calls = yield* Stand.recording()
+        yield* Stand.settle
+        const found = yield* Effect.flatMap(KubeClient, (client) =>
+          client.get(PersistentVolumeClaim, { namespace, name: "old" })
+        )
+        assert.deepStrictEqual(found.metadata.finalizers, [finalizer])
+        calls.length = 0
+        yield* Stand.patch(PersistentVolumeClaim, "new", { metadata: { labels: { a: "b" } } })
+        yield* Stand.advance("1 hour")
+        assert.deepStrictEqual(calls.map(Stand.line), ["patch persistentvolumeclaims"])
+      })
+    )
+  )
+
+  it.effect("that others hold loses our finalizer alone", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("data", { finalizers: ["example.com/mine"] }))
+        yield* remove("data")
+        const found = yield* Effect.flatMap(KubeClient, (client) =>
+          client.get(PersistentVolumeClaim, { namespace, name: "data" })
+        )
+        assert.deepStrictEqual(found.metadata.finalizers, ["example.com/mine"])
+      })
+    )
+  )
+
+  it.effect("is not let go on the word of a cache that is behind", () =>
+    Effect.gen(function* () {
+      yield* Stand.recording([
+        { match: { verb: "watch", resource: "pods" }, fault: { _tag: "CutWatch", after: 1, how: "silence" }, times: 1 }
+      ])
+      yield* start
+      yield* Stand.apply(claim("data"), pod("user", [mounts("data")]))
+      yield* remove("data")
+      assert.deepStrictEqual(yield* claims, ["data"])
+      yield* Stand.advance("20 minutes")
+      yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
+      yield* Stand.advance("20 minutes")
+      assert.deepStrictEqual(yield* claims, none)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer({ admission: { storageProtection: true } })))
+  )
+
+  for (const [title, fault] of Object.entries({
+    "writes conflict": { _tag: "Conflict" },
+    "writes fail": { _tag: "Status", code: 403 },
+    "answers get lost": { _tag: "DropAnswer" }
+  } as const)) {
+    for (const verb of ["update", "list"] as const) {
+      if (verb === "list" && fault._tag === "Conflict") continue
+      it.effect(`goes in the end, although ${title} (${verb})`, () =>
+        world(
+          Effect.gen(function* () {
+            yield* Stand.apply(claim("data"))
+            const resource = verb === "update" ? "persistentvolumeclaims" : "pods"
+            yield* Stand.recording([{ match: { verb, resource }, fault, times: 5 }])
+            yield* remove("data")
+            yield* Stand.advance("10 minutes")
+            assert.deepStrictEqual(yield* claims, none)
+          })
+        )
+      )
+    }
+  }
+
+  it.effect("does not ask for itself when many are deleted together", () =>
+    world(
+      Effect.gen(function* () {
+        const names = Array.from({ length: 20 }, (_, i) => `data-${String(i).padStart(2, "0")}`)
+        yield* Stand.apply(...names.map((name) => claim(name)), pod("user", [mounts("data-07")]))
+        const calls = yield* Stand.recording()
+        yield* Effect.flatMap(KubeClient, (client) => client.deleteCollection(PersistentVolumeClaim, { namespace }))
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, ["data-07"])
+        const lists = calls.filter((call) => Stand.line(call) === "list pods")
+        assert.isBelow(lists.length, 5)
+        yield* Stand.remove(Pod, "user", { gracePeriodSeconds: 0 })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* claims, none)
+      })
+    )
+  )
+
+  it.effect("is counted and told of when it is let go", () => {
+    const log = logged()
+    return world(
+      Effect.gen(function* () {
+        yield* Stand.apply(claim("data"))
+        yield* remove("data")
+        const series = (yield* Metric.snapshot).find(
+          ({ attributes, id }) =>
+            id === "pvc_protection_controller_finalizer_writes_total" && attributes?.["action"] === "removed"
+        )
+        assert.isDefined(series)
+        assert.deepStrictEqual(log.lines(/no pod uses/), [
+          "persistentvolumeclaim-protection: Let a claim go that no pod uses"
+        ])
+      })
+    ).pipe(Effect.provide(log.logger))
+  })
+})
