@@ -1,0 +1,155 @@
+/** What the scenarios of disruption budgets say: pods that are ready as they are told, what controls them, budgets, and evictions. */
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Disruption from "../../../src/controllers/Disruption.ts"
+import type * as ApiError from "../../../src/kube/ApiError.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
+import { Event, Pod, PodDisruptionBudget } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import type { Descriptor } from "../../../src/layers/Controller.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import { Transport } from "../../../src/layers/Transport.ts"
+
+export const namespace = "default"
+
+export const labels = { app: "web" }
+
+export const settle = Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.settle)
+
+export const advance = (time: Duration.Input) =>
+  Effect.flatMap(ClusterTest.ClusterTest, (cluster) => cluster.advance(time))
+
+const settled = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => settle)
+
+const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
+  settled(Effect.flatMap(KubeClient, use))
+
+export const create = <A extends KubeObject>(
+  resource: Resource.Resource<A>,
+  name: string,
+  spec: object,
+  metadata: object = {}
+) => withClient((client) => client.create(resource, { metadata: { name, namespace, ...metadata }, spec } as never))
+
+export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name: string) =>
+  withClient((client) => client.get(resource, { namespace, name }))
+
+export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
+  withClient((client) => client.patch(resource, { namespace, name, subresource }, Patch.merge(body)))
+
+export const remove = (resource: Resource.Any, name: string, options: object = { gracePeriodSeconds: 0 }) =>
+  withClient((client) => client.delete(resource, { namespace, name }, options))
+
+export const containers = [{ name: "main", image: "web:1" }]
+
+export const template = { metadata: { labels }, spec: { containers } }
+
+/** Of a workload kind. */
+export const workload = (replicas: number, extra: object = {}) => ({
+  replicas,
+  selector: { matchLabels: labels },
+  template,
+  ...extra
+})
+
+/** A pod that nothing runs yet. */
+export const pending = (name: string, metadata: object = {}) =>
+  create(Pod, name, { nodeName: "a", containers, terminationGracePeriodSeconds: 30 }, { labels, ...metadata })
+
+export const becomes = (name: string, ready: boolean) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    patch(
+      Pod,
+      name,
+      {
+        status: {
+          phase: "Running",
+          conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime: Time.format(now) }]
+        }
+      },
+      "status"
+    )
+  )
+
+/** Pods that run and are ready. */
+export const running = (names: ReadonlyArray<string>, metadata: object = {}) =>
+  Effect.forEach(names, (name) => Effect.andThen(pending(name, metadata), becomes(name, true)), { discard: true })
+
+export const controlledBy = (owner: KubeObject, kind: Resource.Any) => ({
+  ownerReferences: [
+    {
+      apiVersion: Resource.apiVersion(kind),
+      kind: kind.kind,
+      name: owner.metadata.name,
+      uid: owner.metadata.uid ?? "",
+      controller: true
+    }
+  ]
+})
+
+export const budget = (spec: object, name = "web") =>
+  create(PodDisruptionBudget, name, { selector: { matchLabels: labels }, ...spec })
+
+export const statusOf = (name = "web") => Effect.map(get(PodDisruptionBudget, name), ({ status }) => status)
+
+/** `healthy 3 of 2, expected 3, allowed 1`. */
+export const said = (name = "web") =>
+  Effect.map(
+    statusOf(name),
+    (status) =>
+      `healthy ${status?.currentHealthy} of ${status?.desiredHealthy}, expected ${status?.expectedPods}, allowed ${status?.disruptionsAllowed}`
+  )
+
+/** `True SufficientPods`, with the message where there is one. */
+export const condition = (name = "web") =>
+  Effect.map(statusOf(name), (status) => {
+    const one = status?.conditions?.find(({ type }) => type === "DisruptionAllowed")
+    return [one?.status, one?.reason, one?.message].filter((part) => part !== undefined && part !== "").join(" ")
+  })
+
+/** Events of the loop, `type reason message`, once each. */
+export const events = Effect.gen(function* () {
+  yield* (yield* Recorder).drained
+  const all = yield* (yield* ClusterTest.ClusterTest).snapshot(Event)
+  return all
+    .filter(({ source }) => source?.component === "controllermanager")
+    .map(({ involvedObject, message, reason, type }) => `${involvedObject.name}: ${type} ${reason} ${message}`)
+    .toSorted()
+})
+
+/** One try: as a client without patience sees it. */
+export const evict = (name: string, options: object = {}) =>
+  settled(
+    Effect.flatMap(Transport, (transport) => {
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`
+      const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace }, ...options }
+      return transport.send({ method: "POST", path, body, context: { verb: "create", path } })
+    })
+  )
+
+/** Why a pod may not go now; undefined if it went. */
+export const refusal = (name: string, options: object = {}) =>
+  Effect.match(evict(name, options), {
+    onSuccess: () => undefined,
+    onFailure: ({ details, status }: ApiError.ApiError) => `${status}: ${details?.causes?.[0]?.message ?? ""}`
+  })
+
+export const start = (...controllers: ReadonlyArray<Descriptor<never>>) =>
+  Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
+    Effect.andThen(
+      cluster.run(Disruption.make()),
+      Effect.forEach(controllers, (one) => cluster.run(one))
+    )
+  )
+
+/** The loop on a cluster without nodes, whose pods do what a test says. */
+export const world = <A, E>(
+  test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
+  options: ClusterTest.Options = {}
+) => Effect.andThen(start(), test).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))
