@@ -51,12 +51,15 @@ export const pod = (watching: Watching, books: Expectations): Trigger<Pod> =>
     }
   })
 
+const none: ReadonlyArray<Key.Key> = []
+
+/** A new one that has an owner changes nothing for it: mostly it is its own, and what somebody else has made may stay until something happens. */
 export const revision =
   (watching: Watching): Trigger<ControllerRevision> =>
   (delta) =>
-    Owners.concerned(owners(watching), delta).map(Key.of)
-
-const none: ReadonlyArray<Key.Key> = []
+    delta._tag === "Created" && delta.object.metadata.ownerReferences?.some(({ controller }) => controller) === true
+      ? none
+      : Owners.concerned(owners(watching), delta).map(Key.of)
 
 /** Nodes that were there before us are looked at with the DaemonSets. */
 export const node =

@@ -156,6 +156,10 @@ Stand.scenario(
       data: first?.data,
       revision: 7
     })
+    // At the next occasion: somebody else's revision is none.
+    yield* Stand.advance("1 minute")
+    assert.strictEqual((yield* Stand.revisions).length, 2)
+    yield* Stand.patch(Stand.DaemonSet, "log", { metadata: { annotations: { note: "seen" } } })
     yield* Stand.advance("1 minute")
     const left = yield* Stand.revisions
     assert.deepStrictEqual(

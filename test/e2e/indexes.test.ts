@@ -1,0 +1,175 @@
+/** What Kubernetes' end-to-end suite asks of indexed Jobs and of policies of Jobs: test/e2e/apps/job.go. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Job, Pod } from "../../src/kube/resources.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as World from "./stand.ts"
+import { condition, endure, fails, job, podsOf, succeeds } from "./work.ts"
+
+const indexKey = "batch.kubernetes.io/job-completion-index"
+
+const indexed = { completionMode: "Indexed" }
+
+const status = Effect.map(World.get(Job, "work"), (found) => found.status)
+
+const indexOf = ({ metadata }: Pod) => Number(metadata.annotations?.[indexKey])
+
+/** Which pods fail is in an annotation that simulated machines read, since no shell is run. */
+const exit = (pod: Pod, code: number) =>
+  World.patch(Pod, pod.metadata.name, { metadata: { annotations: { "simulation/exit": `main=${code}` } } })
+
+/** Whenever a pod runs, ends it as its index says, until the condition holds. */
+const ending = (codeOf: (index: number) => number, until: Effect.Effect<unknown, unknown, World.World>) =>
+  World.until(
+    Effect.gen(function* () {
+      const running = (yield* podsOf).filter(
+        ({ metadata, status }) => status?.phase === "Running" && metadata.deletionTimestamp === undefined
+      )
+      yield* Effect.forEach(running, (pod) => exit(pod, codeOf(indexOf(pod))), { discard: true })
+      yield* until
+    }),
+    "15 minutes"
+  )
+
+const holds = (type: string, reason: string) =>
+  Effect.map(status, (found) =>
+    assert.deepInclude(
+      found?.conditions?.find((one) => one.type === type),
+      { status: "True", reason }
+    )
+  )
+
+const numbers = Effect.map(status, (found) => [
+  found?.completedIndexes,
+  found?.failedIndexes,
+  found?.succeeded ?? 0,
+  found?.failed ?? 0
+])
+
+World.scenario(
+  "gives each pod an index and a host name by it",
+  Effect.gen(function* () {
+    yield* World.create(Job, job(succeeds, indexed))
+    yield* condition("Complete", "CompletionsReached")
+    const ended = (yield* podsOf).filter((pod) => pod.status?.phase === "Succeeded")
+    assert.deepStrictEqual(ended.map(indexOf).sort(), [0, 1, 2, 3])
+    for (const pod of ended) assert.strictEqual(pod.spec?.hostname, `work-${indexOf(pod)}`)
+  })
+)
+
+World.scenario(
+  "goes through all indexes although some fail, each as often as it may",
+  Effect.gen(function* () {
+    yield* World.create(Job, job(endure, { ...indexed, backoffLimitPerIndex: 1 }))
+    yield* ending((index) => index % 2, holds("FailureTarget", "FailedIndexes"))
+    yield* condition("Failed", "FailedIndexes")
+    assert.deepStrictEqual(yield* numbers, ["0,2", "1,3", 2, 4])
+  })
+)
+
+World.scenario(
+  "stops when more indexes have failed than may",
+  Effect.gen(function* () {
+    const limits = { backoffLimitPerIndex: 0, maxFailedIndexes: 0, parallelism: 1 }
+    yield* World.create(Job, job(fails, { ...indexed, ...limits }))
+    yield* condition("FailureTarget", "MaxFailedIndexesExceeded")
+    yield* condition("Failed", "MaxFailedIndexesExceeded")
+    const [, failedIndexes, , failed] = yield* numbers
+    assert.deepStrictEqual([failedIndexes, failed], ["0", 1])
+  })
+)
+
+const onExit = (action: string, ...values: ReadonlyArray<number>) => ({
+  podFailurePolicy: { rules: [{ action, onExitCodes: { operator: "In", values } }] }
+})
+
+World.scenario(
+  "gives an index up at once where a rule says so",
+  Effect.gen(function* () {
+    yield* World.create(
+      Job,
+      job(endure, { ...indexed, ...onExit("FailIndex", 1), backoffLimitPerIndex: 1, completions: 2 })
+    )
+    yield* ending((index) => index % 2, holds("FailureTarget", "FailedIndexes"))
+    yield* condition("Failed", "FailedIndexes")
+    assert.deepStrictEqual(yield* numbers, ["0", "1", 1, 1])
+  })
+)
+
+World.scenario(
+  "fails at the first pod that a rule condemns",
+  Effect.gen(function* () {
+    yield* World.create(Job, job(fails, onExit("FailJob", 1)))
+    yield* condition("FailureTarget", "PodFailurePolicy")
+    yield* condition("Failed", "PodFailurePolicy")
+  })
+)
+
+World.scenario(
+  "does not count failures that a rule ignores",
+  Effect.gen(function* () {
+    yield* World.create(Job, job(endure, { ...onExit("Ignore", 1), backoffLimit: 0 }))
+    let calls = 0
+    yield* ending(() => (calls++ < 2 ? 1 : 0), holds("SuccessCriteriaMet", "CompletionsReached"))
+    yield* condition("Complete", "CompletionsReached")
+    assert.isAbove((yield* podsOf).length, 4)
+    assert.deepStrictEqual([(yield* status)?.failed ?? 0, (yield* status)?.succeeded], [0, 4])
+  })
+)
+
+const disrupted = { action: "Ignore", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] }
+
+for (const [what, policy] of [
+  ["the code", onExit("Ignore", 143)],
+  ["the condition", { podFailurePolicy: { rules: [disrupted] } }]
+] as const)
+  World.scenario(
+    `does not count a pod that was evicted, by ${what} with which that ends`,
+    Effect.gen(function* () {
+      yield* World.create(
+        Job,
+        job(endure, { ...indexed, ...policy, backoffLimit: 0 }, { terminationGracePeriodSeconds: 1 })
+      )
+      // All but the first come to their end; that is evicted and made again.
+      yield* ending(
+        (index) => (index === 0 ? Number.NaN : 0),
+        Effect.map(podsOf, (all) => {
+          const ended = all.filter((pod) => pod.status?.phase === "Succeeded").map(indexOf)
+          assert.sameMembers(ended, [1, 2, 3])
+        })
+      )
+      const [pod] = (yield* podsOf).filter((one) => indexOf(one) === 0)
+      assert.isDefined(pod)
+      const { name, namespace } = pod.metadata
+      const client = yield* KubeClient
+      const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`
+      const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } }
+      yield* client.raw({ method: "POST", path, body, context: { verb: "create", path } })
+      yield* World.gone(Pod, name)
+      yield* ending(() => 0, holds("SuccessCriteriaMet", "CompletionsReached"))
+      yield* condition("Complete", "CompletionsReached")
+      assert.strictEqual((yield* status)?.failed ?? 0, 0)
+    })
+  )
+
+for (const [rule, message] of [
+  [{ succeededIndexes: "0" }, "Matched rules at index 0"],
+  [{ succeededCount: 1 }, "Matched rules at index 0"],
+  [{ succeededIndexes: "0-1", succeededCount: 1 }, "Matched rules at index 0"]
+] as const)
+  World.scenario(
+    `is a success as soon as ${JSON.stringify(rule)} has come true; the other pods go`,
+    Effect.gen(function* () {
+      const successPolicy = { rules: [rule] }
+      yield* World.create(Job, job(endure, { ...indexed, successPolicy, parallelism: 2, completions: 5 }))
+      yield* World.running("job-name=work", 2)
+      const [first] = (yield* podsOf).filter((pod) => indexOf(pod) === 0)
+      assert.isDefined(first)
+      yield* exit(first, 0)
+      yield* condition("SuccessCriteriaMet", "SuccessPolicy")
+      yield* condition("Complete", "SuccessPolicy")
+      const found = yield* status
+      assert.deepStrictEqual([found?.completedIndexes, found?.active, found?.terminating], ["0", undefined, 0])
+      assert.deepInclude(found?.conditions?.[0], { message })
+    })
+  )

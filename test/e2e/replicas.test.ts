@@ -1,0 +1,130 @@
+/** What Kubernetes' end-to-end suite asks of ReplicaSets and ReplicationControllers: test/e2e/apps/{replica_set,rc}.go. */
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import type { Request } from "../../src/layers/Transport.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import * as World from "./stand.ts"
+
+const labels = { name: "sample" }
+
+/** What both kinds have of what is looked at here. */
+type Owning = Resource.Resource<ReplicaSet>
+
+const kinds = [
+  { resource: ReplicaSet, selector: { matchLabels: labels } },
+  { resource: ReplicationController as unknown as Owning, selector: labels }
+]
+
+for (const { resource, selector } of kinds) {
+  const owner = (replicas: number, image = "httpd:2") => ({
+    metadata: { name: "web", labels },
+    spec: { replicas, selector, template: World.template(labels, image) }
+  })
+  const get = World.get(resource, "web")
+  const counted = (count: number) =>
+    World.until(
+      Effect.map(get, ({ metadata, status }) => {
+        assert.deepStrictEqual(
+          [status?.replicas, status?.readyReplicas, status?.availableReplicas],
+          Array(3).fill(count)
+        )
+        assert.strictEqual(status?.observedGeneration, metadata.generation)
+      })
+    )
+  const failure = Effect.map(get, ({ status }) => status?.conditions?.find(({ type }) => type === "ReplicaFailure"))
+
+  describe(resource.kind, () => {
+    World.scenario(
+      "says that it cannot have a pod, until it wants no more than it may have",
+      Effect.gen(function* () {
+        const full = 'pods "web-" is forbidden: exceeded quota: two, requested: pods=1, used: pods=2, limited: pods=2'
+        let made = 0
+        const isThird = (request: Request) =>
+          request.context.verb === "create" && request.context.resource === "pods" && ++made > 2
+        yield* (yield* ApiServer).setFaults([
+          { match: isThird, fault: { _tag: "Status", code: 403, reason: "Forbidden", message: full } }
+        ])
+        yield* World.create(resource, owner(3))
+        yield* World.until(
+          Effect.map(failure, (found) =>
+            assert.deepInclude(found, { status: "True", reason: "FailedCreate", message: full })
+          )
+        )
+        yield* World.update(resource, "web", (found) => ({ ...found, spec: { ...found.spec, replicas: 2 } }))
+        yield* counted(2)
+        yield* World.until(Effect.map(failure, (found) => assert.isUndefined(found)))
+      })
+    )
+
+    World.scenario(
+      "adopts a pod that matches, and lets it go when it does not",
+      Effect.gen(function* () {
+        yield* World.create(Pod, { metadata: { name: "lone", labels }, spec: World.spec() })
+        yield* World.running("name=sample", 1)
+        const { metadata } = yield* World.create(resource, owner(1))
+        yield* World.until(
+          Effect.map(World.get(Pod, "lone"), (pod) => assert.strictEqual(World.controllerOf(pod)?.uid, metadata.uid))
+        )
+        assert.strictEqual((yield* World.list(Pod)).length, 1)
+        yield* World.update(Pod, "lone", (pod) => ({ ...pod, metadata: { ...pod.metadata, labels: { name: "not" } } }))
+        yield* World.until(Effect.map(World.get(Pod, "lone"), (pod) => assert.isUndefined(World.controllerOf(pod))))
+        yield* World.running("name=sample", 1)
+      })
+    )
+
+    World.scenario(
+      "is scaled by its subresource",
+      Effect.gen(function* () {
+        yield* World.create(resource, owner(1))
+        yield* counted(1)
+        yield* World.patch(resource, "web", { spec: { replicas: 2 } }, "scale")
+        yield* counted(2)
+        yield* World.strategic(resource, "web", { spec: { replicas: 4 } }, "scale")
+        yield* counted(4)
+      })
+    )
+
+    World.scenario(
+      "is scaled and patched, corrects what others say of it, and goes with others",
+      Effect.gen(function* () {
+        yield* World.create(resource, owner(1))
+        yield* counted(1)
+        yield* World.update(resource, "web", (found) => ({ ...found, spec: { ...found.spec, replicas: 2 } }))
+        yield* World.strategic(resource, "web", {
+          metadata: { labels: { "test-rs": "patched" } },
+          spec: { replicas: 3, template: { spec: { containers: [{ name: "main", image: "pause:3" }] } } }
+        })
+        yield* counted(3)
+        yield* World.strategic(resource, "web", { status: { readyReplicas: 0, availableReplicas: 0 } }, "status")
+        yield* counted(3)
+        yield* World.removeAll(resource, "test-rs=patched")
+        yield* World.gone(resource, "web")
+      })
+    )
+
+    World.scenario(
+      "keeps conditions that others add, also such that say no more than their type",
+      Effect.gen(function* () {
+        yield* World.create(resource, owner(1))
+        yield* counted(1)
+        const types = Effect.map(get, ({ status }) => status?.conditions?.map(({ type }) => type))
+        const added = { type: "StatusUpdate", status: "True", reason: "E2E", message: "Set from e2e test" }
+        yield* World.update(
+          resource,
+          "web",
+          (found) => ({ ...found, status: { ...found.status, conditions: [added] } }),
+          "status"
+        )
+        yield* World.advance("10 seconds")
+        assert.deepStrictEqual(yield* types, ["StatusUpdate"])
+        const bare = { status: { conditions: [{ type: "StatusPatched", status: "True" }] } }
+        yield* World.patch(resource, "web", bare, "status")
+        yield* World.patch(resource, "web", { spec: { replicas: 2 } })
+        yield* counted(2)
+        assert.deepStrictEqual(yield* types, ["StatusPatched"])
+      })
+    )
+  })
+}

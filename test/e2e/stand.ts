@@ -1,0 +1,189 @@
+/**
+ * What the cases of Kubernetes' own end-to-end suite are told with here: all loops that a cluster needs for them, run together, three simulated
+ * machines, and a user who asks and waits. A case looks at what that suite looks at; what a loop does in detail is in its own tests.
+ */
+import { it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as DaemonSetLoop from "../../src/controllers/DaemonSet.ts"
+import * as DeploymentLoop from "../../src/controllers/Deployment.ts"
+import * as EndpointsLoop from "../../src/controllers/Endpoints.ts"
+import * as EndpointSliceLoop from "../../src/controllers/EndpointSlice.ts"
+import * as GarbageCollector from "../../src/controllers/GarbageCollector.ts"
+import * as JobLoop from "../../src/controllers/Job.ts"
+import * as NamespaceLoop from "../../src/controllers/Namespace.ts"
+import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
+import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as ReplicaSetLoop from "../../src/controllers/ReplicaSet.ts"
+import * as ReplicationControllerLoop from "../../src/controllers/ReplicationController.ts"
+import * as RootCa from "../../src/controllers/RootCa.ts"
+import * as ServiceAccountLoop from "../../src/controllers/ServiceAccount.ts"
+import * as ServiceAccountToken from "../../src/controllers/ServiceAccountToken.ts"
+import * as TaintEviction from "../../src/controllers/TaintEviction.ts"
+import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
+import { Pod } from "../../src/kube/resources.ts"
+import type { ClusterAuthority } from "../../src/layers/ClusterAuthority.ts"
+import { ClusterTest, type Provides } from "../../src/layers/ClusterTest.ts"
+import type { Descriptor } from "../../src/layers/Controller.ts"
+import type { Discovery } from "../../src/layers/Discovery.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import type * as Nodes from "../../src/layers/nodes/Nodes.ts"
+
+const loops: ReadonlyArray<Descriptor<ClusterAuthority | Discovery | KubeClient>> = [
+  ServiceAccountToken.make({}),
+  ServiceAccountLoop.make(),
+  RootCa.make(),
+  NamespaceLoop.make({}),
+  GarbageCollector.make({}),
+  PodGC.make({ terminatedPodThreshold: 100 }),
+  DeploymentLoop.make({}),
+  ReplicaSetLoop.make({}),
+  ReplicationControllerLoop.make({}),
+  DaemonSetLoop.make({}),
+  JobLoop.make({}),
+  TtlAfterFinished.make({}),
+  EndpointsLoop.make({}),
+  EndpointSliceLoop.make({}),
+  NodeLifecycle.make({}),
+  TaintEviction.make()
+]
+
+export type World = Provides | Nodes.Nodes | Scope.Scope
+
+/** A case on a cluster of its own. */
+export const scenario = <E>(title: string, body: Effect.Effect<void, E, World>) =>
+  it.effect(title, () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      for (const loop of loops) yield* cluster.run(loop)
+      yield* body
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 3 })))
+  )
+
+const client = KubeClient
+
+export const advance = (time: Duration.Input) => Effect.flatMap(ClusterTest, (cluster) => cluster.advance(time))
+
+/** Looks every second, as that suite does, until it holds; two minutes at most unless said otherwise. */
+export const until = <A, E, R>(check: Effect.Effect<A, E, R>, within: Duration.Input = "2 minutes") =>
+  Effect.flatMap(ClusterTest, (cluster) => cluster.eventually(check, { within, every: "1 second" }))
+
+/** The namespace of an object, where it has one and nothing else is said. */
+const placeOf = (resource: Resource.Any) => (resource.scope === "Cluster" ? {} : { namespace: "default" })
+
+export const create = <A extends KubeObject>(resource: Resource.Resource<A>, object: object, namespace?: string) =>
+  Effect.flatMap(client, (the) =>
+    the.create(resource, object as never, namespace === undefined ? placeOf(resource) : { namespace })
+  )
+
+export const get = <A extends KubeObject>(resource: Resource.Resource<A>, name: string, namespace?: string) =>
+  Effect.flatMap(client, (the) =>
+    the.get(resource, { ...placeOf(resource), ...(namespace === undefined ? {} : { namespace }), name })
+  )
+
+/** All of a namespace, or of the cluster; those with a label, `app=web`, where one is named. */
+export const list = <A extends KubeObject>(resource: Resource.Resource<A>, labelSelector?: string) =>
+  Effect.flatMap(client, (the) =>
+    Effect.map(
+      the.list(resource, { ...placeOf(resource), ...(labelSelector === undefined ? {} : { labelSelector }) }),
+      ({ items }) => items
+    )
+  )
+
+/** A merge patch, which is what a user's is unless lists matter. */
+export const patch = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
+  Effect.flatMap(client, (the) => the.patch(resource, { ...placeOf(resource), name, subresource }, Patch.merge(body)))
+
+export const strategic = (resource: Resource.Any, name: string, body: object, subresource?: string) =>
+  Effect.flatMap(client, (the) =>
+    the.patch(resource, { ...placeOf(resource), name, subresource }, Patch.strategic(body))
+  )
+
+/** Reads, changes and writes until nobody else was faster. */
+export const update = <A extends KubeObject>(
+  resource: Resource.Resource<A>,
+  name: string,
+  change: (object: A) => object,
+  subresource?: "status"
+) =>
+  Effect.flatMap(client, (the) => {
+    const once = Effect.flatMap(get(resource, name), (object) => {
+      const changed = change(object) as never
+      return the.update(resource, changed, subresource === undefined ? {} : { subresource })
+    })
+    return Effect.retry(once, { times: 10, while: (error) => ApiError.hasReason(error, "Conflict") })
+  })
+
+export const remove = (resource: Resource.Any, name: string, options: object = {}) =>
+  Effect.flatMap(client, (the) => the.delete(resource, { ...placeOf(resource), name }, options))
+
+export const removeAll = (resource: Resource.Any, labelSelector: string, options: object = {}) =>
+  Effect.flatMap(client, (the) =>
+    the.deleteCollection(resource, { ...placeOf(resource), labelSelector }, options as never)
+  )
+
+/** Whether the server has no such object. */
+export const isGone = (resource: Resource.Any, name: string, namespace?: string) =>
+  Effect.map(
+    Effect.result(get(resource as Resource.Resource<KubeObject>, name, namespace)),
+    (found) => Result.isFailure(found) && ApiError.hasReason(found.failure, "NotFound")
+  )
+
+export const gone = (resource: Resource.Any, name: string, within: Duration.Input = "2 minutes") =>
+  until(
+    Effect.flatMap(isGone(resource, name), (is) =>
+      is ? Effect.void : Effect.fail(new Error(`${resource.kind} ${name} is still there`))
+    ),
+    within
+  )
+
+/** Every state of the objects of a kind from now on, as a watch tells them. */
+export const watched = <A extends KubeObject>(resource: Resource.Resource<A>) =>
+  Effect.gen(function* () {
+    const seen: Array<A> = []
+    const the = yield* client
+    const { metadata } = yield* the.list(resource, placeOf(resource))
+    const changes = the.watch(resource, { ...placeOf(resource), resourceVersion: metadata.resourceVersion ?? "" })
+    yield* Effect.forkScoped(Stream.runForEach(changes, ({ object }) => Effect.sync(() => seen.push(object as A))))
+    return seen
+  })
+
+/** Not being deleted. */
+export const livingPods = (labelSelector?: string) =>
+  Effect.map(list(Pod, labelSelector), (all) => all.filter(({ metadata }) => metadata.deletionTimestamp === undefined))
+
+export const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ status: holds, type }) => type === "Ready" && holds === "True") === true
+
+/** Waits until so many pods with the label run and are ready. */
+export const running = (labelSelector: string, count: number) =>
+  until(
+    Effect.flatMap(livingPods(labelSelector), (all) => {
+      const ready = all.filter(isReady)
+      return ready.length === count && all.length === count
+        ? Effect.succeed(ready)
+        : Effect.fail(new Error(`${ready.length} of ${all.length} pods are ready`))
+    })
+  )
+
+export const controllerOf = ({ metadata }: KubeObject) =>
+  metadata.ownerReferences?.find(({ controller }) => controller === true)
+
+/** A pod's spec with one container that runs until it is stopped, or does what the words say. */
+export const spec = (image = "web:1", command?: ReadonlyArray<string>, more: object = {}) => ({
+  terminationGracePeriodSeconds: 0,
+  containers: [{ name: "main", image, ...(command === undefined ? {} : { command }) }],
+  ...more
+})
+
+export const template = (labels: Readonly<Record<string, string>>, image?: string) => ({
+  metadata: { labels },
+  spec: spec(image)
+})

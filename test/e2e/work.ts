@@ -1,0 +1,39 @@
+/** Jobs as that suite makes them: two pods at once, four to succeed, and what becomes of each pod. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Job, Pod } from "../../src/kube/resources.ts"
+import * as World from "./stand.ts"
+
+export const succeeds = ["true"]
+export const fails = ["false"]
+export const endure = ["sleep", "1000000"]
+
+/** The same, a second after it has begun. */
+export const after = ([word = ""]: ReadonlyArray<string>) => ["sh", "-c", `sleep 1; ${word}`]
+
+/** How long that suite waits for a Job. */
+export const patience = "15 minutes"
+
+export const job = (command: ReadonlyArray<string>, spec: object = {}, pod: object = {}, metadata: object = {}) => ({
+  metadata: { name: "work", ...metadata },
+  spec: {
+    parallelism: 2,
+    completions: 4,
+    template: { spec: World.spec("work:1", command, { restartPolicy: "Never", ...pod }) },
+    ...spec
+  }
+})
+
+export const podsOf = World.list(Pod, "job-name=work")
+
+/** Waits until a condition holds for that reason. */
+export const condition = (type: string, reason: string) =>
+  World.until(
+    Effect.map(World.get(Job, "work"), ({ status }) =>
+      assert.deepInclude(
+        status?.conditions?.find((one) => one.type === type),
+        { status: "True", reason }
+      )
+    ),
+    patience
+  )
