@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as World from "./stand.ts"
-import { condition, endure, fails, job, podsOf, succeeds } from "./work.ts"
+import { condition, endure, exit, fails, job, podsOf, succeeds } from "./work.ts"
 
 const indexKey = "batch.kubernetes.io/job-completion-index"
 
@@ -13,10 +13,6 @@ const indexed = { completionMode: "Indexed" }
 const status = Effect.map(World.get(Job, "work"), (found) => found.status)
 
 const indexOf = ({ metadata }: Pod) => Number(metadata.annotations?.[indexKey])
-
-/** Which pods fail is in an annotation that simulated machines read, since no shell is run. */
-const exit = (pod: Pod, code: number) =>
-  World.patch(Pod, pod.metadata.name, { metadata: { annotations: { "simulation/exit": `main=${code}` } } })
 
 /** Whenever a pod runs, ends it as its index says, until the condition holds. */
 const ending = (codeOf: (index: number) => number, until: Effect.Effect<unknown, unknown, World.World>) =>
@@ -52,7 +48,7 @@ World.scenario(
     yield* World.create(Job, job(succeeds, indexed))
     yield* condition("Complete", "CompletionsReached")
     const ended = (yield* podsOf).filter((pod) => pod.status?.phase === "Succeeded")
-    assert.deepStrictEqual(ended.map(indexOf).sort(), [0, 1, 2, 3])
+    assert.sameMembers(ended.map(indexOf), [0, 1, 2, 3])
     for (const pod of ended) assert.strictEqual(pod.spec?.hostname, `work-${indexOf(pod)}`)
   })
 )
@@ -138,7 +134,7 @@ for (const [what, policy] of [
           assert.sameMembers(ended, [1, 2, 3])
         })
       )
-      const [pod] = (yield* podsOf).filter((one) => indexOf(one) === 0)
+      const pod = (yield* podsOf).find((one) => indexOf(one) === 0)
       assert.isDefined(pod)
       const { name, namespace } = pod.metadata
       const client = yield* KubeClient
@@ -163,7 +159,7 @@ for (const [rule, message] of [
       const successPolicy = { rules: [rule] }
       yield* World.create(Job, job(endure, { ...indexed, successPolicy, parallelism: 2, completions: 5 }))
       yield* World.running("job-name=work", 2)
-      const [first] = (yield* podsOf).filter((pod) => indexOf(pod) === 0)
+      const first = (yield* podsOf).find((pod) => indexOf(pod) === 0)
       assert.isDefined(first)
       yield* exit(first, 0)
       yield* condition("SuccessCriteriaMet", "SuccessPolicy")

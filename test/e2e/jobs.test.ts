@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
 import * as World from "./stand.ts"
-import { after, condition, endure, fails, job, patience, podsOf, succeeds } from "./work.ts"
+import { condition, endure, exit, fails, job, patience, podsOf, succeeds } from "./work.ts"
 
 const status = Effect.map(World.get(Job, "work"), (found) => found.status)
 
@@ -68,18 +68,38 @@ World.scenario(
 )
 
 World.scenario(
-  "is complete although its pods fail once, wherever they are started again",
+  "is complete although each container fails once, and is started again where it is",
   Effect.gen(function* () {
-    // Fails in the first run of the container, of which the annotation tells until it is taken away.
-    yield* World.create(Job, job(after(fails), {}, { restartPolicy: "OnFailure" }))
+    yield* World.create(Job, job(fails, {}, { restartPolicy: "OnFailure" }))
     yield* World.until(
-      Effect.map(podsOf, (all) => {
-        const restarts = all.map((pod) => pod.status?.containerStatuses?.[0]?.restartCount ?? 0)
-        assert.isTrue(restarts.length === 2 && restarts.every((count) => count > 0))
-      })
+      Effect.gen(function* () {
+        for (const pod of yield* podsOf)
+          if ((pod.status?.containerStatuses?.[0]?.restartCount ?? 0) > 0) yield* exit(pod, 0)
+        assert.strictEqual((yield* status)?.succeeded, 4)
+      }),
+      patience
     )
-    yield* World.update(Job, "work", (found) => ({ ...found, spec: { ...found.spec, suspend: true } }))
-    yield* World.until(Effect.map(podsOf, (all) => assert.isEmpty(all)))
+    yield* condition("Complete", "CompletionsReached")
+    assert.deepStrictEqual([(yield* podsOf).length, (yield* status)?.failed ?? 0], [4, 0])
+  })
+)
+
+World.scenario(
+  "is complete although two pods fail, and are made again",
+  Effect.gen(function* () {
+    yield* World.create(Job, job(endure))
+    let failures = 0
+    yield* World.until(
+      Effect.gen(function* () {
+        for (const pod of (yield* podsOf).filter((one) => one.status?.phase === "Running"))
+          yield* exit(pod, failures++ < 2 ? 1 : 0)
+        assert.strictEqual((yield* status)?.succeeded, 4)
+      }),
+      patience
+    )
+    yield* condition("SuccessCriteriaMet", "CompletionsReached")
+    yield* condition("Complete", "CompletionsReached")
+    assert.strictEqual((yield* status)?.failed, 2)
   })
 )
 

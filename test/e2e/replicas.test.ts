@@ -35,7 +35,7 @@ for (const { resource, selector } of kinds) {
     )
   const failure = Effect.map(get, ({ status }) => status?.conditions?.find(({ type }) => type === "ReplicaFailure"))
 
-  describe(resource.kind, () => {
+  describe(`a ${resource.kind}`, () => {
     World.scenario(
       "says that it cannot have a pod, until it wants no more than it may have",
       Effect.gen(function* () {

@@ -132,7 +132,7 @@ export const removeAll = (resource: Resource.Any, labelSelector: string, options
 /** Whether the server has no such object. */
 export const isGone = (resource: Resource.Any, name: string, namespace?: string) =>
   Effect.map(
-    Effect.result(get(resource as Resource.Resource<KubeObject>, name, namespace)),
+    Effect.result(get(resource, name, namespace)),
     (found) => Result.isFailure(found) && ApiError.hasReason(found.failure, "NotFound")
   )
 

@@ -1,0 +1,187 @@
+/** What Kubernetes' end-to-end suite asks of the garbage collector: test/e2e/apimachinery/garbage_collector.go. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import * as Resource from "../../src/kube/Resource.ts"
+import { Deployment, Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import * as World from "./stand.ts"
+
+const labels = { gctest: "yes" }
+
+const controller = (name: string, replicas: number, own: Readonly<Record<string, string>> = labels) => ({
+  metadata: { name },
+  spec: { replicas, selector: own, template: World.template(own) }
+})
+
+const made = (name: string, replicas: number) =>
+  Effect.tap(World.create(ReplicationController, controller(name, replicas)), () =>
+    World.until(
+      Effect.map(World.get(ReplicationController, name), ({ status }) => assert.strictEqual(status?.replicas, replicas))
+    )
+  )
+
+/** Names the object that is meant, so that no namesake goes. */
+const options = ({ metadata: { uid } }: KubeObject, propagationPolicy?: string) => ({
+  preconditions: { uid },
+  ...(propagationPolicy === undefined ? {} : { propagationPolicy })
+})
+
+const empty = (resource: Resource.Any) => World.until(Effect.map(World.list(resource), (all) => assert.isEmpty(all)))
+
+World.scenario(
+  "deletes the pods of a controller that goes in the background, although it has not made all of them",
+  Effect.gen(function* () {
+    const rc = yield* World.create(ReplicationController, controller("rc", 10))
+    yield* World.until(Effect.map(World.list(Pod), (all) => assert.isNotEmpty(all)))
+    yield* World.remove(ReplicationController, "rc", options(rc, "Background"))
+    yield* World.gone(ReplicationController, "rc")
+    yield* empty(Pod)
+  })
+)
+
+for (const policy of ["Orphan", undefined])
+  World.scenario(
+    `lets the pods of a controller be where the user says ${policy ?? "nothing, which is the same"}`,
+    Effect.gen(function* () {
+      const rc = yield* made("rc", 20)
+      yield* World.remove(ReplicationController, "rc", options(rc, policy))
+      yield* World.gone(ReplicationController, "rc")
+      yield* World.advance("30 seconds")
+      const pods = yield* World.livingPods()
+      assert.strictEqual(pods.length, 20)
+      assert.isTrue(pods.every((pod) => World.controllerOf(pod) === undefined))
+    })
+  )
+
+const deployment = {
+  metadata: { name: "web" },
+  spec: { replicas: 2, selector: { matchLabels: labels }, template: World.template(labels) }
+}
+
+World.scenario(
+  "deletes the sets of a Deployment, and their pods",
+  Effect.gen(function* () {
+    const made = yield* World.create(Deployment, deployment)
+    yield* World.until(Effect.map(World.list(ReplicaSet), (all) => assert.isNotEmpty(all)))
+    yield* World.remove(Deployment, "web", options(made, "Background"))
+    yield* World.gone(Deployment, "web")
+    yield* empty(ReplicaSet)
+    yield* empty(Pod)
+  })
+)
+
+World.scenario(
+  "leaves the sets of a Deployment behind, without an owner, where the user says so",
+  Effect.gen(function* () {
+    const made = yield* World.create(Deployment, deployment)
+    yield* World.running("gctest=yes", 2)
+    yield* World.remove(Deployment, "web", options(made, "Orphan"))
+    yield* World.gone(Deployment, "web")
+    yield* World.advance("30 seconds")
+    const sets = yield* World.list(ReplicaSet)
+    assert.deepStrictEqual([sets.length, (yield* World.livingPods()).length], [1, 2])
+    assert.isTrue(sets.every((set) => World.controllerOf(set) === undefined))
+  })
+)
+
+World.scenario(
+  "keeps a controller until its last pod is gone, in the foreground",
+  Effect.gen(function* () {
+    const rc = yield* made("rc", 20)
+    yield* World.remove(ReplicationController, "rc", options(rc, "Foreground"))
+    yield* World.gone(ReplicationController, "rc", "30 seconds")
+    assert.isEmpty(yield* World.list(Pod))
+  })
+)
+
+World.scenario(
+  "spares a pod that another owner keeps, and takes the owner that goes off it",
+  Effect.gen(function* () {
+    const first = yield* made("first", 10)
+    const second = yield* World.create(ReplicationController, controller("second", 0, { gctest: "stays" }))
+    const owner = { apiVersion: "v1", kind: "ReplicationController", name: "second", uid: second.metadata.uid }
+    const kept = (yield* World.list(Pod)).slice(0, 5).map(({ metadata }) => metadata.name)
+    for (const name of kept) yield* World.strategic(Pod, name, { metadata: { ownerReferences: [owner] } })
+    yield* World.remove(ReplicationController, "first", options(first, "Foreground"))
+    yield* World.gone(ReplicationController, "first", "90 seconds")
+    const left = yield* World.list(Pod)
+    assert.sameMembers(
+      left.map(({ metadata }) => metadata.name),
+      kept
+    )
+    for (const { metadata } of left) {
+      assert.isUndefined(metadata.deletionTimestamp)
+      assert.deepStrictEqual(
+        metadata.ownerReferences?.map(({ name }) => name),
+        ["second"]
+      )
+    }
+  })
+)
+
+World.scenario(
+  "takes three pods that own each other in turn when one is deleted",
+  Effect.gen(function* () {
+    const pods = yield* Effect.forEach(["one", "two", "three"], (name) =>
+      World.create(Pod, { metadata: { name }, spec: World.spec() })
+    )
+    for (const [index, { metadata }] of pods.entries()) {
+      const { name, uid } = pods.at(index - 1)?.metadata ?? { name: "" }
+      const owner = { apiVersion: "v1", kind: "Pod", name, uid, controller: true, blockOwnerDeletion: true }
+      yield* World.strategic(Pod, metadata.name, { metadata: { ownerReferences: [owner] } })
+    }
+    const [first] = pods
+    assert.isDefined(first)
+    yield* World.remove(Pod, "one", options(first, "Foreground"))
+    yield* World.until(
+      Effect.map(World.list(Pod), (all) => assert.isEmpty(all)),
+      "90 seconds"
+    )
+  })
+)
+
+/** A kind that comes while the collector runs; its objects are in no namespace. */
+const Toy = Resource.make<KubeObject>()({
+  group: "mygroup.example.com",
+  version: "v1beta1",
+  kind: "Toy",
+  plural: "toys",
+  scope: "Cluster"
+})
+
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "toys.mygroup.example.com" },
+  spec: {
+    group: Toy.group,
+    scope: "Cluster",
+    names: { kind: "Toy", plural: "toys", singular: "toy", listKind: "ToyList" },
+    versions: [
+      {
+        name: Toy.version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
+      }
+    ]
+  }
+}
+
+for (const policy of ["Background", "Orphan"] as const)
+  World.scenario(
+    `knows a kind that came later: ${policy === "Orphan" ? "lets a dependent be" : "deletes a dependent with its owner"}`,
+    Effect.gen(function* () {
+      yield* Effect.flatMap(ClusterTest, (cluster) => cluster.apply([definition]))
+      const owner = yield* World.until(World.create(Toy, { metadata: { name: "owner" } }))
+      const { name, uid } = owner.metadata
+      const reference = { apiVersion: "mygroup.example.com/v1beta1", kind: "Toy", name, uid }
+      yield* World.create(Toy, { metadata: { name: "dependent", ownerReferences: [reference] } })
+      yield* World.remove(Toy, "owner", options(owner, policy))
+      yield* World.gone(Toy, "owner")
+      if (policy === "Background") return yield* World.gone(Toy, "dependent")
+      yield* World.advance("1 minute")
+      assert.isUndefined((yield* World.get(Toy, "dependent")).metadata.ownerReferences)
+    })
+  )
