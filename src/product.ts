@@ -37,7 +37,8 @@ const podCount = (settings: Setting.Values<typeof Tuning.settings>) => ({
   nodeSelector: Option.getOrUndefined(settings.podCountNodes)
 })
 
-const product = Program.make({
+/** What it is, as a value; the settings are looked at when it runs. */
+export const product = Program.make({
   name: "effect-controller-manager",
   version,
   settings: Tuning.settings,

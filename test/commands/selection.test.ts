@@ -1,0 +1,74 @@
+/** Which of the program's controllers a list of names chooses: for each of them, by each of its names, on both kinds of cluster. Source: framework.md K14, K15. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Selection from "../../src/commands/selection.ts"
+import * as Program from "../../src/layers/manager/Program.ts"
+import * as Roster from "../../src/layers/manager/roster.ts"
+import * as Sources from "../../src/layers/manager/setting/sources.ts"
+import { product } from "../../src/product.ts"
+
+const program = Result.getOrThrow(product)
+
+/** As said on the command line, where there are a key and a cloud. */
+const select = Effect.fnUntraced(function* (controllers: string, embedded: boolean) {
+  const flags = new Map([
+    ["controllers", controllers],
+    ["service-account-private-key-file", "/etc/kubernetes/pki/sa.key"],
+    ["cloud-loops", "include"],
+    ["cloud-provider", "memory"]
+  ])
+  const resolved = Result.getOrThrow(Sources.resolve(program.settings, { flags, env: {} }))
+  const table = yield* Selection.tableOf(resolved).pipe(Effect.provideService(Program.Program, program))
+  const { chosen, disabled } = Result.getOrThrow(Roster.select(table, resolved.values.controllers, { embedded }))
+  return { table, chosen: chosen.map(({ controller }) => controller.name), disabled }
+})
+
+describe("each controller of the program", () => {
+  it.effect("runs alone when it is named alone, by whichever of its names, and all others are off", () =>
+    Effect.gen(function* () {
+      const { table } = yield* select("*", true)
+      const names = table.map(({ controller }) => controller.name)
+      assert.isAtLeast(names.length, 20)
+      for (const { aliases = [], controller } of table) {
+        for (const name of [controller.name, ...aliases]) {
+          for (const embedded of [true, false]) {
+            const { chosen, disabled } = yield* select(name, embedded)
+            assert.deepStrictEqual(chosen, [controller.name], name)
+            assert.deepStrictEqual(
+              disabled,
+              names.filter((other) => other !== controller.name)
+            )
+          }
+        }
+      }
+    })
+  )
+
+  it.effect("is left out by a minus before any of its names, and no other is", () =>
+    Effect.gen(function* () {
+      const { chosen: all, table } = yield* select("*", true)
+      for (const { aliases = [], controller } of table) {
+        for (const name of [controller.name, ...aliases]) {
+          const { chosen } = yield* select(`*,-${name}`, true)
+          assert.deepStrictEqual(
+            chosen,
+            all.filter((other) => other !== controller.name),
+            name
+          )
+        }
+      }
+    })
+  )
+
+  it.effect(
+    "of kube-controller-manager is off on a real cluster unless it is named, and on where the cluster is ours",
+    () =>
+      Effect.gen(function* () {
+        const { chosen, table } = yield* select("*", false)
+        const core = table.filter(({ group }) => group === "core").map(({ controller }) => controller.name)
+        assert.isEmpty(chosen.filter((name) => core.includes(name)))
+        assert.includeMembers([...(yield* select("*", true)).chosen], core)
+      })
+  )
+})
