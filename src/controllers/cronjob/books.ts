@@ -3,6 +3,7 @@
  * it. Source: spec G.7.
  */
 import type { Key } from "../../kube/Key.ts"
+import type { Job } from "../../kube/resources.ts"
 
 export interface Books {
   /** This term has checked the CronJob with that uid against the server, or has seen it made. */
@@ -10,6 +11,12 @@ export interface Books {
   readonly takeOver: (uid: string) => void
   /** Nobody knows whether the last write for it was done. */
   readonly disown: (uid: string) => void
+  /** The moment, counted in questions and doubts. */
+  readonly now: () => number
+  /** Since when the CronJob with that uid is in doubt: what the server said before that does not count. */
+  readonly inDoubtSince: (uid: string) => number
+  /** What the server last said of the runs of a namespace that had not ended, and when it was asked. */
+  readonly answers: Map<string, Answer>
   /** The Job with that uid was told of as one that nobody expected. */
   readonly wasTold: (uid: string) => boolean
   readonly tell: (uid: string) => void
@@ -22,14 +29,31 @@ export interface Books {
   readonly forget: (key: Key, uid: string) => void
 }
 
+export interface Answer {
+  readonly asked: number
+  /** By the uid of their CronJob. */
+  readonly runs: ReadonlyMap<string, ReadonlyArray<Job>>
+}
+
 export const make = (): Books => {
+  let time = 1
   const ours = new Set<string>()
+  const doubts = new Map<string, number>()
   const told = new Set<string>()
   const unreadable = new Set<Key>()
   return {
     isOurs: (uid) => ours.has(uid),
-    takeOver: (uid) => void ours.add(uid),
-    disown: (uid) => void ours.delete(uid),
+    takeOver: (uid) => {
+      ours.add(uid)
+      doubts.delete(uid)
+    },
+    disown: (uid) => {
+      ours.delete(uid)
+      doubts.set(uid, time++)
+    },
+    now: () => time,
+    inDoubtSince: (uid) => doubts.get(uid) ?? 0,
+    answers: new Map(),
     wasTold: (uid) => told.has(uid),
     tell: (uid) => void told.add(uid),
     forgetJob: (uid) => void told.delete(uid),
@@ -37,6 +61,7 @@ export const make = (): Books => {
     noteUnreadable: (key) => void unreadable.add(key),
     forget: (key, uid) => {
       ours.delete(uid)
+      doubts.delete(uid)
       unreadable.delete(key)
     }
   }

@@ -22,7 +22,7 @@ export interface Run {
   readonly time: number
   /** Those under way that are to go first. */
   readonly replaces: ReadonlyArray<Runs.Reference>
-  /** Whether a run for an earlier time may have been made that was never written down, and must not be under way beside this one. */
+  /** Whether no other run may be under way beside this one. */
   readonly isAlone: boolean
 }
 
@@ -91,7 +91,7 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
   }
   const isAlone = concurrencyPolicy === "Forbid" || concurrencyPolicy === "Replace"
   const replaces = concurrencyPolicy === "Replace" ? active : []
-  return { ...later(...hints), run: { time, replaces, isAlone: isAlone && due.earlier } }
+  return { ...later(...hints), run: { time, replaces, isAlone } }
 }
 
 /** `Mon, 02 Jan 2006 15:04:05 +0000`. Source: Go time.RFC1123Z. */

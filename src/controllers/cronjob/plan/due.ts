@@ -9,8 +9,8 @@ import * as Runs from "./runs.ts"
 
 export type Due =
   | { readonly _tag: "NotYet" }
-  /** `isMany`: about more than a hundred times have gone by. `earlier`: another time has gone by that was not run, before this one. */
-  | { readonly _tag: "Due"; readonly time: number; readonly isMany: boolean; readonly earlier: boolean }
+  /** `isMany`: about more than a hundred times have gone by. */
+  | { readonly _tag: "Due"; readonly time: number; readonly isMany: boolean }
   /** The schedule names no time that will ever be. */
   | { readonly _tag: "Never" }
 
@@ -31,8 +31,7 @@ export const look = (schedule: Schedule.Schedule, cronJob: CronJob, status: Runs
   const second = Schedule.next(schedule, first)
   const missed = second === undefined || second > now ? 0 : Math.floor((now - first) / (second - first)) + 1
   const time = missed === 0 ? first : (Schedule.latest(schedule, earliest, now) ?? first)
-  const earlier = time > first || (earliest > begin && (Schedule.next(schedule, begin) ?? Infinity) < time)
-  return { _tag: "Due", time, isMany: missed > many, earlier }
+  return { _tag: "Due", time, isMany: missed > many }
 }
 
 /** Clocks differ: so much later than the time itself it is looked at. Source: kube-controller-manager. */
