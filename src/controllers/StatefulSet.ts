@@ -55,6 +55,8 @@ const access = [
   Access.read(PersistentVolumeClaim),
   Access.create(PersistentVolumeClaim),
   Access.update(PersistentVolumeClaim),
+  // None is deleted here. Where rights over owner references are enforced, who changes an object's owners must be allowed to delete it.
+  Access.remove(PersistentVolumeClaim),
   Access.read(ControllerRevision),
   Access.get(ControllerRevision),
   Access.create(ControllerRevision),

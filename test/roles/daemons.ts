@@ -1,9 +1,17 @@
-/** Stories of what runs on every node: DaemonSets and the history of their templates. */
+/** Stories of what keeps a history of its templates: DaemonSets and StatefulSets. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as DaemonSets from "../../src/controllers/DaemonSet.ts"
+import * as StatefulSets from "../../src/controllers/StatefulSet.ts"
 import * as Patch from "../../src/kube/Patch.ts"
-import { ControllerRevision, DaemonSet, Event, Pod } from "../../src/kube/resources.ts"
+import {
+  ControllerRevision,
+  DaemonSet,
+  Event,
+  PersistentVolumeClaim,
+  Pod,
+  StatefulSet
+} from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
@@ -82,4 +90,88 @@ const collision = Stories.makeIn(
   })
 )
 
-export const stories: ReadonlyArray<Story> = [...rollout, ...collision]
+const claim = {
+  metadata: { name: "data" },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
+}
+
+const replicas = {
+  apiVersion: "apps/v1",
+  kind: "StatefulSet",
+  metadata,
+  spec: {
+    replicas: 2,
+    revisionHistoryLimit: 1,
+    serviceName: "log",
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: spec() },
+    volumeClaimTemplates: [claim],
+    persistentVolumeClaimRetentionPolicy: { whenScaled: "Delete" }
+  }
+}
+
+const scaling = Stories.makeIn(
+  namespace,
+  "a StatefulSet takes in what it finds, goes back to it, and gives claims away with their pods",
+  { nodes: 3, ...listing },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    const template = { $patch: "replace", metadata: { labels }, spec: spec(2) }
+    yield* client.create(ControllerRevision, {
+      metadata: { namespace, name: "orphan", labels },
+      data: { spec: { template } },
+      revision: 3
+    })
+    yield* client.create(Pod, {
+      metadata: { namespace, name: "log-1", labels },
+      spec: { ...spec(), volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data-log-1" } }] }
+    })
+    yield* cluster.run(StatefulSets.make())
+    const refusal = { _tag: "Status", code: 500 } as const
+    yield* (yield* ApiServer).setFaults([{ match: { verb: "create", resource: "pods" }, fault: refusal, times: 3 }])
+    yield* cluster.apply([replicas])
+    yield* cluster.advance("1 minute")
+    const image = (number: number) => ({ spec: { template: { spec: spec(number) } } })
+    for (const number of [2, 1]) {
+      yield* client.patch(StatefulSet, metadata, Patch.merge(image(number)))
+      yield* cluster.advance("1 minute")
+    }
+    const images = Effect.map(pods, (all) => all.map((pod) => pod.spec?.containers[0]?.image))
+    assert.deepStrictEqual(yield* images, ["example.test/log:1", "example.test/log:1"])
+    assert.deepStrictEqual((yield* revisions).map(({ revision }) => revision).sort(), [5, 6])
+    yield* client.patch(StatefulSet, metadata, Patch.merge({ spec: { replicas: 1 } }))
+    yield* cluster.advance("1 minute")
+    assert.deepStrictEqual(
+      (yield* cluster.snapshot(PersistentVolumeClaim)).map((claim) => claim.metadata.ownerReferences?.[0]?.kind),
+      [undefined, "Pod"]
+    )
+    assert.strictEqual((yield* client.get(StatefulSet, metadata)).status?.availableReplicas, 1)
+    yield* (yield* Recorder).drained
+    const counts = (yield* cluster.snapshot(Event)).map(({ count }) => count ?? 1)
+    assert.isAbove(Math.max(...counts), 1)
+  })
+)
+
+const taken = Stories.makeIn(
+  namespace,
+  "a name that a revision of another template has taken is passed over by StatefulSets too",
+  { nodes: 2 },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* cluster.run(StatefulSets.make())
+    yield* cluster.apply([replicas])
+    yield* cluster.settle
+    const [first] = yield* revisions
+    const target = { namespace, name: first?.metadata.name ?? "" }
+    yield* client.delete(StatefulSet, metadata, { propagationPolicy: "Background" })
+    yield* client.delete(ControllerRevision, target)
+    yield* client.create(ControllerRevision, { metadata: target, data: {}, revision: 1 })
+    yield* cluster.apply([replicas])
+    yield* cluster.advance("1 minute")
+    assert.strictEqual((yield* client.get(StatefulSet, metadata)).status?.collisionCount, 1)
+  })
+)
+
+export const stories: ReadonlyArray<Story> = [...rollout, ...collision, ...scaling, ...taken]

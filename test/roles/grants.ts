@@ -93,11 +93,16 @@ export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArra
   return [...requestedBy(entry, grants), ...owningBy(entry, grants)]
 }
 
-/** The log does not say which owners a new object names: whoever makes one may have used the right to name any. A story that breaks proves it. */
-const owningBy = ({ code, user }: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> =>
-  code === 201
-    ? grants.filter(({ account, rule }) => account === user && rule.resources[0]?.endsWith("/finalizers") === true)
-    : []
+/**
+ * The log does not say which owners an object names: whoever makes one may have used the right to name any, and whoever updates one the right to
+ * delete it, which changing its owners takes. A story that breaks proves it.
+ */
+const owningBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
+  const own = grants.filter(({ account }) => account === entry.user)
+  if (entry.code === 201) return own.filter(({ rule }) => rule.resources[0]?.endsWith("/finalizers") === true)
+  if (entry.verb !== "update" || entry.code !== 200) return []
+  return own.filter(({ rule }) => allows(rule, { ...entry, verb: "delete", isResource: true }))
+}
 
 const requestedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   // What makes an object by a patch or an update is asked for the right to create it too.
