@@ -1,0 +1,169 @@
+/** Which pods count, against the rule spelled out for each pod; and what pods request, row by row. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Result from "effect/Result"
+import * as Pods from "../../../src/controllers/horizontalpodautoscaler/plan/pods.ts"
+import type { Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+
+const now = 1_000_000_000
+const at = (secondsAgo: number) => now - secondsAgo * 1000
+
+const some = Arbitrary.all({
+  phase: oneOf("Pending", "Running", "Running", "Running", "Failed", "Succeeded"),
+  isDeleted: oneOf(false, false, false, true),
+  isMeasured: oneOf(true, true, true, false),
+  ready: oneOf("True", "True", "False", "Unknown", "none"),
+  /** Seconds ago. */
+  started: oneOf("never", 10, 60, 120, 200),
+  changed: int(0, 200),
+  measured: int(0, 60),
+  window: oneOf(0, 30)
+})
+const world = Arbitrary.all({ pods: Arbitrary.array(some, { maxLength: 4 }), resource: oneOf("cpu", "cpu", "memory") })
+type World = ValueOf<typeof world>
+type Some = World["pods"][number]
+
+const delays = { cpuInitialization: 120_000, initialReadiness: 30_000 }
+
+const podOf = ({ changed, isDeleted, phase, ready, started }: Some, i: number): Pod => ({
+  metadata: { name: `pod-${i}`, ...(isDeleted ? { deletionTimestamp: Time.format(now) } : {}) },
+  status: {
+    phase,
+    ...(started === "never" ? {} : { startTime: Time.format(at(started)) }),
+    conditions: ready === "none" ? [] : [{ type: "Ready", status: ready, lastTransitionTime: Time.format(at(changed)) }]
+  }
+})
+
+const givenOf = ({ pods, resource }: World): Pods.Given => ({
+  pods: pods.map(podOf),
+  samples: new Map(
+    pods.flatMap((one, i) =>
+      one.isMeasured ? [[`pod-${i}`, { time: at(one.measured), window: one.window * 1000, amount: 1n }] as const] : []
+    )
+  ),
+  resource: resource === "cpu" ? "cpu" : undefined,
+  delays,
+  now
+})
+
+/** In seconds ago: something earlier is a larger number. */
+const isStarting = ({ changed, measured, ready, started, window }: Some): boolean => {
+  if (started === "never" || ready === "none") return true
+  if (started < 120) return ready === "False" || measured > changed - window
+  return ready === "False" && changed > started - 30
+}
+
+const expected = (one: Some, resource: string): "ignored" | "unready" | "missing" | "ready" => {
+  if (one.isDeleted || one.phase === "Failed") return "ignored"
+  if (one.phase === "Pending") return "unready"
+  if (!one.isMeasured) return "missing"
+  return resource === "cpu" && isStarting(one) ? "unready" : "ready"
+}
+
+prove({
+  path: "controllers/horizontalpodautoscaler/plan/pods.ts",
+  module: Pods,
+  laws: [
+    law("each pod is in the group that the rule says", world, (module: typeof Pods, one) => {
+      const groups = module.group(givenOf(one))
+      const all = one.pods.map((pod) => expected(pod, one.resource))
+      const names = (which: string) => all.flatMap((group, i) => (group === which ? [`pod-${i}`] : [])).join()
+      return (
+        [...groups.ignored].join() === names("ignored") &&
+        [...groups.unready].join() === names("unready") &&
+        [...groups.missing].join() === names("missing") &&
+        groups.readyCount === all.filter((group) => group === "ready").length
+      )
+    }),
+    law(
+      "ready are those that run and say so",
+      world,
+      (module: typeof Pods, { pods }) =>
+        module.readyOf(pods.map(podOf)) ===
+        pods.filter(({ phase, ready }) => phase === "Running" && ready === "True").length
+    )
+  ],
+  mutants: [
+    { title: "a pod that goes counts", find: "deletionTimestamp !== undefined || ", replace: "" },
+    { title: "a pod that failed counts", find: '|| pod.status?.phase === "Failed"', replace: "" },
+    {
+      title: "a pod that waits is missing",
+      find: 'else if (pod.status?.phase === "Pending") unready.add(name)',
+      replace: ""
+    },
+    { title: "memory of a new pod is not counted", find: 'resource === "cpu" && ', replace: "" },
+    {
+      title: "a pod that has never started counts",
+      find: "ready === undefined || started === undefined",
+      replace: "ready === undefined"
+    },
+    {
+      title: "new pods count as soon as they are ready",
+      find: " || sample.time < changed + sample.window",
+      replace: ""
+    },
+    {
+      title: "samples from before a pod was ready count if they end after",
+      find: "changed + sample.window",
+      replace: "changed"
+    },
+    {
+      title: "an old pod that is not ready does not count",
+      find: 'ready.status === "False" && started + initialReadiness > changed',
+      replace: 'ready.status === "False"'
+    },
+    {
+      title: "pods are new for a moment longer",
+      find: "started + cpuInitialization > now",
+      replace: "started + cpuInitialization >= now"
+    },
+    { title: "ready pods that wait count", find: 'pod.status?.phase === "Running" && ', replace: "" }
+  ]
+})
+
+describe("what pods request", () => {
+  const container = (name: string, cpu?: string, rest: object = {}) => ({
+    name,
+    image: "a",
+    resources: cpu === undefined ? {} : { requests: { cpu } },
+    ...rest
+  })
+  const pod = (spec: Partial<NonNullable<Pod["spec"]>>): Pod => ({
+    metadata: { name: "web-0" },
+    spec: { containers: [], ...spec }
+  })
+  const asked = (one: Pod, name?: string) =>
+    Result.merge(Result.map(Pods.requests([one], "cpu", name), (all) => all.get("web-0")))
+
+  it("is the sum of the containers, and of the init containers that stay", () => {
+    const one = pod({
+      containers: [container("a", "100m"), container("b", "1.5")],
+      initContainers: [container("once", "7"), container("side", "50m", { restartPolicy: "Always" })]
+    })
+    assert.strictEqual(asked(one), 1650n)
+    assert.strictEqual(asked(one, "b"), 1500n)
+    assert.strictEqual(asked(one, "side"), 50n)
+  })
+
+  it("is not known where a container does not say it", () => {
+    const one = pod({ containers: [container("a", "100m"), container("b")] })
+    assert.strictEqual(asked(one), "missing request for cpu in container b of Pod web-0")
+    assert.strictEqual(asked(one, "a"), 100n)
+    assert.strictEqual(asked(one, "b"), "missing request for cpu in container b of Pod web-0")
+    assert.strictEqual(asked(one, "c"), "container c not found in Pod web-0")
+  })
+
+  it("is what the pod says for itself, before its containers, unless one of them is meant", () => {
+    const whole = { resources: { requests: { cpu: "2" } } }
+    assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m"), container("b")] })), 2000n)
+    assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m")] }), "a"), 100n)
+    const memory = { resources: { requests: { memory: "1Gi" } } }
+    assert.strictEqual(asked(pod({ ...memory, containers: [container("a", "100m"), container("b")] })), 100n)
+    assert.strictEqual(
+      asked(pod({ ...memory, containers: [container("a")] })),
+      "missing pod-level request for cpu in Pod web-0"
+    )
+  })
+})

@@ -1,0 +1,226 @@
+/**
+ * The calculator against a slow and obvious model of the contract: lists of pods, each with what it is taken to use. Rows that users know from
+ * kube-controller-manager's own tables stand below.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Result from "effect/Result"
+import type { Groups } from "../../../src/controllers/horizontalpodautoscaler/plan/pods.ts"
+import * as Usage from "../../../src/controllers/horizontalpodautoscaler/plan/usage.ts"
+import type { Samples } from "../../../src/layers/MetricsApi.ts"
+import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+
+type Module = typeof Usage
+
+const pod = Arbitrary.all({
+  /** `stray`: measured, but no pod of the target. */
+  state: oneOf("ready", "ready", "ready", "unready", "measuredUnready", "missing", "ignored", "stray"),
+  amount: int(0, 300),
+  request: int(1, 3)
+})
+const tolerance = oneOf(0, 0.1, 0.25)
+const world = Arbitrary.all({
+  pods: Arbitrary.array(pod, { maxLength: 7 }),
+  current: int(1, 8),
+  target: int(1, 150),
+  down: tolerance,
+  up: tolerance
+})
+type World = ValueOf<typeof world>
+type Pod = World["pods"][number]
+
+const isMeasured = ({ state }: Pod): boolean => state !== "unready" && state !== "missing"
+
+const givenOf = ({ current, down, pods, up }: World): Usage.Given => {
+  const named = pods.map((one, i) => ({ ...one, name: `pod-${i}` }))
+  const of = (...states: ReadonlyArray<Pod["state"]>) =>
+    new Set(named.filter(({ state }) => states.includes(state)).map(({ name }) => name))
+  const groups: Groups = {
+    readyCount: of("ready").size,
+    unready: of("unready", "measuredUnready"),
+    missing: of("missing"),
+    ignored: of("ignored")
+  }
+  const samples: Samples = new Map(
+    named.filter(isMeasured).map(({ amount, name }) => [name, { time: 0, window: 0, amount: BigInt(amount) }])
+  )
+  return { samples, groups, current, tolerances: { down, up } }
+}
+
+const requestsOf = ({ pods }: World): ReadonlyMap<string, bigint> =>
+  new Map(
+    pods.flatMap(({ request, state }, i) => (state === "stray" ? [] : [[`pod-${i}`, BigInt(request * 100)] as const]))
+  )
+
+interface Seen {
+  readonly amount: number
+  readonly request: number
+}
+
+/** What the contract says, pod by pod; undefined where there is nothing to go by. */
+const expected = (
+  { current, down, pods, up }: World,
+  ratioOf: (seen: ReadonlyArray<Seen>) => number | undefined,
+  assumed: (pod: Pod) => number
+): number | undefined => {
+  const seenAs = (one: Pod, amount: number): Seen => ({
+    amount,
+    request: one.state === "stray" ? 0 : one.request * 100
+  })
+  const measured = pods.filter(({ state }) => state === "ready" || state === "stray")
+  const first = measured.map((one) => seenAs(one, one.amount))
+  if (first.length === 0) return undefined
+  const ratio = ratioOf(first)
+  if (ratio === undefined) return undefined
+  const near = (r: number) => r >= 1 - down && r <= 1 + up
+  const missing = pods.filter(({ state }) => state === "missing")
+  const unready = ratio > 1 ? pods.filter(({ state }) => state === "unready" || state === "measuredUnready") : []
+  if (missing.length + unready.length === 0) {
+    return near(ratio) ? current : Math.ceil(ratio * pods.filter(({ state }) => state === "ready").length)
+  }
+  // Exactly at the target nothing is assumed of those that are missing.
+  const guessed = ratio === 1 ? [] : missing.map((one) => seenAs(one, ratio < 1 ? assumed(one) : 0))
+  const all = [...first, ...guessed, ...unready.map((one) => seenAs(one, 0))]
+  const cautious = ratioOf(all) ?? 1
+  if (near(cautious) || Math.sign(1 - ratio) * Math.sign(1 - cautious) < 0) return current
+  const count = Math.ceil(cautious * all.length)
+  return cautious < 1 ? Math.min(current, count) : Math.max(current, count)
+}
+
+const plainRatio = (target: number) => (seen: ReadonlyArray<Seen>) =>
+  Math.trunc(seen.reduce((sum, { amount }) => sum + amount, 0) / seen.length) / target
+
+const shareRatio = (target: number) => (seen: ReadonlyArray<Seen>) => {
+  const own = seen.filter(({ request }) => request > 0)
+  const used = own.reduce((sum, { amount }) => sum + amount, 0)
+  const requested = own.reduce((sum, { request }) => sum + request, 0)
+  return requested === 0 ? undefined : Math.trunc((used * 100) / requested) / target
+}
+
+const answered = (result: Result.Result<Usage.Answer, string>): number | undefined =>
+  Result.isSuccess(result) ? result.success.replicas : undefined
+
+const plainOf = (module: Module, one: World) =>
+  answered(module.replicas(givenOf(one), module.plain(BigInt(one.target))))
+
+const shareOf = (module: Module, one: World) =>
+  answered(module.replicas(givenOf(one), module.utilization(one.target, requestsOf(one))))
+
+prove({
+  path: "controllers/horizontalpodautoscaler/plan/usage.ts",
+  module: Usage,
+  laws: [
+    law(
+      "a plain usage asks for what the model says",
+      world,
+      (module: Module, one) => plainOf(module, one) === expected(one, plainRatio(one.target), () => one.target)
+    ),
+    law(
+      "a share of the requests asks for what the model says",
+      world,
+      (module: Module, one) =>
+        shareOf(module, one) ===
+        expected(one, shareRatio(one.target), ({ request }) =>
+          Math.trunc((request * 100 * Math.max(100, one.target)) / 100)
+        )
+    ),
+    law("at its target nothing changes", world, (module: Module, one) => {
+      const pods = one.pods.map((each) => ({ ...each, amount: one.target }))
+      const asked = plainOf(module, { ...one, pods })
+      return asked === undefined || asked === one.current
+    }),
+    law(
+      "what is shared by all is in proportion to the pods that are ready",
+      world,
+      (module: Module, { current, down, target, up }) => {
+        const ratio = target / 50
+        const asked = module.shared(ratio, { current, ready: 3, tolerances: { down, up } })
+        const isNear = ratio >= 1 - down && ratio <= 1 + up
+        return (
+          asked === (isNear ? current : Math.ceil(ratio * 3)) &&
+          module.shared(ratio, { current: 0, ready: 3, tolerances: { down, up } }) === Math.ceil(ratio)
+        )
+      }
+    ),
+    law(
+      "of what each is to have so much there are as many as it takes",
+      world,
+      (module: Module, { current, down, target, up }) => {
+        const { average, replicas } = module.perPod(1000n, BigInt(target), { current, tolerances: { down, up } })
+        const ratio = 1000 / (target * current)
+        const isNear = ratio >= 1 - down && ratio <= 1 + up
+        return (
+          replicas === (isNear ? current : Math.ceil(1000 / target)) && average === BigInt(Math.ceil(1000 / current))
+        )
+      }
+    )
+  ],
+  mutants: [
+    { title: "the edge of the tolerance is outside", find: "ratio <= 1 + up", replace: "ratio < 1 + up" },
+    { title: "one tolerance stands for both directions", find: "1 - down <= ratio", replace: "1 - up <= ratio" },
+    {
+      title: "replicas are rounded to the nearest",
+      find: "most : Math.ceil(replicas)",
+      replace: "most : Math.round(replicas)"
+    },
+    {
+      title: "strangers count as requests of nothing",
+      find: "if (request === undefined) continue",
+      replace: "if (request === undefined) { used += amount; continue }"
+    },
+    {
+      title: "a missing pod is taken to use all it asks for, however high the target",
+      find: "BigInt(Math.max(100, target))",
+      replace: "100n"
+    },
+    { title: "a missing pod is taken to use nothing", find: "ratio < 1 ? assumed(pod) : 0n", replace: "0n" },
+    {
+      title: "a missing pod is taken to be at its target when there is too much",
+      find: "ratio < 1 ? assumed(pod) : 0n",
+      replace: "assumed(pod)"
+    },
+    {
+      title: "pods that come up count when replicas are taken away",
+      find: "groups.unready.size > 0 && ratio > 1",
+      replace: "groups.unready.size > 0"
+    },
+    {
+      title: "pods that come up do not count",
+      find: "if (waits) for (const pod of groups.unready) amounts.set(pod, 0n)",
+      replace: ""
+    },
+    { title: "caution may turn the direction", find: "|| turns", replace: "" },
+    {
+      title: "more pods than replicas turn the direction",
+      find: "answer(isBackwards ? current : count)",
+      replace: "answer(count)"
+    },
+    { title: "a pod that goes is counted", find: "!groups.ignored.has(pod) && ", replace: "" },
+    { title: "the sample of a pod that comes up is counted", find: " && !groups.unready.has(pod)", replace: "" },
+    {
+      title: "all replicas are taken to be ready",
+      find: "whole(ratio * groups.readyCount)",
+      replace: "whole(ratio * current)"
+    },
+    { title: "a target without replicas is multiplied", find: "if (current === 0) return whole(ratio)", replace: "" },
+    {
+      title: "the average is cut off",
+      find: "BigInt(Math.ceil(Number(usage) / current))",
+      replace: "BigInt(Math.floor(Number(usage) / current))"
+    }
+  ]
+})
+
+describe("an amount that is too large for the API", () => {
+  it("asks for as many replicas as there can be", () => {
+    const tolerances = { down: 0.1, up: 0.1 }
+    assert.strictEqual(Usage.shared(1e12, { current: 1, ready: 3, tolerances }), 2_147_483_647)
+    assert.strictEqual(Usage.perPod(2n ** 63n - 1n, 1n, { current: 1, tolerances }).replicas, 2_147_483_647)
+  })
+
+  it("is told per pod also of a target without any", () =>
+    assert.deepStrictEqual(Usage.perPod(500n, 100n, { current: 0, tolerances: { down: 0.1, up: 0.1 } }), {
+      replicas: 5,
+      average: 500n
+    }))
+})
