@@ -11,9 +11,23 @@ import * as Fields from "./fields.ts"
 import * as Zone from "./Zone.ts"
 
 export type Schedule =
-  | { readonly _tag: "Fields"; readonly calendar: Cron.Cron; readonly zone: Zone.Zone; readonly isEver: boolean }
+  | {
+      readonly _tag: "Fields"
+      readonly calendar: Cron.Cron
+      readonly zone: Zone.Zone
+      readonly isEver: boolean
+      /** What was found last: whoever asks for a time asks for the same one many times. */
+      gap: Gap | undefined
+    }
   /** Whole seconds, at least one; in milliseconds. */
   | { readonly _tag: "Every"; readonly millis: number }
+
+/** No time of the schedule lies between the two; `to` is one, and `from` may be one. */
+interface Gap {
+  readonly from: number
+  readonly to: number
+  readonly isTime: boolean
+}
 
 /** A schedule, or in words what is wrong with it. `zone`: unless the text itself begins with one, `TZ=Asia/Tokyo`. */
 export const parse = (text: string, zone: Zone.Zone): Result.Result<Schedule, string> => {
@@ -78,7 +92,7 @@ const parseFields = (text: string, zone: Zone.Zone): Result.Result<Schedule, str
       [minutes, hours, months].every(({ values }) => values.length > 0) &&
       (and || weekdays.values.length === 0 ? exists(days.values, months.values) : true) &&
       (and ? weekdays.values.length > 0 : true)
-    return { _tag: "Fields", calendar, zone, isEver } as const
+    return { _tag: "Fields", calendar, zone, isEver, gap: undefined } as const
   })
 
 const daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -93,8 +107,35 @@ const farthest = 5
 /** The first time after that one; undefined if there is none within five years. */
 export const next = (schedule: Schedule, after: number): number | undefined => {
   if (schedule._tag === "Every") return Math.floor((after + schedule.millis) / 1000) * 1000
-  const { calendar, isEver, zone } = schedule
-  if (!isEver) return undefined
+  if (!schedule.isEver) return undefined
+  const { gap } = schedule
+  if (gap !== undefined && gap.from <= after && after < gap.to) return gap.to
+  const found = searchNext(schedule, after)
+  if (found !== undefined) schedule.gap = { from: after, to: found, isTime: gap?.to === after }
+  return found
+}
+
+/** The last time that is after `from` and not after `to`; undefined if there is none. Intervals are counted from `from`. */
+export const latest = (schedule: Schedule, from: number, to: number): number | undefined => {
+  if (schedule._tag === "Every") {
+    const first = next(schedule, from) ?? Infinity
+    return first > to ? undefined : first + Math.floor((to - first) / schedule.millis) * schedule.millis
+  }
+  if (!schedule.isEver) return undefined
+  const { gap } = schedule
+  if (gap !== undefined && gap.from <= to && to < gap.to) {
+    if (gap.isTime) return gap.from > from ? gap.from : undefined
+    if (gap.from <= from) return undefined
+  }
+  const found = searchLatest(schedule, from, to)
+  const after = found === undefined ? undefined : next(schedule, to)
+  if (found !== undefined && after !== undefined) schedule.gap = { from: found, to: after, isTime: true }
+  return found
+}
+
+type OfFields = Extract<Schedule, { readonly _tag: "Fields" }>
+
+const searchNext = ({ calendar, zone }: OfFields, after: number): number | undefined => {
   const limit = Date.UTC(new Date(after).getUTCFullYear() + farthest + 1, 0)
   // From here on the clocks go as they do at `from`; the first time may not come before that.
   for (let from = after + 1; from < limit;) {
@@ -107,14 +148,7 @@ export const next = (schedule: Schedule, after: number): number | undefined => {
   return undefined
 }
 
-/** The last time that is after `from` and not after `to`; undefined if there is none. Intervals are counted from `from`. */
-export const latest = (schedule: Schedule, from: number, to: number): number | undefined => {
-  if (schedule._tag === "Every") {
-    const first = next(schedule, from) ?? Infinity
-    return first > to ? undefined : first + Math.floor((to - first) / schedule.millis) * schedule.millis
-  }
-  const { calendar, isEver, zone } = schedule
-  if (!isEver) return undefined
+const searchLatest = ({ calendar, zone }: OfFields, from: number, to: number): number | undefined => {
   for (let until = to; until > from;) {
     const offset = zone.offsetAt(until)
     const since = zone.since(until)

@@ -29,6 +29,18 @@ prove({
       const found = module.latest(read(module, given.text, given.reading.zone), given.from, given.to)
       return found === Reading.latest(given.reading, given.from, given.to)
     }),
+    law("what was asked before makes no difference", Reading.cases, (module: Module, { from, reading, text, to }) => {
+      const schedule = read(module, text, reading.zone)
+      const step = 1_234_567
+      const moments = Array.from({ length: 12 }, (_, i) => from + ((i * 7) % 12) * step)
+      return moments.every((moment, i) => {
+        const fresh = read(module, text, reading.zone)
+        return i % 2 === 0
+          ? module.next(schedule, moment) === module.next(fresh, moment)
+          : module.latest(schedule, from, Math.max(moment, to)) === module.latest(fresh, from, Math.max(moment, to)) &&
+              module.latest(schedule, from, moment) === module.latest(fresh, from, moment)
+      })
+    }),
     law("nothing lies between the latest time and the next", Reading.cases, (module: Module, given) => {
       const schedule = read(module, given.text, given.reading.zone)
       const latest = module.latest(schedule, given.from, given.to)
@@ -39,6 +51,8 @@ prove({
     { title: "clocks are never changed ahead", find: "if (shown < until)", replace: "if (shown < Infinity)" },
     { title: "clocks were never changed", find: "if (shown >= since)", replace: "if (shown >= -Infinity)" },
     { title: "a time is not its own successor's begin", find: "let from = after + 1", replace: "let from = after" },
+    { title: "a gap has no end", find: "after < gap.to) return gap.to", replace: "true) return gap.to" },
+    { title: "every gap begins with a time", find: "isTime: gap?.to === after", replace: "isTime: true" },
     { title: "the end does not count", find: "until + offset + 1", replace: "until + offset" },
     {
       title: "days and days of the week are never both",

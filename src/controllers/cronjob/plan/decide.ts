@@ -60,9 +60,22 @@ export const decide = (given: Given): Decision => {
 const unsupported =
   "is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
 
-/** A zone in the text itself comes before the field. */
-export const scheduleOf = ({ spec }: CronJob, zone: Zone.Zone): Result.Result<Schedule.Schedule, string> =>
-  Schedule.parse(spec?.schedule ?? "", (spec?.timeZone === undefined ? undefined : Zone.named(spec.timeZone)) ?? zone)
+/** A zone in the text itself comes before the field. Those that were read are kept: many CronJobs have the same, and are looked at often. */
+export const scheduleOf = ({ spec }: CronJob, zone: Zone.Zone): Result.Result<Schedule.Schedule, string> => {
+  const own = (spec?.timeZone === undefined ? undefined : Zone.named(spec.timeZone)) ?? zone
+  const text = spec?.schedule ?? ""
+  const key = `${own.id} ${text}`
+  const known = read.get(key)
+  if (known !== undefined) return known
+  const parsed = Schedule.parse(text, own)
+  if (read.size >= mostRead) read.clear()
+  read.set(key, parsed)
+  return parsed
+}
+
+const read = new Map<string, Result.Result<Schedule.Schedule, string>>()
+
+const mostRead = 4096
 
 const tooMany = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
 const tooClose = "time difference between two schedules is less than 1 second"

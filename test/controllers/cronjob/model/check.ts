@@ -1,0 +1,69 @@
+/** Plays a script on the model, and then lets everything come to rest: what was wrong first, in words. */
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import type * as CronJobLoop from "../../../../src/controllers/cronjob/loop.ts"
+import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
+import * as Time from "../../../../src/kube/time.ts"
+import type { Action, Setup } from "./script.ts"
+import { World } from "./World.ts"
+
+export interface Script {
+  readonly setup: Setup
+  readonly actions: ReadonlyArray<Action>
+}
+
+export const check = Effect.fnUntraced(function* (module: typeof CronJobLoop, { actions, setup }: Script) {
+  const world = new World(module, setup)
+  yield* TestClock.setTime(world.now)
+  yield* world.start(0, 0)
+  for (const action of actions) {
+    yield* world.act(action)
+    if (world.wrong !== undefined) return world.wrong
+  }
+  return yield* end(world)
+})
+
+/** Everybody is well again; then all runs end, and one more time comes and goes. */
+const end = Effect.fnUntraced(function* (world: World) {
+  for (const verb of ["create", "delete", "update", "get"] as const) world.refusing[verb] = 0
+  yield* world.act({ _tag: "BadWrite", write: 0, luck: "lost" })
+  yield* world.rest()
+  for (const last of [false, true]) {
+    world.changeSpec({ suspend: false, schedule: "* * * * *" })
+    // What has ended may make room for the next.
+    for (let round = 0; round < 2; round++) {
+      while (world.unfinished().length > 0) world.finish(0, last ? "Complete" : "Failed")
+      yield* world.rest()
+    }
+    yield* world.wait(61_000)
+    yield* world.rest()
+    const wrong = world.wrong ?? restsWell(world)
+    if (wrong !== undefined) return wrong
+  }
+  const { writes } = world
+  world.changeSpec({})
+  yield* world.rest()
+  return world.writes === writes ? undefined : "writes although all is done"
+})
+
+const restsWell = (world: World): string | undefined => {
+  const { cronJob, jobs, now, setup } = world
+  const status = Runs.statusOf(cronJob)
+  const names = (all: ReadonlyArray<{ readonly name?: string }>) =>
+    all
+      .map(({ name = "" }) => name)
+      .toSorted()
+      .join()
+  const under = names(world.unfinished().map(({ metadata }) => metadata))
+  if (names(Runs.activeOf(status)) !== under) return `says ${names(Runs.activeOf(status))} of ${under}`
+  const latest = Math.floor(now / 60_000) * 60_000
+  const last = Runs.lastTimeOf(status) ?? 0
+  // A time that came while the one before was still under way waits for it.
+  const waits = setup.policy === "Forbid" && world.unfinished().length > 0
+  if (last !== latest && !(waits && last === latest - 60_000)) return `last ran ${status.lastScheduleTime}`
+  const count = (end: string) => [...jobs.values()].filter((job) => Runs.endOf(job) === end).length
+  if (count("Complete") > setup.succeededKept) return `keeps ${count("Complete")} that succeeded`
+  if (count("Failed") > setup.failedKept) return `keeps ${count("Failed")} that failed`
+  const times = [...jobs.values()].map((job) => Time.parse(job.status?.completionTime) ?? 0)
+  return (Time.parse(status.lastSuccessfulTime) ?? 0) >= Math.max(0, ...times) ? undefined : "forgets a success"
+}
