@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
 import { Job } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import * as Stand from "./job/stand.ts"
 
@@ -71,6 +72,20 @@ describe("ttl-after-finished", () => {
       const now = yield* Stand.get("now")
       assert.isDefined(now.metadata.deletionTimestamp)
       for (const name of ["never", "running"]) assert.isUndefined((yield* Stand.get(name)).metadata.deletionTimestamp)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("tries again when it is refused", () =>
+    Effect.gen(function* () {
+      yield* run
+      yield* Stand.apply(Stand.job({ ttlSecondsAfterFinished: 0 }))
+      yield* (yield* ApiServer).setFaults([
+        { match: { verb: "get", resource: "jobs.batch" }, fault: { _tag: "Status", code: 403 }, times: 1 },
+        { match: { verb: "delete", resource: "jobs.batch" }, fault: { _tag: "Status", code: 500 }, times: 1 }
+      ])
+      yield* Stand.patch(Job, "work", ended("Failed", "1970-01-01T00:00:00Z"), "status")
+      yield* Stand.advance("1 minute")
+      assert.isDefined((yield* Stand.get()).metadata.deletionTimestamp)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 

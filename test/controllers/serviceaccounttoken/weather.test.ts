@@ -1,6 +1,7 @@
 /**
- * Whatever becomes of requests - lost, answered and lost, refused, too late - and wherever the process ends, the end is the same: live accounts have
- * their tokens, nobody else has one, and then nothing is written any more. A token that was there is never made anew.
+ * Whatever becomes of requests - lost, answered and lost, refused, too late - however far the cache is behind, and wherever the process ends, the
+ * end is the same: live accounts have their tokens, nobody else has one, and then nothing is written any more. A token that was there is
+ * never made anew, and the token of a live account never deleted.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -46,11 +47,54 @@ const secret = (name: string, of: string) => ({
   type: "kubernetes.io/service-account-token"
 })
 
+/** The cache sees so many changes, loses its watch, and comes back a little later, again and again; or it is never behind. */
+const Lag = Schema.Literals(["none", 0, 1, 2])
+
+const History = Schema.Struct({ lag: Lag, steps: Schema.Array(Step).check(Schema.isMaxLength(20)) })
+
+type History = typeof History.Type
+
+const lagging = ({ lag }: History): ReadonlyArray<Faults.Rule> =>
+  lag === "none"
+    ? []
+    : ["secrets", "serviceaccounts"].map((resource) => ({
+        match: { verb: "watch", resource },
+        fault: { _tag: "CutWatch", after: lag, how: "reset" }
+      }))
+
+/** What the loop did that it should not have, seen as its requests come; users give no uid to a deletion, and write no token. */
+const watching = (accounts: () => ReadonlyArray<ServiceAccount>, secrets: () => ReadonlyArray<Secret>) => {
+  const wrong: Array<string> = []
+  const rule: Faults.Rule = {
+    match: ({ body, context: { name, resource, verb } }) => {
+      if (resource !== "secrets") return false
+      const stored = secrets().find(({ metadata }) => metadata.name === name)
+      const { preconditions } = (body ?? {}) as { readonly preconditions?: { readonly uid?: string } }
+      const said = stored?.metadata.annotations ?? {}
+      const [uid, of] = ["uid", "name"].map((what) => said[`kubernetes.io/service-account.${what}`])
+      const isLive = accounts().some(({ metadata }) =>
+        uid === undefined ? metadata.name === of : metadata.uid === uid
+      )
+      if (verb === "delete" && preconditions?.uid !== undefined && preconditions.uid === stored?.metadata.uid && isLive)
+        wrong.push(`the token ${name} of a live account is deleted`)
+      const before = stored?.data?.["token"]
+      const after = verb === "update" ? (body as Secret).data?.["token"] : undefined
+      if (before !== undefined && after !== undefined && before !== after) wrong.push(`the token ${name} is made anew`)
+      return false
+    },
+    fault: { _tag: "Drop" }
+  }
+  return { rule, wrong }
+}
+
 /** The user does not wait for an answer that is late. */
 const ask = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.asVoid(Effect.forkScoped(Effect.ignore(effect), { startImmediately: true }))
 
-const take = Effect.fnUntraced(function* (step: Exclude<Step, { readonly _tag: "Crash" }>) {
+const take = Effect.fnUntraced(function* (
+  step: Exclude<Step, { readonly _tag: "Crash" }>,
+  always: ReadonlyArray<Faults.Rule>
+) {
   const client = yield* KubeClient
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
@@ -67,23 +111,37 @@ const take = Effect.fnUntraced(function* (step: Exclude<Step, { readonly _tag: "
         step.isThere ? client.create(Secret, secret(step.name, step.of)) : client.delete(Secret, target)
       )
     case "Fault":
-      return yield* server.setFaults([{ match: { resource: step.resource }, fault: faultOf(step), times: step.times }])
+      return yield* server.setFaults([
+        ...always,
+        {
+          match: ({ context: { resource, verb } }) => resource === step.resource && verb !== "watch",
+          fault: faultOf(step),
+          times: step.times
+        }
+      ])
     case "Pass":
       return yield* cluster.advance(step.millis)
   }
 })
 
-const play = (loop: typeof ServiceAccountToken, steps: ReadonlyArray<Step>) =>
+const play = (loop: typeof ServiceAccountToken, history: History) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
+    const { steps } = history
+    const { rule, wrong } = watching(
+      () => Effect.runSync(cluster.snapshot(ServiceAccount)),
+      () => Effect.runSync(cluster.snapshot(Secret))
+    )
+    const always = [rule, ...lagging(history)]
+    yield* server.setFaults(always)
     let running = yield* cluster.run(loop.make())
     const restart = Effect.gen(function* () {
       yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
       running = yield* cluster.run(loop.make())
     })
-    for (const step of steps) yield* step._tag === "Crash" ? restart : take(step)
-    yield* server.setFaults([])
+    for (const step of steps) yield* step._tag === "Crash" ? restart : take(step, always)
+    yield* server.setFaults([rule])
     // What ten failures in a row have put aside is looked at again by the next process.
     yield* restart
     yield* cluster.advance("10 minutes")
@@ -97,16 +155,17 @@ const play = (loop: typeof ServiceAccountToken, steps: ReadonlyArray<Step>) =>
       const held = yield* server.authenticate(Buffer.from(data?.["token"] ?? "", "base64").toString())
       assert.strictEqual(held?.uid, owner?.metadata.uid)
     }
+    assert.deepStrictEqual(wrong, [])
     yield* cluster.advance("1 hour")
     assert.strictEqual(yield* server.revision, before)
-  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
 
-/** Plays random lives of so many steps. */
+/** Plays random lives. */
 const check = (loop: typeof ServiceAccountToken, options: Arbitrary.CheckOptions) =>
   Arbitrary.checkEffect(
-    Arbitrary.array(Arbitrary.schema(Step), { maxLength: 20 }),
-    (steps) => Effect.map(Effect.exit(play(loop, steps)), Exit.isSuccess),
-    options
+    Arbitrary.schema(History),
+    (history) => Effect.map(Effect.exit(play(loop, history)), Exit.isSuccess),
+    { size: 25, ...options }
   )
 
 describe("tokens in bad weather", () => {
@@ -121,6 +180,11 @@ describe("tokens in bad weather", () => {
       title: "the token of nobody stays",
       find: "? remove(ports, secret, wanted)",
       replace: "? Effect.void"
+    },
+    {
+      title: "the cache knows who is gone",
+      find: "const account = yield* absent(ports.liveAccount(wanted))\n      return",
+      replace: "const account = cached\n      return"
     },
     {
       title: "a token is for whoever has the name",

@@ -1,0 +1,177 @@
+/**
+ * The cluster's authorities in bad weather: whatever becomes of requests, however far the cache is behind and wherever the process ends, in the
+ * end every active namespace has them and nothing else, and nobody writes any more.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as RootCa from "../../../src/controllers/RootCa.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type * as Faults from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import type { Request } from "../../../src/layers/Transport.ts"
+import { loadThrough } from "../../support/mutant.ts"
+import { runs } from "../../support/runs.ts"
+
+const map = "kube-root-ca.crt"
+
+const Step = Schema.Union([
+  Schema.TaggedStruct("Namespace", {
+    name: Schema.Literals(["a", "b"]),
+    isThere: Schema.Literals([true, true, false])
+  }),
+  /** Somebody deletes it, changes it, or makes one of his own. */
+  Schema.TaggedStruct("Meddle", {
+    name: Schema.Literals(["a", "b", "default"]),
+    how: Schema.Literals(["delete", "change", "make"])
+  }),
+  Schema.TaggedStruct("Fault", {
+    fault: Schema.Literals(["Conflict", "Drop", "DropAnswer", "Forbidden"]),
+    times: Schema.Literals([1, 2, 3])
+  }),
+  /** The process ends without a word, at whatever it was doing, and another one comes. */
+  Schema.TaggedStruct("Crash", {}),
+  Schema.TaggedStruct("Pass", { millis: Schema.Literals([0, 1, 20, 1000, 5000]) })
+])
+
+type Step = typeof Step.Type
+
+const History = Schema.Struct({
+  /** The cache sees so many changes, loses its watch, and comes back a little later, again and again; or it is never behind. */
+  lag: Schema.Literals(["none", 0, 1, 2]),
+  steps: Schema.Array(Step).check(Schema.isMaxLength(20))
+})
+
+type History = typeof History.Type
+
+const lagging = ({ lag }: History): ReadonlyArray<Faults.Rule> =>
+  lag === "none"
+    ? []
+    : ["configmaps", "namespaces"].map((resource) => ({
+        match: { verb: "watch", resource },
+        fault: { _tag: "CutWatch", after: lag, how: "reset" }
+      }))
+
+const faultOf = ({ fault }: Extract<Step, { readonly _tag: "Fault" }>): Faults.Fault =>
+  fault === "Forbidden" ? { _tag: "Status", code: 403 } : { _tag: fault }
+
+/** What the loop writes: users patch, and make others. */
+const isOurs = ({ body, context: { resource, verb } }: Request): boolean =>
+  resource === "configmaps" &&
+  (verb === "update" || (verb === "create" && (body as ConfigMap).data?.["ca.crt"] !== undefined))
+
+/** The user does not wait for an answer that is late. */
+const ask = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.asVoid(Effect.forkScoped(Effect.ignore(effect), { startImmediately: true }))
+
+const take = Effect.fnUntraced(function* (
+  step: Exclude<Step, { readonly _tag: "Crash" }>,
+  always: ReadonlyArray<Faults.Rule>
+) {
+  const client = yield* KubeClient
+  const cluster = yield* ClusterTest
+  switch (step._tag) {
+    case "Namespace":
+      return yield* ask(
+        step.isThere
+          ? client.create(Namespace, { metadata: { name: step.name } })
+          : client.delete(Namespace, { name: step.name })
+      )
+    case "Meddle": {
+      const target = { namespace: step.name, name: map }
+      if (step.how === "delete") return yield* ask(client.delete(ConfigMap, target))
+      if (step.how === "make") return yield* ask(client.create(ConfigMap, { metadata: target, data: { own: "x" } }))
+      return yield* ask(client.patch(ConfigMap, target, Patch.merge({ data: { "ca.crt": "others", more: "x" } })))
+    }
+    case "Fault":
+      return yield* (yield* ApiServer).setFaults([
+        ...always,
+        { match: isOurs, fault: faultOf(step), times: step.times }
+      ])
+    case "Pass":
+      return yield* cluster.advance(step.millis)
+  }
+})
+
+const data = JSON.stringify({ "ca.crt": "the authorities of the test cluster" })
+
+/** Answers with what is wrong in the end. */
+const play = (loop: typeof RootCa, history: History) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const server = yield* ApiServer
+    const always = lagging(history)
+    yield* server.setFaults(always)
+    let running = yield* cluster.run(loop.make())
+    for (const step of history.steps) {
+      if (step._tag !== "Crash") yield* take(step, always)
+      else {
+        yield* running.stop(Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" })))
+        running = yield* cluster.run(loop.make())
+      }
+    }
+    yield* server.setFaults([])
+    yield* cluster.advance("30 minutes")
+    const before = yield* server.revision
+    const maps = (yield* cluster.snapshot(ConfigMap)).filter(({ metadata }) => metadata.name === map)
+    const wrong = maps
+      .filter((one) => JSON.stringify(one.data) !== data)
+      .map(({ metadata }) => `${metadata.namespace} has another`)
+    for (const { metadata, status } of yield* cluster.snapshot(Namespace))
+      if (status?.phase === "Active" && !maps.some((one) => one.metadata.namespace === metadata.name))
+        wrong.push(`${metadata.name} has none`)
+    yield* cluster.advance("2 hours")
+    return (yield* server.revision) === before ? wrong : [...wrong, "it goes on writing"]
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
+
+const check = (loop: typeof RootCa, options: Arbitrary.CheckOptions) =>
+  Arbitrary.checkEffect(
+    Arbitrary.schema(History),
+    (history) =>
+      Effect.flatMap(play(loop, history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
+    { size: 25, ...options }
+  )
+
+describe("the cluster's authorities in bad weather", () => {
+  it.effect("are in every active namespace in the end", () =>
+    Effect.map(check(RootCa, { runs: runs(20) }), (result) =>
+      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+    )
+  )
+
+  const mutants = [
+    {
+      title: "who deletes it has the last word",
+      path: "controllers/RootCa.ts",
+      find: "metadata.name === Plan.name ?",
+      replace: 'metadata.name === "" ?'
+    },
+    {
+      title: "what is refused is done",
+      path: "controllers/RootCa.ts",
+      find: 'ApiError.hasReason(error, "AlreadyExists") ||',
+      replace: "ApiError.isApiError(error) ||"
+    },
+    {
+      title: "what is there is right",
+      path: "controllers/rootca/plan.ts",
+      find: "if (isSaid(found, rootCa))",
+      replace: "if (found !== undefined || isSaid(found, rootCa))"
+    }
+  ]
+  for (const { path, ...mutation } of mutants) {
+    it.effect(`mutant is caught: ${mutation.title}`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() => loadThrough<typeof RootCa>("controllers/RootCa.ts", path, mutation))
+        const result = yield* check(mutant, { runs: 40, maxShrinks: 0, seed: 1 })
+        assert.strictEqual(result._tag, "Falsified")
+      })
+    )
+  }
+})
