@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as CronJobLoop from "../../src/controllers/CronJob.ts"
 import * as DaemonSetLoop from "../../src/controllers/DaemonSet.ts"
 import * as DeploymentLoop from "../../src/controllers/Deployment.ts"
 import * as EndpointsLoop from "../../src/controllers/Endpoints.ts"
@@ -17,6 +18,7 @@ import * as JobLoop from "../../src/controllers/Job.ts"
 import * as NamespaceLoop from "../../src/controllers/Namespace.ts"
 import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
 import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as PvcProtection from "../../src/controllers/PvcProtection.ts"
 import * as ReplicaSetLoop from "../../src/controllers/ReplicaSet.ts"
 import * as ReplicationControllerLoop from "../../src/controllers/ReplicationController.ts"
 import * as RootCa from "../../src/controllers/RootCa.ts"
@@ -25,6 +27,7 @@ import * as ServiceAccountToken from "../../src/controllers/ServiceAccountToken.
 import * as TaintEviction from "../../src/controllers/TaintEviction.ts"
 import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
 import * as ApiError from "../../src/kube/ApiError.ts"
+import * as Zone from "../../src/kube/cron/Zone.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
@@ -48,7 +51,9 @@ const loops: ReadonlyArray<Descriptor<ClusterAuthority | Discovery | KubeClient>
   ReplicationControllerLoop.make({}),
   DaemonSetLoop.make({}),
   JobLoop.make({}),
+  CronJobLoop.make({ zone: Zone.utc }),
   TtlAfterFinished.make({}),
+  PvcProtection.make(),
   EndpointsLoop.make({}),
   EndpointSliceLoop.make({}),
   NodeLifecycle.make({}),

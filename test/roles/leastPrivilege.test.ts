@@ -23,6 +23,7 @@ import * as Daemons from "./daemons.ts"
 import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
 import * as Replicas from "./replicas.ts"
+import * as Schedules from "./schedules.ts"
 import * as Services from "./services.ts"
 import * as Story from "./story.ts"
 import * as Tokens from "./tokens.ts"
@@ -34,6 +35,7 @@ const stories = [
   ...Nodes.stories,
   ...Operators.stories,
   ...Jobs.stories,
+  ...Schedules.stories,
   ...Tokens.stories,
   ...Daemons.stories,
   ...Services.stories

@@ -315,11 +315,11 @@ export class World {
       case "Delete":
         return this.deleteOne(action.which)
       case "Suspend":
-        return void this.changeSpec({ suspend: action.suspend })
+        return this.changeSpec({ suspend: action.suspend })
       case "Touch":
-        return void this.changeSpec({})
+        return this.changeSpec({})
       case "Reschedule":
-        return void this.changeSpec({ schedule: schedules[action.schedule] ?? schedules[0] })
+        return this.changeSpec({ schedule: schedules[action.schedule] ?? schedules[0] })
       case "Crash":
         return yield* this.start(action.cronJobLag, action.jobLag)
       case "BadWrite":
