@@ -15,6 +15,7 @@ import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
 import * as Permissions from "../../src/layers/manager/permissions.ts"
 import * as Sources from "../../src/layers/manager/setting/sources.ts"
 import * as Audit from "../support/audit.ts"
+import * as Budgets from "./budgets.ts"
 import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
 import * as Nodes from "./nodes.ts"
@@ -38,7 +39,8 @@ const stories = [
   ...Schedules.stories,
   ...Tokens.stories,
   ...Daemons.stories,
-  ...Services.stories
+  ...Services.stories,
+  ...Budgets.stories
 ]
 
 describe("under exactly the roles that are printed", () => {
