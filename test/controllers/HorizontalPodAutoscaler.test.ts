@@ -1,0 +1,456 @@
+/** What a user sees of autoscalers: spec G.10, one row after the other. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { HorizontalPodAutoscaler, Pod } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Stand from "./horizontalpodautoscaler/stand.ts"
+
+const able = "AbleToScale True ReadyForNewScale: recommended size matches current size"
+const gotScale = "AbleToScale True SucceededGetScale: the HPA controller was able to get the target's current scale"
+const inRange = "ScalingLimited False DesiredWithinRange: the desired count is within the acceptable range"
+const share = "cpu resource utilization (percentage of request)"
+const valid = `ScalingActive True ValidMetricFound: the HPA was able to successfully calculate a replica count from ${share}`
+
+describe("the size of a target", () => {
+  it.effect("grows with what its pods use, is told, and is looked at each 15 seconds", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Stand.advance("14 seconds")
+        assert.strictEqual(yield* Stand.size, 2)
+        yield* Stand.advance("1 second")
+        assert.strictEqual(yield* Stand.size, 4)
+        assert.deepStrictEqual(yield* Stand.conditions, [
+          "AbleToScale True SucceededRescale: the HPA controller was able to update the target scale to 4",
+          valid,
+          inRange
+        ])
+        const { metadata, status } = yield* Stand.get()
+        assert.isUndefined(metadata.generation)
+        assert.deepInclude(status, {
+          currentReplicas: 2,
+          desiredReplicas: 4,
+          lastScaleTime: "1970-01-01T00:00:15Z",
+          currentMetrics: [
+            { type: "Resource", resource: { name: "cpu", current: { averageUtilization: 100, averageValue: "1" } } }
+          ]
+        })
+        assert.notProperty(status, "observedGeneration")
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Normal SuccessfulRescale: New size: 4; reason: ${share} above target`
+        ])
+        yield* Stand.follow
+        yield* Stand.uses(measured, { cpu: "500m" })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* Stand.conditions, [able, valid, inRange])
+        assert.deepInclude((yield* Stand.get()).status, { currentReplicas: 4, desiredReplicas: 4 })
+      })
+    )
+  )
+
+  it.effect("is left alone near the target, and then nothing is written", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(4)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "540m" })
+        yield* Stand.look
+        const before = yield* Stand.get()
+        yield* Stand.advance("1 minute")
+        assert.deepStrictEqual(yield* Stand.get(), before)
+        assert.strictEqual(yield* Stand.size, 4)
+      })
+    )
+  )
+
+  it.effect("shrinks when all metrics were below their targets for five minutes", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(4)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "200m" })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* Stand.conditions, [
+          "AbleToScale True ScaleDownStabilized: recent recommendations were higher than current one, applying the highest recent recommendation",
+          valid,
+          inRange
+        ])
+        yield* Stand.advance("285 seconds")
+        assert.strictEqual(yield* Stand.size, 4)
+        yield* Stand.becomes(4)
+        yield* Stand.becomes(2)
+        assert.deepStrictEqual(yield* Stand.events, [
+          "Normal SuccessfulRescale: New size: 2; reason: All metrics below target"
+        ])
+      })
+    )
+  )
+
+  it.effect("is put between its bounds without asking anybody", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        measured.usage = undefined
+        yield* Stand.target(12)
+        yield* Stand.autoscaler()
+        yield* Stand.becomes(10)
+        yield* Stand.resize(1)
+        yield* Stand.change({ minReplicas: 3 })
+        yield* Stand.becomes(3)
+        assert.deepStrictEqual(yield* Stand.events, [
+          "Normal SuccessfulRescale: New size: 10; reason: Current number of replicas above Spec.MaxReplicas",
+          "Normal SuccessfulRescale: New size: 3; reason: Current number of replicas below Spec.MinReplicas"
+        ])
+        assert.notProperty((yield* Stand.get()).status, "currentMetrics[0]")
+        yield* Stand.resize(0)
+        yield* Stand.becomes(0)
+        const off =
+          "ScalingActive False ScalingDisabled: scaling is disabled since the replica count of the target is zero"
+        assert.deepStrictEqual(yield* Stand.conditions, [gotScale, off])
+        assert.lengthOf(yield* Stand.events, 2)
+      })
+    )
+  )
+
+  it.effect("is limited: at most doubled, or four, and by its bounds", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(1)
+        yield* Stand.autoscaler({ minReplicas: 2, maxReplicas: 7 })
+        yield* Stand.becomes(2)
+        yield* Stand.change({ minReplicas: 1 })
+        yield* Stand.pods(2)
+        yield* Stand.uses(measured, { cpu: "9" })
+        yield* Stand.becomes(4)
+        const fast =
+          "ScalingLimited True ScaleUpLimit: the desired replica count is increasing faster than the maximum scale rate"
+        assert.include(yield* Stand.conditions, fast)
+        yield* Stand.follow
+        yield* Stand.uses(measured, { cpu: "9" })
+        yield* Stand.becomes(7)
+        const many =
+          "ScalingLimited True TooManyReplicas: the desired replica count is more than the maximum replica count"
+        assert.include(yield* Stand.conditions, many)
+        yield* Stand.change({ minReplicas: 3 })
+        yield* Stand.follow
+        yield* Stand.uses(measured, { cpu: "1m" })
+        yield* Stand.advance("315 seconds")
+        assert.strictEqual(yield* Stand.size, 3)
+        const few =
+          "ScalingLimited True TooFewReplicas: the desired replica count is less than the minimum replica count"
+        assert.include(yield* Stand.conditions, few)
+      })
+    )
+  )
+
+  it.effect("of any kind that has one, a custom one too", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const client = yield* KubeClient
+        const replicas = { type: "integer" }
+        yield* cluster.apply([
+          {
+            apiVersion: "apiextensions.k8s.io/v1",
+            kind: "CustomResourceDefinition",
+            metadata: { name: "farms.example.com" },
+            spec: {
+              group: "example.com",
+              scope: "Namespaced",
+              names: { kind: "Farm", plural: "farms" },
+              versions: [
+                {
+                  name: "v1",
+                  served: true,
+                  storage: true,
+                  schema: {
+                    openAPIV3Schema: {
+                      type: "object",
+                      properties: {
+                        spec: { type: "object", properties: { replicas } },
+                        status: { type: "object", properties: { replicas, selector: { type: "string" } } }
+                      }
+                    }
+                  },
+                  subresources: {
+                    status: {},
+                    scale: {
+                      specReplicasPath: ".spec.replicas",
+                      statusReplicasPath: ".status.replicas",
+                      labelSelectorPath: ".status.selector"
+                    }
+                  }
+                }
+              ]
+            }
+          }
+        ])
+        yield* cluster.advance("10 seconds")
+        yield* Stand.target(2)
+        const farm = { apiVersion: "example.com/v1", kind: "Farm", metadata: { name: "web" } }
+        yield* cluster.apply([{ ...farm, spec: { replicas: 2 } }])
+        const scaleTargetRef = { apiVersion: "example.com/v1", kind: "Farm", name: "web" }
+        yield* Stand.autoscaler({ scaleTargetRef })
+        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Stand.look
+        const missing = "ScalingActive False InvalidSelector: the HPA target's scale is missing a selector"
+        assert.deepStrictEqual(yield* Stand.conditions, [gotScale, missing])
+        assert.deepStrictEqual(yield* Stand.events, [
+          "Warning SelectorRequired: selector is required",
+          "Warning FailedComputeMetricsReplicas: selector is required"
+        ])
+        const at = (subresource: string) => `/apis/example.com/v1/namespaces/default/farms/web/${subresource}`
+        const context = { verb: "patch", path: at("status") }
+        const body = { status: { replicas: 2, selector: "app=web" } }
+        const contentType = "application/merge-patch+json"
+        yield* client.raw({ method: "PATCH", path: at("status"), body, contentType, context })
+        yield* Stand.look
+        const scale = yield* client.raw({
+          method: "GET",
+          path: at("scale"),
+          context: { verb: "get", path: at("scale") }
+        })
+        assert.deepNestedInclude(scale.body as object, { "spec.replicas": 4 })
+      })
+    )
+  )
+})
+
+describe("what goes wrong", () => {
+  it.effect("with the target is told and tried again", () =>
+    Stand.world(() =>
+      Effect.gen(function* () {
+        yield* Stand.autoscaler()
+        yield* Stand.look
+        const why = 'deployments.apps "web" not found'
+        const failed =
+          "AbleToScale False FailedGetScale: the HPA controller was unable to get the target's current scale"
+        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: ${why}`])
+        yield* Stand.change({ scaleTargetRef: { kind: "Moon" } })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: no matches for kind "Moon" in group "apps"`])
+        yield* Stand.change({ scaleTargetRef: { apiVersion: "a/b/c" } })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: unexpected GroupVersion string: a/b/c`])
+        yield* Stand.change({ scaleTargetRef: { apiVersion: "v1", kind: "Pod" } })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* Stand.conditions, [`${failed}: the server could not find the requested resource`])
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Warning FailedGetScale: ${why}`,
+          'Warning FailedGetScale: no matches for kind "Moon" in group "apps"',
+          "Warning FailedGetScale: unexpected GroupVersion string: a/b/c",
+          "Warning FailedGetScale: the server could not find the requested resource"
+        ])
+        yield* Stand.target(12)
+        yield* Stand.change({ scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment" } })
+        yield* Stand.becomes(10)
+      })
+    )
+  )
+
+  it.effect("with the only metric keeps the size, and says why in three places", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        measured.usage = undefined
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.becomes(2)
+        const why =
+          "failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)"
+        assert.deepStrictEqual(yield* Stand.conditions, [
+          gotScale,
+          `ScalingActive False FailedGetResourceMetric: the HPA was unable to compute the replica count: ${why}`
+        ])
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Warning FailedGetResourceMetric: ${why}`,
+          `Warning FailedComputeMetricsReplicas: invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: ${why}`
+        ])
+        assert.deepInclude((yield* Stand.get()).status, { currentReplicas: 2, desiredReplicas: 0 })
+        measured.usage = new Map()
+        yield* Stand.look
+        assert.include((yield* Stand.conditions)[1], "no metrics returned from resource metrics API")
+        measured.usage = new Map([["web-0", { memory: "1Gi" }]])
+        yield* Stand.look
+        assert.include(
+          (yield* Stand.conditions)[1],
+          "did not receive metrics for targeted pods (pods might be unready)"
+        )
+      })
+    )
+  )
+
+  it.effect("with one metric of two forbids to take replicas away, and nothing else", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(4)
+        const memory = {
+          type: "Resource",
+          resource: { name: "memory", target: { type: "AverageValue", averageValue: "1Gi" } }
+        }
+        yield* Stand.autoscaler({
+          metrics: [Stand.cpu(50), memory],
+          behavior: { scaleDown: { stabilizationWindowSeconds: 0 } }
+        })
+        yield* Stand.uses(measured, { memory: "1Mi" })
+        yield* Stand.becomes(4)
+        assert.deepStrictEqual(yield* Stand.reasons, [
+          "AbleToScale True SucceededGetScale",
+          "ScalingActive False FailedGetResourceMetric"
+        ])
+        assert.deepStrictEqual(
+          (yield* Stand.get()).status?.currentMetrics?.map(({ type }) => type),
+          ["", "Resource"]
+        )
+        yield* Stand.uses(measured, { memory: "1.5Gi" })
+        yield* Stand.becomes(6)
+        assert.include(
+          yield* Stand.events,
+          "Normal SuccessfulRescale: New size: 6; reason: memory resource above target"
+        )
+        yield* Stand.follow
+        yield* Stand.uses(measured, { memory: "1Mi", cpu: "1m" })
+        yield* Stand.becomes(1)
+      })
+    )
+  )
+
+  it.effect("with another autoscaler of the same pods stops both", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.autoscaler({}, "other")
+        yield* Stand.uses(measured, { cpu: "500m" })
+        yield* Stand.advance("30 seconds")
+        const why = "pods by selector app=web are controlled by multiple HPAs: [default/other default/web]"
+        assert.deepStrictEqual(yield* Stand.conditions, [
+          gotScale,
+          `ScalingActive False AmbiguousSelector: ${why}`,
+          inRange
+        ])
+        assert.include(yield* Stand.events, `Warning AmbiguousSelector: ${why}`)
+        yield* Effect.flatMap(KubeClient, (client) =>
+          client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "other" })
+        )
+        yield* Stand.look
+        assert.include(yield* Stand.conditions, valid)
+      })
+    )
+  )
+
+  it.effect("when the size is written is told, and what was decided is done at the next look", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "1" })
+        const match = { verb: "update", resource: "deployments.apps/scale" } as const
+        const fault = { _tag: "Status", code: 403, message: "no" } as const
+        yield* (yield* ApiServer).setFaults([{ match, fault, times: 1 }])
+        yield* Stand.becomes(2)
+        assert.deepStrictEqual(yield* Stand.conditions, [
+          "AbleToScale False FailedUpdateScale: the HPA controller was unable to update the target scale: no",
+          valid,
+          inRange
+        ])
+        assert.deepInclude((yield* Stand.get()).status, { currentReplicas: 2, desiredReplicas: 0 })
+        yield* Stand.becomes(4)
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Warning FailedRescale: New size: 4; reason: ${share} above target; error: no`,
+          `Normal SuccessfulRescale: New size: 4; reason: ${share} above target`
+        ])
+      })
+    )
+  )
+
+  it.effect("when the status is written is told", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "1" })
+        const match = { verb: "update", resource: "horizontalpodautoscalers.autoscaling/status" } as const
+        const fault = { _tag: "Status", code: 403, message: "no" } as const
+        yield* (yield* ApiServer).setFaults([{ match, fault, times: 1 }])
+        yield* Stand.becomes(4)
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Normal SuccessfulRescale: New size: 4; reason: ${share} above target`,
+          "Warning FailedUpdateStatus: no"
+        ])
+        yield* Stand.follow
+        yield* Stand.uses(measured, { cpu: "500m" })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* Stand.conditions, [able, valid, inRange])
+      })
+    )
+  )
+})
+
+describe("a conflict", () => {
+  const match = { verb: "update", resource: "deployments.apps/scale" } as const
+  const conflict = { _tag: "Conflict" } as const
+
+  it.effect("is met by reading the size again, five times", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "1" })
+        yield* (yield* ApiServer).setFaults([{ match, fault: conflict, times: 4 }])
+        yield* Stand.look
+        yield* Stand.advance("1 second")
+        assert.strictEqual(yield* Stand.size, 4)
+        yield* Stand.resize(2)
+        yield* (yield* ApiServer).setFaults([{ match, fault: conflict, times: 5 }])
+        yield* Stand.look
+        yield* Stand.advance("1 second")
+        assert.strictEqual(yield* Stand.size, 2)
+        const told = yield* Stand.events
+        assert.match(
+          told.at(-1) ?? "",
+          /^Warning FailedRescale: New size: 4; reason: .*; error: .*the object has been modified/
+        )
+      })
+    )
+  )
+
+  it.effect("with somebody who changed the size meanwhile leaves that be until the next look", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.uses(measured, { cpu: "1" })
+        yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Delay", millis: 1000 }, times: 1 }])
+        yield* Stand.look
+        yield* Stand.resize(7)
+        yield* Stand.advance("2 seconds")
+        assert.strictEqual(yield* Stand.size, 7)
+        assert.match((yield* Stand.events).at(-1) ?? "", /^Warning FailedRescale/)
+      })
+    )
+  )
+})
+
+it.effect("an autoscaler that is deleted is forgotten, and a namesake starts clean", () =>
+  Stand.world((measured) =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      yield* Stand.target(4)
+      yield* Stand.autoscaler()
+      yield* Stand.uses(measured, { cpu: "1" })
+      yield* Stand.becomes(8)
+      yield* client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "web" })
+      yield* Stand.resize(2)
+      yield* Stand.pods(2)
+      yield* Stand.autoscaler()
+      yield* Stand.uses(measured, { cpu: "500m" })
+      yield* Stand.becomes(2)
+      yield* Stand.advance("1 minute")
+      assert.lengthOf(yield* Effect.map(client.list(Pod, { namespace: "default" }), ({ items }) => items), 2)
+      assert.strictEqual(yield* Stand.size, 2)
+    })
+  )
+)

@@ -1,0 +1,393 @@
+/**
+ * Behaviours in virtual time: windows, policies and tolerances as Kubernetes' own end-to-end suite looks at them, and the metrics of all five
+ * types, with new pods and missing ones.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.ts"
+import { loadThrough } from "../../support/mutant.ts"
+import * as Stand from "./stand.ts"
+
+const pods = (value: number, periodSeconds = 60) => ({ type: "Pods", value, periodSeconds })
+const percent = (value: number, periodSeconds = 60) => ({ type: "Percent", value, periodSeconds })
+const up = (...policies: ReadonlyArray<object>) => ({ scaleUp: { stabilizationWindowSeconds: 0, policies } })
+const down = (...policies: ReadonlyArray<object>) => ({ scaleDown: { stabilizationWindowSeconds: 0, policies } })
+
+/** Looks again and again, and tells the sizes; pods follow each, and use so much of their CPU. */
+const sizes = (measured: Stand.Measured, cpu: string, looks: number) =>
+  Effect.forEach(Array.from({ length: looks }), () =>
+    Effect.gen(function* () {
+      yield* Stand.follow
+      yield* Stand.uses(measured, { cpu })
+      yield* Stand.look
+      return (yield* Stand.size) ?? 0
+    })
+  )
+
+const behaving = (first: number, behavior: object, spec: object = {}) =>
+  Effect.andThen(Stand.target(first), Stand.autoscaler({ maxReplicas: 100, behavior, ...spec }))
+
+describe("upwards", () => {
+  it.effect("without further words four pods or all of them each 15 seconds", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(1, { scaleUp: {} })
+        assert.deepStrictEqual(yield* sizes(measured, "1", 4), [2, 4, 8, 16])
+        yield* Stand.uses(measured, { cpu: "3" })
+        assert.deepStrictEqual(yield* sizes(measured, "3", 1), [32])
+      })
+    )
+  )
+
+  it.effect("two pods a minute, and no more within any of them", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(1, up(pods(2)))
+        assert.deepStrictEqual(yield* sizes(measured, "1", 10), [2, 3, 3, 3, 4, 5, 5, 5, 6, 7])
+        assert.include(yield* Stand.reasons, "ScalingLimited True ScaleUpLimit")
+      })
+    )
+  )
+
+  it.effect("a half each 30 seconds, rounded up", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(3, up(percent(50, 30)))
+        assert.deepStrictEqual(yield* sizes(measured, "5", 5), [5, 5, 8, 8, 12])
+      })
+    )
+  )
+
+  it.effect("by the narrower policy where that is chosen, and not at all where none is", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(4, { scaleUp: { ...up(pods(1, 15), percent(100, 15)).scaleUp, selectPolicy: "Min" } })
+        assert.deepStrictEqual(yield* sizes(measured, "5", 2), [5, 6])
+        yield* Stand.change({ behavior: { scaleUp: { selectPolicy: "Disabled" } } })
+        assert.deepStrictEqual(yield* sizes(measured, "5", 2), [6, 6])
+        assert.include(yield* Stand.reasons, "ScalingLimited True ScaleUpLimit")
+      })
+    )
+  )
+
+  it.effect("only when it was asked for throughout the window", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(2, { scaleUp: { stabilizationWindowSeconds: 60 } })
+        assert.deepStrictEqual(yield* sizes(measured, "500m", 1), [2])
+        assert.deepStrictEqual(yield* sizes(measured, "1", 3), [2, 2, 2])
+        assert.include(
+          yield* Stand.conditions,
+          "AbleToScale True ScaleUpStabilized: recent recommendations were lower than current one, applying the lowest recent recommendation"
+        )
+        assert.deepStrictEqual(yield* sizes(measured, "1", 1), [4])
+      })
+    )
+  )
+})
+
+describe("downwards", () => {
+  it.effect("all at once without a window", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(8, { scaleDown: { stabilizationWindowSeconds: 0 } })
+        assert.deepStrictEqual(yield* sizes(measured, "1m", 1), [1])
+      })
+    )
+  )
+
+  it.effect("three pods a minute, or a quarter, whichever is more", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(20, down(pods(3), percent(25)))
+        assert.deepStrictEqual(yield* sizes(measured, "1m", 9), [15, 15, 15, 15, 11, 11, 11, 11, 8])
+        assert.include(yield* Stand.reasons, "ScalingLimited True ScaleDownLimit")
+      })
+    )
+  )
+
+  it.effect("by the narrower policy where that is chosen, and not at all where none is", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(20, { scaleDown: { ...down(pods(3, 15), percent(50, 15)).scaleDown, selectPolicy: "Min" } })
+        assert.deepStrictEqual(yield* sizes(measured, "1m", 2), [17, 14])
+        yield* Stand.change({ behavior: { scaleDown: { selectPolicy: "Disabled" } } })
+        assert.deepStrictEqual(yield* sizes(measured, "1m", 2), [14, 14])
+      })
+    )
+  )
+
+  it.effect("to the highest of the window", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(8, { scaleDown: { stabilizationWindowSeconds: 60 } })
+        assert.deepStrictEqual(yield* sizes(measured, "250m", 2), [8, 8])
+        assert.include(yield* Stand.reasons, "AbleToScale True ScaleDownStabilized")
+        assert.deepStrictEqual(yield* sizes(measured, "62m", 4), [8, 8, 4, 1])
+      })
+    )
+  )
+
+  it.effect("to the highest of five minutes where the behaviour does not say", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* behaving(4, up(pods(4)))
+        const seen = yield* sizes(measured, "1m", 21)
+        assert.deepStrictEqual([seen.indexOf(1), new Set(seen.slice(0, 20)).size], [20, 1])
+      })
+    )
+  )
+
+  it.effect("a tolerance of its own decides for each direction", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        const scaleDown = { stabilizationWindowSeconds: 0, tolerance: "0.5" }
+        yield* behaving(10, { scaleUp: { tolerance: "0" }, scaleDown })
+        assert.deepStrictEqual(yield* sizes(measured, "260m", 1), [10])
+        assert.deepStrictEqual(yield* sizes(measured, "510m", 1), [11])
+        assert.deepStrictEqual(yield* sizes(measured, "240m", 1), [6])
+      })
+    )
+  )
+})
+
+describe("pods that say little", () => {
+  it.effect("new ones count for nothing upwards and are not counted downwards", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.addPod("web-2", { phase: "Pending" })
+        yield* Stand.addPod("web-3", { ...Stand.running, conditions: [Stand.condition("False")] })
+        measured.usage = new Map([
+          ["web-0", { cpu: "1" }],
+          ["web-1", { cpu: "1" }],
+          ["web-3", { cpu: "9" }]
+        ])
+        // Twice the target over two pods, but once over four.
+        yield* Stand.becomes(2)
+      })
+    )
+  )
+
+  it.effect("those without a sample use all they ask for, or nothing, against the change", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(4)
+        yield* Stand.autoscaler({ behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } })
+        measured.usage = new Map([
+          ["web-0", { cpu: "100m" }],
+          ["web-1", { cpu: "100m" }],
+          ["web-2", { cpu: "100m" }]
+        ])
+        // (3 × 100m + 1) / 4 is 65 % of the target: three.
+        yield* Stand.becomes(3)
+        assert.deepInclude((yield* Stand.get()).status?.currentMetrics?.[0]?.resource?.current, {
+          averageUtilization: 10
+        })
+        yield* Stand.resize(4)
+        measured.usage = new Map([
+          ["web-0", { cpu: "1" }],
+          ["web-1", { cpu: "1" }]
+        ])
+        yield* Stand.becomes(4)
+      })
+    )
+  )
+
+  it.effect("those that go count for nothing at all", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        yield* Stand.autoscaler()
+        yield* Stand.addPod("failed", { phase: "Failed" })
+        measured.usage = new Map([
+          ["web-0", { cpu: "500m" }],
+          ["web-1", { cpu: "500m" }],
+          ["failed", { cpu: "9" }]
+        ])
+        yield* Stand.becomes(2)
+        assert.include(yield* Stand.reasons, "ScalingActive True ValidMetricFound")
+      })
+    )
+  )
+
+  it.effect("a container is measured by itself", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        const target = { type: "Utilization", averageUtilization: 50 }
+        const metric = (container: string) => ({
+          type: "ContainerResource",
+          containerResource: { name: "cpu", container, target }
+        })
+        yield* Stand.autoscaler({ metrics: [metric("main")] })
+        yield* Stand.uses(measured, { cpu: "1" })
+        yield* Stand.becomes(4)
+        const name = "cpu container resource utilization (percentage of request)"
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Normal SuccessfulRescale: New size: 4; reason: ${name} above target`
+        ])
+        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+          {
+            type: "ContainerResource",
+            containerResource: {
+              container: "main",
+              name: "cpu",
+              current: { averageUtilization: 100, averageValue: "1" }
+            }
+          }
+        ])
+        yield* Stand.change({ metrics: [metric("side")] })
+        yield* Stand.look
+        const why = "failed to get container metrics: container side not present in metrics for pod default/web-0"
+        assert.include((yield* Stand.conditions)[1], `ScalingActive False FailedGetContainerResourceMetric`)
+        assert.include((yield* Stand.conditions)[1], why)
+      })
+    )
+  )
+})
+
+const value = (text: string, name?: string) => ({
+  value: text,
+  ...(name === undefined ? {} : { describedObject: { name } })
+})
+
+describe("metrics of others", () => {
+  it.effect("of pods are averaged", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        const metric = { name: "qps", selector: { matchLabels: { verb: "GET" } } }
+        const averageValue = { type: "AverageValue", averageValue: "10" }
+        yield* Stand.autoscaler({ metrics: [{ type: "Pods", pods: { metric, target: averageValue } }] })
+        yield* Stand.look
+        const why =
+          "unable to get metric qps: unable to fetch metrics from custom metrics API: no known available metric versions found"
+        assert.include(yield* Stand.events, `Warning FailedGetPodsMetric: ${why}`)
+        const asked: Array<unknown> = []
+        measured.custom = (query) => {
+          asked.push(query)
+          return [value("20", "web-0"), value("10500m", "web-1")]
+        }
+        yield* Stand.becomes(4)
+        assert.deepInclude(asked[0], {
+          namespace: "default",
+          selector: "app=web",
+          metric: "qps",
+          metricSelector: "verb=GET"
+        })
+        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+          { type: "Pods", pods: { metric, current: { averageValue: "15250m" } } }
+        ])
+        assert.include(
+          yield* Stand.events,
+          "Normal SuccessfulRescale: New size: 4; reason: pods metric qps above target"
+        )
+      })
+    )
+  )
+
+  it.effect("of an object are shared by the pods that are ready, or are for each", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        const describedObject = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", name: "main" }
+        const metric = { name: "qps" }
+        const object = (target: object) => [{ type: "Object", object: { describedObject, metric, target } }]
+        yield* Stand.autoscaler({ metrics: object({ type: "Value", value: "10" }) })
+        measured.custom = (query) => ("object" in query ? [value("20")] : undefined)
+        yield* Stand.becomes(4)
+        assert.include(
+          yield* Stand.events,
+          "Normal SuccessfulRescale: New size: 4; reason: Ingress metric qps above target"
+        )
+        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+          { type: "Object", object: { describedObject, metric, current: { value: "20" } } }
+        ])
+        yield* Stand.follow
+        yield* Stand.change({ metrics: object({ type: "AverageValue", averageValue: "4" }) })
+        yield* Stand.becomes(5)
+        assert.include(
+          yield* Stand.events,
+          "Normal SuccessfulRescale: New size: 5; reason: external metric qps(nil) above target"
+        )
+        measured.custom = () => [value("20"), value("20")]
+        yield* Stand.look
+        assert.include(
+          (yield* Stand.conditions)[1],
+          "the custom metrics API server returned 2 results when we asked for exactly one"
+        )
+      })
+    )
+  )
+
+  it.effect("from outside are summed up", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        const metric = { name: "depth", selector: { matchLabels: { queue: "a" } } }
+        const external = (target: object) => [{ type: "External", external: { metric, target } }]
+        yield* Stand.autoscaler({ metrics: external({ type: "Value", value: "10" }) })
+        measured.external = () => [value("15"), value("10")]
+        yield* Stand.becomes(4)
+        const name =
+          "external metric depth(&LabelSelector{MatchLabels:map[string]string{queue: a,},MatchExpressions:[]LabelSelectorRequirement{},})"
+        assert.deepStrictEqual(yield* Stand.events, [
+          `Normal SuccessfulRescale: New size: 4; reason: ${name} above target`
+        ])
+        yield* Stand.follow
+        yield* Stand.change({ metrics: external({ type: "AverageValue", averageValue: "5" }) })
+        yield* Stand.becomes(5)
+        assert.deepStrictEqual((yield* Stand.get()).status?.currentMetrics, [
+          { type: "External", external: { metric, current: { averageValue: "6250m" } } }
+        ])
+        measured.external = () => []
+        yield* Stand.look
+        const why = "no metrics returned from external metrics API"
+        assert.include(
+          (yield* Stand.conditions)[1],
+          `FailedGetExternalMetric: the HPA was unable to compute the replica count: unable to get external metric default/depth/&LabelSelector`
+        )
+        assert.include((yield* Stand.conditions)[1], why)
+      })
+    )
+  )
+})
+
+describe("mutants that a scenario finds", () => {
+  const mutants = [
+    {
+      title: "autoscalers are looked at as soon as they change",
+      path: "controllers/HorizontalPodAutoscaler.ts",
+      find: "queue.addWithUnsafe(Key.of(object), { after: settings.period })\n              return []",
+      replace: "return [Key.of(object)]"
+    },
+    {
+      title: "changes are not remembered",
+      path: "controllers/horizontalpodautoscaler/rescale.ts",
+      find: "History.changed(plan.history, desired - current, now, behavior)",
+      replace: "plan.history"
+    }
+  ]
+  for (const { path, ...mutation } of mutants) {
+    it.effect(mutation.title, () =>
+      Effect.gen(function* () {
+        const { make } = yield* Effect.promise(() =>
+          loadThrough<typeof Autoscalers>("controllers/HorizontalPodAutoscaler.ts", path, mutation)
+        )
+        const story = (own: typeof make) =>
+          Stand.world(
+            (measured) =>
+              Effect.gen(function* () {
+                yield* behaving(1, up(pods(2)))
+                const early = yield* Stand.get()
+                return [early.status?.conditions?.length ?? 0, ...(yield* sizes(measured, "1", 4))]
+              }),
+            { make: own }
+          )
+        assert.notDeepEqual(yield* story(make), yield* story(Autoscalers.make))
+      })
+    )
+  }
+})

@@ -1,0 +1,220 @@
+/**
+ * What the scenarios of autoscalers say: a target of some size whose pods are there and ready, what is measured of them, and what has become of
+ * it after a look. Nobody but the test makes pods: they follow the size when the test says so.
+ */
+import { assert } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { Deployment, Event, HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
+import * as Time from "../../../src/kube/time.ts"
+import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { type Memory, MetricsApi, type PodMetrics } from "../../../src/layers/MetricsApi.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+
+export const namespace = "default"
+export const labels = { app: "web" }
+
+/** What a test may change at any time. */
+export interface Measured extends Memory {
+  /** Quantities of CPU and memory by pod; undefined where there is no such server. */
+  usage: Map<string, Readonly<Record<string, string>>> | undefined
+  custom?: Memory["custom"]
+  external?: Memory["external"]
+}
+
+/** Long before the test, so that no pod is new. */
+export const longAgo = Time.format(-3_600_000)
+
+const withClient = <A, E, R>(use: (client: KubeClient["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(KubeClient, use)
+
+const cluster = <A, E, R>(use: (one: ClusterTest.ClusterTest["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(ClusterTest.ClusterTest, use)
+
+export const advance = (time: Duration.Input) => cluster((one) => one.advance(time))
+
+/** One more look at all autoscalers. */
+export const look = advance("15 seconds")
+
+const pod = (name: string, request: string) => ({
+  metadata: { name, namespace, labels },
+  spec: {
+    containers: [{ name: "main", image: "web:1", resources: { requests: { cpu: request, memory: "100Mi" } } }]
+  }
+})
+
+export const condition = (status: string, lastTransitionTime = longAgo) => ({
+  type: "Ready",
+  status,
+  lastTransitionTime
+})
+
+export const running = { phase: "Running", startTime: longAgo, conditions: [condition("True")] }
+
+/** A pod of the target, which says that of itself. */
+export const addPod = (name: string, status: object = running, request = "1") =>
+  withClient((client) =>
+    Effect.andThen(client.create(Pod, pod(name, request)), () =>
+      client.patch(Pod, { namespace, name }, Patch.merge({ status }), { subresource: "status" })
+    )
+  )
+
+const removePod = (name: string) =>
+  withClient((client) => client.delete(Pod, { namespace, name }, { gracePeriodSeconds: 0 }))
+
+const podNames = withClient((client) =>
+  Effect.map(client.list(Pod, { namespace }), ({ items }) => items.map(({ metadata }) => metadata.name).sort())
+)
+
+/** So many pods, `web-0` and on, are there and ready; the target says so. */
+export const pods = (count: number, request = "1") =>
+  Effect.gen(function* () {
+    const there = new Set(yield* podNames)
+    const wanted = Array.from({ length: count }, (_, i) => `web-${i}`)
+    for (const name of wanted) if (!there.has(name)) yield* addPod(name, running, request)
+    for (const name of there) if (!wanted.includes(name)) yield* removePod(name)
+    yield* observed(count)
+    yield* cluster((one) => one.settle)
+  })
+
+/** What the target says of the replicas it has. */
+export const observed = (replicas: number) =>
+  withClient((client) =>
+    client.patch(Deployment, { namespace, name: "web" }, Patch.merge({ status: { replicas } }), {
+      subresource: "status"
+    })
+  )
+
+/** The target, with as many pods as it asks for. */
+export const target = (replicas: number, request = "1") =>
+  Effect.andThen(
+    withClient((client) =>
+      client.create(Deployment, {
+        metadata: { name: "web", namespace },
+        spec: {
+          replicas,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: pod("", request).spec }
+        }
+      })
+    ),
+    () => pods(replicas, request)
+  )
+
+export const size = withClient((client) =>
+  Effect.map(client.get(Deployment, { namespace, name: "web" }), ({ spec }) => spec?.replicas)
+)
+
+export const resize = (replicas: number) =>
+  withClient((client) => client.patch(Deployment, { namespace, name: "web" }, Patch.merge({ spec: { replicas } })))
+
+/** Pods follow the size that the target asks for. */
+export const follow = Effect.flatMap(size, (replicas) => pods(replicas ?? 0))
+
+export const cpu = (averageUtilization: number) => ({
+  type: "Resource",
+  resource: { name: "cpu", target: { type: "Utilization", averageUtilization } }
+})
+
+export const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "web" }
+
+/** An autoscaler of the target for half of the CPU, between 1 and 10, unless said otherwise. */
+export const autoscaler = (spec: object = {}, name = "web") =>
+  Effect.tap(
+    withClient((client) =>
+      client.create(HorizontalPodAutoscaler, {
+        metadata: { name, namespace },
+        spec: { scaleTargetRef, maxReplicas: 10, metrics: [cpu(50)], ...spec }
+      })
+    ),
+    () => cluster((one) => one.settle)
+  )
+
+export const get = (name = "web") => withClient((client) => client.get(HorizontalPodAutoscaler, { namespace, name }))
+
+export const change = (spec: object, name = "web") =>
+  withClient((client) => client.patch(HorizontalPodAutoscaler, { namespace, name }, Patch.merge({ spec })))
+
+/** `AbleToScale True ReadyForNewScale: …`, in their order. */
+export const conditions = Effect.map(get(), ({ status }) =>
+  (status?.conditions ?? []).map(({ message, reason, status, type }) => `${type} ${status} ${reason}: ${message}`)
+)
+
+/** The same without the messages. */
+export const reasons = Effect.map(get(), ({ status }) =>
+  (status?.conditions ?? []).map(({ reason, status, type }) => `${type} ${status} ${reason}`)
+)
+
+/** `Normal SuccessfulRescale: …`, in the order in which they were recorded first. */
+export const events = Effect.gen(function* () {
+  yield* (yield* Recorder).drained
+  const all = yield* withClient((client) => client.list(Event, { namespace }))
+  return all.items
+    .filter(({ source }) => source?.component === "horizontal-pod-autoscaler")
+    .map(({ message, metadata, reason, type }) => ({ at: metadata.name, text: `${type} ${reason}: ${message}` }))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ text }) => text)
+})
+
+/** Every pod uses that. */
+export const uses = (measured: Measured, usage: Readonly<Record<string, string>>) =>
+  Effect.map(podNames, (names) => {
+    measured.usage = new Map(names.map((name) => [name, usage]))
+  })
+
+const memoryOf = (measured: Measured, now: () => number): Memory => ({
+  pods: () =>
+    measured.usage === undefined
+      ? undefined
+      : [...measured.usage].map(([name, usage]): PodMetrics => ({
+          metadata: { name, namespace },
+          timestamp: Time.format(now()),
+          window: "15s",
+          containers: [{ name: "main", usage }]
+        })),
+  custom: (query) => measured.custom?.(query),
+  external: (query) => measured.external?.(query)
+})
+
+export interface Options extends ClusterTest.Options {
+  readonly loop?: Autoscalers.Options
+  /** In place of the loop itself. */
+  readonly make?: typeof Autoscalers.make
+  /** False: nobody looks until the test starts somebody. */
+  readonly isStarted?: boolean
+}
+
+/** The metrics that a test says, for loops that it starts. */
+export const metricsLayer = (measured: Measured) =>
+  Layer.unwrap(
+    Effect.map(Clock.Clock, (clock) =>
+      MetricsApi.layerMemory(memoryOf(measured, () => clock.currentTimeMillisUnsafe()))
+    )
+  )
+
+/** Starts a loop. */
+export const start = (measured: Measured, { loop, make = Autoscalers.make }: Options = {}) =>
+  cluster((one) => Effect.provide(one.run(make(loop)), metricsLayer(measured)))
+
+/** A cluster without nodes where the loop runs. */
+export const world = <A, E>(
+  test: (measured: Measured) => Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
+  options: Options = {}
+) =>
+  Effect.suspend(() => {
+    const measured: Measured = { usage: new Map() }
+    return Effect.andThen(options.isStarted === false ? Effect.void : start(measured, options), () => test(measured))
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.ClusterTest.layer(options)))
+
+/** Looks once, and expects that size. */
+export const becomes = (replicas: number) =>
+  Effect.gen(function* () {
+    yield* look
+    assert.strictEqual(yield* size, replicas)
+  })
