@@ -21,7 +21,7 @@ const killed = Effect.fnUntraced(function* <E>(start: Effect.Effect<Stage.Server
   const stage = yield* Stage.make(server, how)
   const asked = Work.nothing()
   yield* Work.begin(stage.client, asked)
-  const working = yield* Effect.forkScoped(Work.forever(stage.client, asked, 150))
+  const working = yield* Effect.forkScoped(Work.forever(stage.client, asked, stage.open))
   for (let round = 0; round < rounds; round++) yield* stage.kill
   yield* Fiber.interrupt(working)
   yield* Truth.settled(stage.client, asked, { knows: server.knows, entries: stage.entries })

@@ -74,10 +74,19 @@ export const make = Effect.fnUntraced(function* (server: Server, how: How) {
   const endpoint = yield* KubeConfig.load({ mode: "kubeconfig", path: server.kubeconfig, env: {} })
   const client = yield* Cluster.clientAt(endpoint)
   const entries: Array<Entry> = []
+  const open = new Set<string>()
   let ended = false
+  const heard = (entry: Entry): void => {
+    entries.push(entry)
+    if (entry.kind !== "Job") return
+    const { metadata, status } = entry.object
+    if (status?.conditions?.some(({ type }) => type === "Complete" || type === "Failed") === true)
+      open.delete(metadata.name)
+    else open.add(metadata.name)
+  }
   const follow = <K extends Entry["kind"]>(kind: K, resource: typeof Job | typeof Pod | typeof Secret) =>
     client.watch(resource as typeof Pod, { timeoutSeconds: 3000 }).pipe(
-      Stream.runForEach(({ object, type }) => Effect.sync(() => void entries.push({ kind, type, object } as Entry))),
+      Stream.runForEach(({ object, type }) => Effect.sync(() => heard({ kind, type, object } as Entry))),
       Effect.ensuring(Effect.sync(() => (ended = true))),
       Effect.forkScoped
     )
@@ -110,7 +119,7 @@ export const make = Effect.fnUntraced(function* (server: Server, how: How) {
     yield* leader.exit
     yield* add
   })
-  return { client, entries, kill, isWhole: () => !ended }
+  return { client, entries, kill, open: () => open.size, isWhole: () => !ended }
 })
 
 const leading = Effect.fnUntraced(function* (alive: ReadonlySet<Process.Running>, how: How) {

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as PodFacts from "../../../src/kube/pod.ts"
 import { DaemonSet, Endpoints, EndpointSlice, Job, Node, Pod, Secret } from "../../../src/kube/resources.ts"
+import { full } from "../../support/runs.ts"
 import type { Client } from "../cluster.ts"
 import * as Log from "./log.ts"
 import * as Work from "./work.ts"
@@ -13,7 +14,7 @@ export interface Knows extends Log.Knows {
 }
 
 /** Milliseconds: many times what is needed. */
-const patience = 90_000
+const patience = full ? 300_000 : 90_000
 
 /** Waits until there is no difference, and fails with it when that takes too long. */
 export const settled = Effect.fnUntraced(function* (

@@ -144,11 +144,15 @@ const dismissal: Deed = Effect.fnUntraced(function* (client, asked) {
 
 const deeds = [job, pod, job, token, pod, unpod, image, job, pod, dismissal, unpod]
 
-/** One deed after another, for as long as it runs; each is done or not begun. */
-export const forever = (client: Client, asked: Asked, every: number): Effect.Effect<never> =>
+/** One deed after another, for as long as it runs; each is done or not begun. Nobody asks for a Job while many are open: machines are slow. */
+export const forever = (client: Client, asked: Asked, open: () => number): Effect.Effect<never> =>
   Effect.gen(function* () {
     for (let number = 0; ; number++) {
-      yield* Effect.uninterruptible(Effect.orDie(deeds[number % deeds.length]?.(client, asked, number) ?? Effect.void))
+      const deed = deeds[number % deeds.length] ?? unpod
+      if (deed !== job || open() < 12) yield* Effect.uninterruptible(Effect.orDie(deed(client, asked, number)))
       yield* Effect.sleep(every)
     }
   })
+
+/** Milliseconds. */
+const every = 150
