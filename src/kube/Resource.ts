@@ -17,6 +17,14 @@ export type Scope = "Namespaced" | "Cluster"
 /** `metadata` asks the server for `PartialObjectMetadata` only: same kind, much smaller objects. */
 export type Projection = "object" | "metadata"
 
+/** Those objects of a kind that a server selects by their fields. */
+export interface Part {
+  /** The id of the whole kind. */
+  readonly of: string
+  /** As in a query: `type=kubernetes.io/tls`. */
+  readonly fieldSelector: string
+}
+
 /** A kind as a value: its names, its endpoints and, in its type, its objects `A`. */
 export interface Resource<out A extends KubeObject, out Id extends string = string> {
   /**
@@ -36,6 +44,8 @@ export interface Resource<out A extends KubeObject, out Id extends string = stri
   readonly scope: Scope
   /** What a list or watch of it brings. */
   readonly projection: Projection
+  /** Set where only a part of the kind's objects is meant: see {@link selected}. Calls that name an object know nothing of it. */
+  readonly part?: Part | undefined
   /** Phantom: the type of the objects. Never present at run time. */
   readonly _A?: (_: never) => A
 }
@@ -273,8 +283,25 @@ export const metadataOnly = <Id extends string>(
   kind: resource.kind,
   plural: resource.plural,
   scope: resource.scope,
-  projection: "metadata"
+  projection: "metadata",
+  // The id says the same of which part it is.
+  ...(resource.part === undefined ? {} : { part: { ...resource.part, of: `metadata:${resource.part.of}` } })
 })
+
+/**
+ * Those objects of a kind that the server selects by these fields: `Resource.selected(Secret, "type=kubernetes.io/tls")`. For `read`: the cache then
+ * holds them and no others, in an informer that all share who select the same. An object whose fields change so that it is not meant any
+ * more is told as a deletion. It takes the rights that reading the whole kind takes. Which fields a kind can be selected by is the
+ * server's to say: `metadata.name` and `metadata.namespace` always, of Secrets the `type`, of pods `spec.nodeName` and `status.phase`.
+ */
+export const selected = <A extends KubeObject, Id extends string, const F extends string>(
+  resource: Resource<A, Id>,
+  fieldSelector: F
+): Resource<A, `${Id}?${F}`> => {
+  const { group, kind, plural, projection, scope, version } = resource
+  const part = { of: resource.id, fieldSelector }
+  return { id: `${resource.id}?${fieldSelector}`, group, version, kind, plural, scope, projection, part }
+}
 
 /** `v1`, `apps/v1`. */
 export const apiVersion = (resource: Any): string =>

@@ -255,10 +255,19 @@ const mayTell = (
   written: KubeObject | undefined
 ): boolean => {
   if (selection.namespace !== undefined && selection.namespace !== Key.parse(key).namespace) return false
-  if (selection.labelSelector === undefined || written === undefined) return true
-  if (!store.synced || store.get(key) !== undefined) return true
-  const parsed = Selector.parseLabels(selection.labelSelector)
-  return Result.isFailure(parsed) || Selector.matchesLabels(parsed.success, written.metadata.labels)
+  if (written === undefined || !store.synced || store.get(key) !== undefined) return true
+  const labels = Selector.parseLabels(selection.labelSelector ?? "")
+  if (Result.isSuccess(labels) && !Selector.matchesLabels(labels.success, written.metadata.labels)) return false
+  const fields = Selector.parseFields(selection.fieldSelector ?? "")
+  return Result.isFailure(fields) || fields.success.every((term) => mayHold(term, written))
+}
+
+/** A field that is not there may be one that the server makes up, or reads as its default. */
+const mayHold = ({ equal, field, value }: Selector.FieldTerm, object: KubeObject): boolean => {
+  const found = field
+    .split(".")
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], object)
+  return typeof found === "string" ? (found === value) === equal : true
 }
 
 const listed = <A extends KubeObject>(

@@ -10,7 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
-import { ConfigMap } from "../../src/kube/resources.ts"
+import { ConfigMap, Pod, Secret } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
@@ -95,6 +95,68 @@ describe("Cache on the embedded server", () => {
       const entering = yield* client.create(ConfigMap, draft("c", { app: "web" }))
       assert.isTrue(yield* shown(ConfigMap, entering))
       assert.deepStrictEqual(names(yield* cache.list(ConfigMap, { selection })), ["c"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a part of a kind is all that is held of it, by one informer for all who select the same", () =>
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const client = yield* KubeClient
+      const part = () => Resource.selected(Secret, "type=example.com/key")
+      const secret = (name: string, type: string) =>
+        client.create(Secret, { metadata: { namespace: "default", name }, type, stringData: { name } })
+      const before = yield* secret("plain", "Opaque")
+      yield* secret("key", "example.com/key")
+      yield* cache.subscribe(part())
+      yield* cache.subscribe(part())
+      assert.deepStrictEqual(names(yield* cache.list(part())), ["key"])
+      assert.deepStrictEqual(names(yield* cache.list(part(), { namespace: "default" })), ["key"])
+      assert.deepStrictEqual(
+        (yield* cache.status).map(({ objects, selection, subscribers }) => [objects, selection, subscribers]),
+        [[1, { fieldSelector: "type=example.com/key" }, 2]]
+      )
+      // The whole kind is another matter, of which nothing is known.
+      assert.strictEqual(
+        (yield* Effect.flip(cache.get(Secret, "default/key"))).message,
+        "secrets are not cached: declare read(Secret) in the controller's access"
+      )
+      // What is never told of is not waited for; what is, is.
+      const target = { namespace: "default", name: "plain" }
+      const after = yield* client.patch(Secret, target, Patch.merge({ data: { more: "bW9yZQ==" } }))
+      assert.notStrictEqual(after.metadata.resourceVersion, before.metadata.resourceVersion)
+      assert.isTrue(yield* shown(Secret, after))
+      assert.isTrue(yield* shown(Secret, yield* secret("second", "example.com/key")))
+      assert.deepStrictEqual(names(yield* cache.list(part())), ["key", "second"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("an object whose field changes leaves its part as if it were deleted, and nobody waits in vain", () =>
+    Effect.gen(function* () {
+      const cache = yield* Cache
+      const client = yield* KubeClient
+      const running = Resource.selected(Pod, "status.phase=Running")
+      const create = (name: string) =>
+        client.create(Pod, {
+          metadata: { namespace: "default", name },
+          spec: { serviceAccountName: "default", containers: [{ name: "a", image: "a:1" }] }
+        })
+      const phase = (name: string, value: string) =>
+        client.patch(
+          Pod,
+          { namespace: "default", name, subresource: "status" },
+          Patch.merge({ status: { phase: value } })
+        )
+      const seen: Array<string> = []
+      const informer = yield* cache.subscribe(running)
+      yield* informer.onDeltas((deltas) => {
+        for (const delta of deltas) seen.push(`${delta._tag} ${delta.object.metadata.name}`)
+      })
+      yield* informer.synced
+      // It is pending: nobody is told.
+      assert.isTrue(yield* shown(Pod, yield* create("a")))
+      assert.isTrue(yield* shown(Pod, yield* phase("a", "Running")))
+      assert.isTrue(yield* shown(Pod, yield* phase("a", "Succeeded")))
+      assert.deepStrictEqual(seen, ["Created a", "Deleted a"])
     }).pipe(Effect.provide(layer))
   )
 

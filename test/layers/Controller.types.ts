@@ -66,6 +66,24 @@ export const declared = Controller.make({
     })
 })
 
+const Keys = Resource.selected(Secret, "type=example.com/key")
+export const ofPart = Controller.make({
+  name: "of-part",
+  for: Keys,
+  access: [Access.read(Resource.selected(Pod, "status.phase=Running"))],
+  reconcile: (request, { cache }) =>
+    Effect.gen(function* () {
+      const key = yield* cache.get(Keys, request.key)
+      const type: string | undefined = key?.type
+      yield* cache.list(Resource.selected(Pod, "status.phase=Running"))
+      // @ts-expect-error: the whole kind may not be read
+      void cache.get(Secret, request.key)
+      // @ts-expect-error: nor may another part of it
+      void cache.list(Resource.selected(Pod, "status.phase=Failed"))
+      return type === undefined ? undefined : yield* Effect.log(type)
+    })
+})
+
 // What a reconcile needs shows in the layer's requirements, so a program that lacks it does not compile.
 export const needsMailer: Layer.Layer<never, never, Controller.Services | Mailer> = declared.layer
 type Needs<L> = L extends Layer.Layer<never, never, infer R> ? R : never

@@ -92,7 +92,10 @@ describe("--controllers", () => {
           for (const other of [...ours, ...core])
             assert.strictEqual(stderr.includes(`"${other}\\" is disabled`), other !== controller, `${other}\n${stderr}`)
         }, Effect.scoped)
-        yield* Effect.forEach(sample, ([name, controller]) => alone(name, controller), { concurrency: 2, discard: true })
+        yield* Effect.forEach(sample, ([name, controller]) => alone(name, controller), {
+          concurrency: 2,
+          discard: true
+        })
       }).pipe(Effect.scoped),
     patience
   )

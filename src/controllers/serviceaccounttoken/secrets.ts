@@ -6,7 +6,7 @@ import * as Key from "../../kube/Key.ts"
 import type { Secret, ServiceAccount } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
 
-const type = "kubernetes.io/service-account-token"
+export const type = "kubernetes.io/service-account-token"
 const nameAnnotation = "kubernetes.io/service-account.name"
 const uidAnnotation = "kubernetes.io/service-account.uid"
 

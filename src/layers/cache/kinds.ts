@@ -1,6 +1,6 @@
 /**
  * What holds for the informers of a kind: what is said of that kind, else what is said of all, else nothing; and a subscription that names
- * labels or fields itself goes before both. It only decides; the registry starts the informers.
+ * labels or fields itself goes before both, and a resource that is a part of a kind before all. It only decides; the registry starts the informers.
  * Source: framework.md 2.4, controller-runtime's `cache.Options`.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -57,7 +57,7 @@ export const of = (options: Kinds, { group, plural }: Resource.Any): Said => {
 export const selection = (options: Kinds, resource: Resource.Any, given: Selection = {}): Selection => {
   const said = of(options, resource)
   const labelSelector = given.labelSelector ?? said.labelSelector
-  const fieldSelector = given.fieldSelector ?? said.fieldSelector
+  const fieldSelector = resource.part?.fieldSelector ?? given.fieldSelector ?? said.fieldSelector
   return {
     ...(given.namespace && resource.scope === "Namespaced" ? { namespace: given.namespace } : {}),
     ...(labelSelector ? { labelSelector } : {}),

@@ -29,7 +29,7 @@ export const make = (options: {
   readonly reads: ReadonlyArray<Resource.Any>
   readonly limit: Duration.Input
 }): OwnWrites => {
-  const reads = new Map(options.reads.map((resource) => [resource.id, resource]))
+  const reads = new Map(options.reads.map((resource) => [resource.part?.of ?? resource.id, resource]))
   /** Keys with writes that are not visible yet, and nothing else. */
   const pending = new Map<Key.Key, Pending>()
 

@@ -60,6 +60,18 @@ describe("permissions", () => {
       ]
     ))
 
+  it("to read a part of a kind are those to read the kind, since roles know no fields", () =>
+    assert.deepStrictEqual(
+      needed({
+        controllers: [
+          { who: "a", access: [Access.read(Resource.selected(Pod, "status.phase=Running"))] },
+          { who: "b", access: [Access.read(Pod)] }
+        ],
+        leases: []
+      }).map(short),
+      ["list /pods / for a,b", "watch /pods / for a,b"]
+    ))
+
   it("of a lease are for that one, except to create it, which cannot be", () =>
     assert.deepStrictEqual(
       needed({ controllers: [], leases: [{ namespace: "kube-system", name: "kcm" }] }).map(short),
