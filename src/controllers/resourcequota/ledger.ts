@@ -128,8 +128,10 @@ export class Ledger {
   /** Looks at every object whose time is over. */
   expire(now: number): ReadonlyArray<Key> {
     const less = new Set<Key>()
-    for (let next = this.expiring.peek(); next !== undefined && next.due <= now; next = this.expiring.peek())
+    for (let next = this.expiring.peek(); next !== undefined && next.due <= now; next = this.expiring.peek()) {
+      this.expiring.remove(next)
       for (const key of this.observe(next.kind, next.key, next.object, now).less) less.add(key)
+    }
     return [...less]
   }
 

@@ -1,0 +1,230 @@
+/**
+ * The ledger over random histories of a namespace: quotas come and go, pods and Services change, time passes. At any moment what it says of a
+ * quota is what adding everything up says, and whoever is told that something takes less is told so exactly when it does.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Key from "../../../src/kube/Key.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import * as Quantity from "../../../src/kube/quantity.ts"
+import * as Names from "../../../src/kube/quota/names.ts"
+import * as Scopes from "../../../src/kube/quota/scopes.ts"
+import * as Usage from "../../../src/kube/quota/usage.ts"
+import * as Time from "../../../src/kube/time.ts"
+import type * as Ledger from "../../../src/controllers/resourcequota/ledger.ts"
+import * as Original from "../../../src/controllers/resourcequota/ledger.ts"
+import { int, law, oneOf, prove } from "../../support/laws.ts"
+
+const shapes: Readonly<Record<string, Ledger.Wanted>> = {
+  all: { scopes: [], names: ["pods", "count/pods", "requests.cpu", "services", "services.nodeports", "secrets"] },
+  ending: { scopes: Scopes.of({ spec: { scopes: ["Terminating"] } }), names: ["pods", "requests.cpu"] },
+  services: { scopes: [], names: ["services.nodeports"] },
+  amounts: { scopes: [], names: ["cpu", "memory", "count/configmaps"] }
+}
+
+const step = Arbitrary.all({
+  what: oneOf(
+    "pod",
+    "pod",
+    "pod",
+    "end",
+    "delete",
+    "delete",
+    "gone",
+    "service",
+    "open",
+    "open",
+    "close",
+    "wait",
+    "wait",
+    "recount",
+    "secret"
+  ),
+  which: int(0, 3),
+  amount: oneOf("0", "100m", "1", "2Gi"),
+  memory: oneOf("0", "1Mi", "1Gi"),
+  quota: oneOf("a", "b"),
+  shape: oneOf("all", "ending", "services", "amounts")
+})
+const history = Arbitrary.array(step, { minLength: 10, maxLength: 40 })
+
+type Step = typeof step extends Arbitrary.Arbitrary<infer A> ? A : never
+type Module = Pick<typeof Original, "Ledger">
+
+const namespace = "default"
+
+class World {
+  private now = 0
+  private readonly objects = new Map<string, Map<Key.Key, KubeObject>>()
+  private readonly quotas = new Map<Key.Key, Ledger.Wanted>()
+  private readonly ledger: Ledger.Ledger
+  /** What every quota would say if everything were added up, at the time it was last looked at. */
+  private before = new Map<Key.Key, Map<string, bigint>>()
+
+  constructor(module: Module) {
+    this.ledger = new module.Ledger()
+  }
+
+  /** Whether it still holds afterwards. */
+  step({ amount, memory, quota, shape, what, which }: Step): boolean {
+    const key = Key.make(namespace, String(which))
+    const pod = this.objects.get("pods")?.get(key)
+    switch (what) {
+      case "pod":
+        return this.put(Names.pods, key, {
+          spec: {
+            containers: [{ name: "main", resources: { requests: { cpu: amount, memory } } }],
+            ...(which % 2 === 0 ? {} : { activeDeadlineSeconds: 60 })
+          }
+        })
+      case "end":
+        return pod === undefined || this.put(Names.pods, key, { ...pod, status: { phase: "Failed" } })
+      case "delete": {
+        const leaving = { deletionTimestamp: Time.format(this.now), deletionGracePeriodSeconds: which }
+        return pod === undefined || this.put(Names.pods, key, { ...pod, metadata: { ...pod.metadata, ...leaving } })
+      }
+      case "service":
+        return this.put(Names.services, key, { spec: { type: which > 1 ? "NodePort" : "ClusterIP", ports: [{}, {}] } })
+      case "secret":
+        return this.put({ group: "", plural: "secrets" }, key, {})
+      case "gone":
+        this.objects.get("pods")?.delete(key)
+        return this.told(this.ledger.observe(Names.pods, key, undefined, this.now))
+      case "open": {
+        const wanted = shapes[shape] ?? { scopes: [], names: [] }
+        this.quotas.set(quota, wanted)
+        this.ledger.open(quota, wanted, this.contents, this.now)
+        return this.remember() && this.holds()
+      }
+      case "close":
+        this.quotas.delete(quota)
+        this.ledger.close(quota)
+        return this.remember() && this.holds() && this.ledger.isEmpty === (this.quotas.size === 0)
+      case "wait": {
+        this.now += which * 1000
+        const next = this.ledger.nextExpiry
+        const less = this.ledger.expire(this.now)
+        const isDue = next !== undefined && next <= this.now
+        return (
+          (less.length === 0 || isDue) &&
+          this.told({ less, more: [] }) &&
+          (this.ledger.nextExpiry ?? Infinity) > this.now
+        )
+      }
+      case "recount":
+        this.ledger.recount(this.contents, this.now)
+        return this.holds()
+    }
+  }
+
+  private put(kind: Names.Counted, key: Key.Key, object: object): boolean {
+    const id = Names.idOf(kind)
+    const known = this.objects.get(id) ?? new Map<Key.Key, KubeObject>()
+    this.objects.set(id, known)
+    const made = { metadata: { name: key }, ...object } as KubeObject
+    known.set(key, made)
+    return this.told(this.ledger.observe(kind, key, made, this.now))
+  }
+
+  private readonly contents: Ledger.Contents = (kind) => this.objects.get(Names.idOf(kind)) ?? []
+
+  private sums(quota: Ledger.Wanted): Map<string, bigint> {
+    const sums = new Map<string, bigint>()
+    for (const name of quota.names) {
+      const kind = Names.kindOf(name)
+      if (kind === undefined || !Usage.isMeasured(kind)) continue
+      let total = 0n
+      for (const object of this.objects.get(Names.idOf(kind))?.values() ?? []) {
+        if (!Scopes.match(quota.scopes, kind, object)) continue
+        total += Usage.of(kind, object, this.now <= Usage.until(kind, object)).get(name)?.nanos ?? 0n
+      }
+      sums.set(name, total)
+    }
+    return sums
+  }
+
+  private remember(): true {
+    this.before = new Map([...this.quotas].map(([key, wanted]) => [key, this.sums(wanted)]))
+    return true
+  }
+
+  /** Those are told of that take less, or more, and nobody else; a change of several names may be less and more. */
+  private told({ less, more }: Ledger.Moved): boolean {
+    const was = this.before
+    this.remember()
+    for (const key of this.quotas.keys()) {
+      const names = [...(this.before.get(key) ?? [])]
+      const differs = (sign: (difference: bigint) => boolean) =>
+        names.some(([name, now]) => sign(now - (was.get(key)?.get(name) ?? 0n)))
+      const isLess = differs((difference) => difference < 0n)
+      const isMore = differs((difference) => difference > 0n)
+      if (less.includes(key) !== isLess || more.includes(key) !== (isMore && !isLess)) return false
+    }
+    return this.holds()
+  }
+
+  private holds(): boolean {
+    return [...this.quotas].every(([key, wanted]) =>
+      [...this.sums(wanted)].every(([name, total]) => {
+        const used = this.ledger.used(key, name)
+        return used?.nanos === total && Quantity.parse(Quantity.canonical(used))?.nanos === total
+      })
+    )
+  }
+}
+
+prove<Module>({
+  path: "controllers/resourcequota/ledger.ts",
+  module: Original,
+  laws: [
+    law("what it says is what is there, whatever happens", history, (module: Module, steps) => {
+      const world = new World(module)
+      return steps.every((one) => world.step(one))
+    })
+  ],
+  mutants: [
+    { title: "what is gone still counts", find: "Sums.take(sum, amount)\n", replace: "" },
+    { title: "what is new does not count", find: "Sums.add(sum, amount)\n", replace: "" },
+    {
+      title: "everything is in every scope",
+      find: "entry !== undefined && Scopes.match(scopes, entry.kind, entry.object)",
+      replace: "entry !== undefined"
+    },
+    {
+      title: "a quota that is opened anew counts what it had, again",
+      find: "sums: new Map(measured.map((name) => [name, Sums.empty()]))",
+      replace: "sums: this.accounts.get(key)?.sums ?? new Map(measured.map((name) => [name, Sums.empty()]))"
+    },
+    {
+      title: "a second quota does not see what is there",
+      find: "else for (const entry of known.values()) this.move([account], undefined, entry)",
+      replace: ""
+    },
+    {
+      title: "the first quota does not see what is there",
+      find: "this.entries.get(Names.idOf(kind))?.size === 0 ? contents(kind) : []",
+      replace: "this.entries.get(Names.idOf(kind))?.size === -1 ? contents(kind) : []"
+    },
+    {
+      title: "a recount adds to what there was",
+      find: "for (const name of sums.keys()) sums.set(name, Sums.empty())",
+      replace: "sums.size"
+    },
+    {
+      title: "pods that should be gone count for ever",
+      find: "if (after.isCharged && until !== Infinity) this.expiring.insert(after, until + 1)",
+      replace: ""
+    },
+    {
+      title: "they stop counting a moment too early",
+      find: "isCharged: now <= until",
+      replace: "isCharged: now < until"
+    },
+    { title: "what takes less is not told", find: 'direction = "less"', replace: "direction = undefined" },
+    { title: "a change back and forth is told as more", find: 'direction ??= "more"', replace: 'direction = "more"' },
+    {
+      title: "an old state of an object waits on",
+      find: "if (before !== undefined) this.expiring.remove(before)",
+      replace: ""
+    }
+  ]
+})
