@@ -45,11 +45,15 @@ const place = (errors: Errors, field: string, spec: JsonObject): void => {
   }
 }
 
-/** A claim may grow once it is bound, and be bound once; nothing else. */
+/** A claim may grow once it is bound, be bound once, and come into another class of attributes; nothing else. */
 export const claimUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
   const spec = clone(specOf(object))
   const old = clone(specOf(before))
   if (textAt(old, "volumeName") === "") put(old, "volumeName", get(spec, "volumeName"))
+  if (get(old, "volumeAttributesClassName") !== undefined && get(spec, "volumeAttributesClassName") === undefined) {
+    errors.push(forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"))
+  }
+  put(old, "volumeAttributesClassName", get(spec, "volumeAttributesClassName"))
   const next = at(spec, "resources", "requests", "storage")
   const last = at(old, "resources", "requests", "storage")
   if (textAt(before, "status", "phase") === "Bound") {

@@ -1,0 +1,104 @@
+/** Quotas on kinds that are not known from the start, that come and go, and that cannot be read: spec G.11, discovery. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { ResourceQuota, Secret } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import * as Kinds from "./kinds.ts"
+import * as Stand from "./stand.ts"
+
+const same = assert.deepStrictEqual
+
+const widgets = Kinds.custom("shop.example.com", "widgets", "Widget")
+const count = "count/widgets.shop.example.com"
+
+const installed = ({ definition }: ReturnType<typeof Kinds.custom>) =>
+  Stand.create(Kinds.Definition, definition.metadata.name, definition)
+
+describe("a quota on a kind that was not there", () => {
+  it.effect("knows what is used within half a minute, without anybody's asking, and follows its objects", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.quota("q", { [count]: "1", secrets: "1" })
+        same(yield* Stand.used(), { secrets: "0" })
+        yield* installed(widgets)
+        yield* Stand.advance("31 seconds")
+        same(yield* Stand.used(), { [count]: "0", secrets: "0" })
+        yield* Stand.create(widgets.resource, "a", { spec: { size: 1 } })
+        same((yield* Stand.used())?.[count], "1")
+        assert.include(yield* Stand.refused(Stand.create(widgets.resource, "b")), "exceeded quota: q")
+        yield* Stand.remove(widgets.resource, "a")
+        same((yield* Stand.used())?.[count], "0")
+      })
+    )
+  )
+
+  it.effect("keeps what it knew when the kind is gone again", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* installed(widgets)
+        yield* Stand.advance("31 seconds")
+        yield* Stand.quota("q", { [count]: "2", secrets: "1" })
+        yield* Stand.create(widgets.resource, "a")
+        yield* Stand.remove(Kinds.Definition, widgets.definition.metadata.name)
+        yield* Stand.advance("1 minute")
+        yield* Stand.create(Secret, "a")
+        yield* Stand.advance("6 minutes")
+        same(yield* Stand.used(), { [count]: "0", secrets: "1" })
+      })
+    )
+  )
+
+  it.effect("counts devices by their class where claims for them are served", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        const claims = Kinds.custom("resource.k8s.io", "resourceclaims", "ResourceClaim")
+        yield* installed(claims)
+        yield* Stand.advance("31 seconds")
+        const devices = "gold.deviceclass.resource.k8s.io/devices"
+        yield* Stand.quota("q", { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
+        same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
+        const requests = [{ name: "req-0", exactly: { deviceClassName: "gold" } }]
+        yield* Stand.create(claims.resource, "a", { spec: { devices: { requests } } })
+        same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
+        yield* Stand.remove(claims.resource, "a")
+        same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
+      })
+    )
+  )
+})
+
+describe("a kind that cannot be read", () => {
+  it.effect("keeps no other from being counted, and is counted when it can be", () =>
+    Effect.gen(function* () {
+      const server = yield* ApiServer
+      const forbidden = { _tag: "Status", code: 403 } as const
+      yield* server.setFaults([
+        { match: ({ context, method }) => context.resource === "secrets" && method === "GET", fault: forbidden },
+        { match: { verb: "watch", resource: "secrets" }, fault: forbidden }
+      ])
+      yield* Stand.start()
+      yield* Stand.quota("q", { secrets: "3", configmaps: "3" })
+      // So long it waits for all kinds before it counts any.
+      yield* Stand.advance("31 seconds")
+      same(yield* Stand.used(), { configmaps: "0" })
+      yield* server.setFaults([])
+      yield* Stand.advance("2 minutes")
+      same(yield* Stand.used(), { secrets: "0", configmaps: "0" })
+    }).pipe(Effect.scoped, Effect.provide(Stand.layer))
+  )
+
+  it.effect("of a group that cannot be described leaves what is used of it as it is", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.quota("q", { "count/deployments.apps": "1", secrets: "2" })
+        const match = ({ path }: { readonly path: string }) => path.startsWith("/apis")
+        yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Status", code: 503 } }])
+        yield* Stand.advance("1 minute")
+        yield* Stand.create(Secret, "a")
+        yield* Stand.remove(Secret, "a")
+        same(yield* Stand.used(), { "count/deployments.apps": "0", secrets: "0" })
+        yield* Stand.remove(ResourceQuota, "q")
+      })
+    )
+  )
+})

@@ -1,0 +1,184 @@
+/** What a user sees of quotas with scopes: the cases that Kubernetes' own suite looks at. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
+import { PriorityClass } from "./kinds.ts"
+import * as Stand from "./stand.ts"
+
+const same = assert.deepStrictEqual
+
+const amounts = { cpu: "500m", memory: "200Mi" }
+const limits = { cpu: "1", memory: "400Mi" }
+const hard = {
+  pods: "5",
+  "requests.cpu": "1",
+  "requests.memory": "500Mi",
+  "limits.cpu": "2",
+  "limits.memory": "1Gi"
+}
+const none = { pods: "0", "requests.cpu": "0", "requests.memory": "0", "limits.cpu": "0", "limits.memory": "0" }
+const one = {
+  pods: "1",
+  "requests.cpu": "500m",
+  "requests.memory": "200Mi",
+  "limits.cpu": "1",
+  "limits.memory": "400Mi"
+}
+
+const pods = (name: string) => Effect.map(Stand.used(name), (told) => told?.["pods"])
+
+describe("a quota on pods that end, or do not", () => {
+  it.effect("counts those that it is about", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.quota("ending", hard, { scopes: ["Terminating"] })
+        yield* Stand.quota("lasting", hard, { scopes: ["NotTerminating"] })
+        const told = Effect.all([Stand.used("ending"), Stand.used("lasting")])
+        yield* Stand.pod("a", amounts, {}, limits)
+        same(yield* told, [none, one])
+        yield* Stand.remove(Pod, "a")
+        yield* Stand.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
+        same(yield* told, [one, none])
+        yield* Stand.remove(Pod, "b")
+        same(yield* told, [none, none])
+      })
+    )
+  )
+
+  it.effect("follows a pod that is given a deadline", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.quota("ending", { ...hard, pods: "1" }, Stand.scoped("Terminating"))
+        yield* Stand.quota("lasting", { ...hard, pods: "1" }, Stand.scoped("NotTerminating"))
+        const told = Effect.all([Stand.used("ending"), Stand.used("lasting")])
+        yield* Stand.pod("a", amounts, {}, limits)
+        same(yield* told, [none, one])
+        yield* Stand.patch(Pod, "a", { spec: { activeDeadlineSeconds: 3600 } })
+        same(yield* told, [one, none])
+        const second = Stand.pod("b", amounts, { activeDeadlineSeconds: 3600 }, limits)
+        assert.include(yield* Stand.refused(second), "exceeded quota: ending")
+        yield* Stand.remove(Pod, "a")
+        yield* second
+        same(yield* told, [one, none])
+      })
+    )
+  )
+})
+
+describe("a quota on pods by how they ask", () => {
+  for (const said of ["scopes", "a selector"])
+    it.effect(`counts those that ask for something, or for nothing (${said})`, () =>
+      Stand.world(
+        Effect.gen(function* () {
+          const scope = (name: string) => (said === "scopes" ? { scopes: [name] } : Stand.scoped(name))
+          yield* Stand.quota("idle", { pods: "5" }, scope("BestEffort"))
+          yield* Stand.quota("busy", { pods: "5" }, scope("NotBestEffort"))
+          const told = Effect.all([pods("idle"), pods("busy")])
+          yield* Stand.pod("a")
+          same(yield* told, ["1", "0"])
+          yield* Stand.remove(Pod, "a")
+          yield* Stand.pod("b", amounts)
+          same(yield* told, ["0", "1"])
+          yield* Stand.remove(Pod, "b")
+          same(yield* told, ["0", "0"])
+        })
+      )
+    )
+})
+
+describe("a quota on pods by their class of priority", () => {
+  it.effect("counts those that its operator selects", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        for (const name of ["high", "low"]) yield* Stand.create(PriorityClass, name, { value: 1000 })
+        const quotas = {
+          in: ["In", ["high"]],
+          notIn: ["NotIn", ["high"]],
+          some: ["Exists"],
+          none: ["DoesNotExist"]
+        } as const
+        for (const [name, [operator, values]] of Object.entries(quotas))
+          yield* Stand.quota(name.toLowerCase(), { pods: "5" }, Stand.scoped("PriorityClass", operator, values))
+        const told = Effect.all(Object.keys(quotas).map((name) => pods(name.toLowerCase())))
+        yield* Stand.pod("a", {}, { priorityClassName: "high" })
+        same(yield* told, ["1", "0", "1", "0"])
+        yield* Stand.pod("b", {}, { priorityClassName: "low" })
+        yield* Stand.pod("c")
+        same(yield* told, ["1", "2", "2", "1"])
+        for (const name of ["a", "b", "c"]) yield* Stand.remove(Pod, name)
+        same(yield* told, ["0", "0", "0", "0"])
+      })
+    )
+  )
+
+  it.effect("refuses a second one where there is room for one, and counts what they ask for", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.create(PriorityClass, "high", { value: 1000 })
+        yield* Stand.quota("q", { ...hard, pods: "1" }, Stand.scoped("PriorityClass", "In", ["high"]))
+        const high = { priorityClassName: "high" }
+        yield* Stand.pod("a", amounts, high, limits)
+        same(yield* Stand.used(), one)
+        assert.include(yield* Stand.refused(Stand.pod("b", amounts, high, limits)), "exceeded quota: q")
+        yield* Stand.remove(Pod, "a")
+        same(yield* Stand.used(), none)
+      })
+    )
+  )
+})
+
+describe("a quota on pods whose affinity looks into other namespaces", () => {
+  it.effect("counts those that name some, or select some", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.quota("q", { pods: "5" }, Stand.scoped("CrossNamespacePodAffinity"))
+        const affine = (name: string, more: object) =>
+          Stand.pod(
+            name,
+            {},
+            {
+              affinity: {
+                podAntiAffinity: {
+                  requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "region", ...more }]
+                }
+              }
+            }
+          )
+        yield* affine("near", {})
+        yield* affine("named", { namespaces: ["other"] })
+        yield* affine("selected", { namespaceSelector: { matchLabels: { team: "ads" } } })
+        same(yield* pods("q"), "2")
+        for (const name of ["near", "named", "selected"]) yield* Stand.remove(Pod, name)
+        same(yield* pods("q"), "0")
+      })
+    )
+  )
+})
+
+describe("a quota on claims of a class of attributes", () => {
+  it.effect("counts a claim on the way from one to another under both", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        const room = { persistentvolumeclaims: "1", "requests.storage": "5Gi" }
+        for (const name of ["gold", "silver"])
+          yield* Stand.quota(name, room, Stand.scoped("VolumeAttributesClass", "In", [name]))
+        const told = Effect.map(Effect.all([Stand.used("gold"), Stand.used("silver")]), (all) =>
+          all.map((used) => `${used?.["persistentvolumeclaims"]} ${used?.["requests.storage"]}`)
+        )
+        const gold = { storageClassName: "", volumeAttributesClassName: "gold" }
+        yield* Stand.claim("a", gold)
+        same(yield* told, ["1 1Gi", "0 0"])
+        assert.include(yield* Stand.refused(Stand.claim("b", gold)), "exceeded quota: gold")
+        const status = { phase: "Bound", currentVolumeAttributesClassName: "gold" }
+        yield* Stand.patch(PersistentVolumeClaim, "a", { status }, "status")
+        yield* Stand.patch(PersistentVolumeClaim, "a", { spec: { volumeAttributesClassName: "silver" } })
+        same(yield* told, ["1 1Gi", "1 1Gi"])
+        const moved = { currentVolumeAttributesClassName: "silver" }
+        yield* Stand.patch(PersistentVolumeClaim, "a", { status: moved }, "status")
+        same(yield* told, ["0 0", "1 1Gi"])
+        yield* Stand.remove(PersistentVolumeClaim, "a")
+        same(yield* told, ["0 0", "0 0"])
+      })
+    )
+  )
+})
