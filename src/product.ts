@@ -6,7 +6,10 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Create from "./commands/create/command.ts"
+import * as InPlace from "./commands/inPlace.ts"
 import { roster } from "./controllers/roster.ts"
+import * as Flags from "./layers/manager/inPlace/flags.ts"
+import * as Own from "./layers/manager/inPlace/settings.ts"
 import * as AuthorityFiles from "./layers/manager/identity/authorityFiles.ts"
 import type { Host } from "./layers/manager/process/Host.ts"
 import * as Program from "./layers/manager/Program.ts"
@@ -14,20 +17,41 @@ import * as Controllers from "./layers/manager/settings/controllers.ts"
 import * as Tuning from "./layers/manager/settings/tuning.ts"
 import type * as Setting from "./layers/manager/setting.ts"
 import * as Schedules from "./layers/Schedules.ts"
-import { start } from "./program.ts"
+import { command, start } from "./program.ts"
 import { version } from "./version.ts"
 
 /** Runs the program in this process; it sets the exit code. `entry`: the file to start a thread of the program from. */
 export const main = (host: Host, entry: URL): void =>
   start(
-    Result.map(product, (program) => ({
-      program,
-      settings: Create.settings,
-      commands: (host) => [Create.command(host, new URL("../templates/operator/", entry))]
-    })),
+    Result.map(product, (program) => {
+      const settings = Own.settingsOf(program.settings)
+      let notes: ReadonlyArray<string> = []
+      return {
+        program,
+        settings: Create.settings,
+        commands: (host) => [
+          Create.command(host, new URL("../templates/operator/", entry)),
+          command(
+            host,
+            inPlace,
+            "Runs the loops of kube-controller-manager in its place, with its command line",
+            settings,
+            (resolved) => InPlace.run(host, resolved, notes)
+          )
+        ],
+        prepare: (argv) => {
+          if (argv[0] !== inPlace) return argv
+          const separated = Flags.separate(argv, settings)
+          notes = separated.notes
+          return separated.argv
+        }
+      }
+    }),
     host,
     entry
   )
+
+const inPlace = "kube-controller-manager"
 
 const podCount = (settings: Setting.Values<typeof Tuning.settings>) => ({
   schedule:

@@ -49,8 +49,13 @@ export interface Whole {
   readonly program: Program.Program["Service"]
   /** Their settings, too. */
   readonly settings: Setting.Settings
-  readonly commands: (host: Host) => ReadonlyArray<ReturnType<typeof Create.command>>
+  readonly commands: (host: Host) => ReadonlyArray<Subcommand>
+  /** What is made of the command line before anybody reads it; nothing unless there is something to do. */
+  readonly prepare?: ((argv: ReadonlyArray<string>) => ReadonlyArray<string>) | undefined
 }
+
+/** One of the program, or another that needs no more than it. */
+type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof command>
 
 const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
@@ -73,7 +78,7 @@ export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host:
     return cli(
       host,
       one
-    )(CommandLine.normalize(host.argv.slice(2), settings)).pipe(
+    )(CommandLine.normalize(one.prepare?.(host.argv.slice(2)) ?? host.argv.slice(2), settings)).pipe(
       Effect.provide(Layer.merge(NodeServices.layer, Terminal.layer(host, { name, settings }))),
       Effect.provideService(Program.Program, one.program)
     )

@@ -21,9 +21,10 @@ import { services } from "./services.ts"
 import { telemetry } from "./telemetry.ts"
 import { webhooks } from "./webhooks.ts"
 
-export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved) {
+/** `notes`: what else is to be said of the settings, one sentence each. */
+export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, notes: ReadonlyArray<string> = []) {
   const { name } = yield* Program
-  return yield* work(host, resolved).pipe(
+  return yield* work(host, resolved, notes).pipe(
     Effect.scoped,
     Effect.provideService(ClusterName, resolved.values.clusterName),
     Effect.provideService(RequestMetrics.Wanted, resolved.values.clientMetrics === "all"),
@@ -33,13 +34,14 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved) 
   )
 })
 
-const work = (host: Host, resolved: Resolved) =>
+const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const program = yield* Program
     const settings = resolved.values
     const table = yield* tableOf(resolved)
     const { cluster, selection } = yield* connect(host, resolved, table)
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
+    yield* Effect.forEach(notes, (note) => Effect.logWarning(note), { discard: true })
     yield* Effect.forEach(selection.disabled, disabled(selection), { discard: true })
     const left = sentence(table, restriction(resolved))
     if (left !== undefined) yield* Effect.logInfo(left)

@@ -91,7 +91,10 @@ const layer = (options: Options) =>
         cache: yield* Cache,
         discovery: yield* Discovery,
         wanted,
-        listener: ({ resource }) => (deltas) => books.tell(deltas.map(eventOf(resource))),
+        listener:
+          ({ resource }) =>
+          (deltas) =>
+            books.tell(deltas.map(eventOf(resource))),
         onStopped: (resource) =>
           books.tell([{ _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }])
       })

@@ -52,6 +52,10 @@ const pods = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("rollout status ds/ds -n story --timeout=60s")
   yield* kubectl("set image ds/ds -n story a=example.test/a:2")
   yield* kubectl("rollout status ds/ds -n story --timeout=60s")
+  yield* kubectl("apply -n story -f -", workload("apps/v1", "StatefulSet", "sts", { serviceName: "sts", replicas: 2 }))
+  yield* kubectl("rollout status sts/sts -n story --timeout=60s")
+  yield* kubectl("create quota small -n story --hard=pods=50")
+  yield* kubectl("wait quota/small -n story --for=jsonpath={.status.used.pods} --timeout=60s")
   const container = { name: "a", image: "example.test/a:1", command: ["true"] }
   const job = { ...template("job"), spec: { containers: [container], restartPolicy: "Never" } }
   yield* kubectl("apply -n story -f -", {

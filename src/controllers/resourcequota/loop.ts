@@ -86,7 +86,8 @@ export const make = (ports: Ports): Loop => {
     if (Usage.isMeasured(kind)) {
       follow(ledger.observe(kind, Key.of(object), isGone ? undefined : object, now()))
       if (object.metadata.deletionTimestamp !== undefined) wake(namespace, concerned)
-    } else if (delta._tag !== "Updated") follow(isGone ? { less: concerned, more: none } : { less: none, more: concerned })
+    } else if (delta._tag !== "Updated")
+      follow(isGone ? { less: concerned, more: none } : { less: none, more: concerned })
   }
 
   return {

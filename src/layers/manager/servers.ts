@@ -81,12 +81,16 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
   // Until the manager says more, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
-  if (options.probes !== undefined) {
-    yield* listen("probes", settings.probeAddress.name, options.probes, Probes.handler(health))
-  }
-  if (options.metrics !== undefined) yield* metrics(options.metrics, options, lag)
+  const probes = Probes.handler(health)
+  const { metrics: place, probes: own } = options
+  const isShared = own !== undefined && place !== undefined && isSame(own.address, place.address)
+  if (own !== undefined && !isShared) yield* listen("probes", settings.probeAddress.name, own, probes)
+  if (place !== undefined) yield* metrics(place, isShared ? { ...options, open: probes } : options, lag)
   if (options.profiles !== undefined) yield* profiles(options.profiles)
 })
+
+/** Any free port is another one for each. */
+const isSame = (a: Address, b: Address): boolean => a.port !== 0 && a.port === b.port && a.host === b.host
 
 const profiles = Effect.fnUntraced(function* (options: Profiles) {
   const Profiles = yield* Effect.promise(() => import("./debug/profiles.ts"))
@@ -95,7 +99,17 @@ const profiles = Effect.fnUntraced(function* (options: Profiles) {
   yield* listen("profiles", settings.pprofAddress.name, options, handle)
 })
 
-const metrics = Effect.fnUntraced(function* (place: Place, { controllers, secure }: Options, lag: Lag.Lag) {
+/** `open`: who answers probes where that is the same server, without asking who asks. */
+interface Metrics extends Options {
+  readonly open?: Handler | undefined
+}
+
+const withProbes =
+  (probes: Handler | undefined, others: Handler): Handler =>
+  (asked) =>
+    probes !== undefined && /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(asked.path) ? probes(asked) : others(asked)
+
+const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure }: Metrics, lag: Lag.Lag) {
   const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
   const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
   yield* Effect.forEach(controllers, LoopMetrics.of, { discard: true })
@@ -104,12 +118,13 @@ const metrics = Effect.fnUntraced(function* (place: Place, { controllers, secure
   yield* Process.register(lag)
   const handle = yield* Metrics.handler
   const name = settings.metricsAddress.name
-  if (secure === undefined) return yield* Effect.asVoid(listen("metrics", name, place, handle))
+  if (secure === undefined) return yield* Effect.asVoid(listen("metrics", name, place, withProbes(open, handle)))
   const Guard = yield* Effect.promise(() => import("./metrics/guard.ts"))
   const client = yield* Layer.build(Layer.provide(KubeClient.layer, secure.transport))
   const guard = yield* Effect.provideContext(Guard.make, client)
   const certificate = yield* secure.files === undefined ? selfSigned : CertificateFiles.read(secure.files)
-  const listening = yield* listen("metrics", name, place, guard(yield* withPages(handle, secure)), {
+  const guarded = guard(yield* withPages(handle, secure))
+  const listening = yield* listen("metrics", name, place, withProbes(open, guarded), {
     certificate,
     http2: secure.http2,
     methods: secure.handlers === undefined ? ["PUT"] : ["PUT", "POST", "PATCH", "DELETE"]

@@ -54,6 +54,26 @@ describe("where the servers listen", () => {
     )
   )
 
+  it.live("one address for both is one server: probes are answered to everybody, metrics as metrics are", () =>
+    alone(
+      Effect.gen(function* () {
+        const address = yield* Effect.map(Effect.scoped(taken), ({ port }) => ({ host: "127.0.0.1", port }))
+        const place = { address, isOptional: false }
+        yield* Servers.start({ probes: place, metrics: place, controllers: [] })
+        const status = (path: string) =>
+          Effect.promise(() =>
+            fetch(`http://127.0.0.1:${address.port}${path}`, { headers: { connection: "close" } }).then(
+              async (response) => [response.status, (await response.text()).length > 0] as const
+            )
+          )
+        assert.deepStrictEqual(yield* status("/healthz"), [200, true])
+        assert.deepStrictEqual(yield* status("/readyz/informer-sync"), [500, true])
+        assert.deepStrictEqual(yield* status("/metrics"), [200, true])
+        assert.deepStrictEqual(yield* status("/healthzz"), [404, true])
+      })
+    )
+  )
+
   it.live("both answer until their scope closes, ready only when somebody says so", () =>
     alone(
       Effect.gen(function* () {

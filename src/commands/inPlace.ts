@@ -1,0 +1,25 @@
+/** The command that takes kube-controller-manager's place: its loops, with its command line. */
+import * as Effect from "effect/Effect"
+import * as Loops from "../layers/manager/inPlace/loops.ts"
+import * as Own from "../layers/manager/inPlace/settings.ts"
+import type { Host } from "../layers/manager/process/Host.ts"
+import { Program } from "../layers/manager/Program.ts"
+import * as Sources from "../layers/manager/setting/sources.ts"
+import * as Run from "./run.ts"
+
+type Resolved = Sources.Resolved<ReturnType<typeof Own.settingsOf>>
+
+/** `notes`: what is to be said of the command line, one sentence each. */
+export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) {
+  const program = yield* Program
+  const wrong = Own.contradiction(resolved)
+  if (wrong !== undefined) return yield* new Sources.SettingError({ message: wrong })
+  const all = Own.asOwn(resolved, resolved.values.controllers)
+  const { note, patterns } = Loops.choose(program.table(all), resolved.values.controllers)
+  const table: typeof program.table = (settings) => Loops.table(program.table(settings))
+  const said = note === undefined ? notes : [...notes, note]
+  return yield* Effect.provideService(Run.run(host, Own.asOwn(resolved, patterns), said), Program, {
+    ...program,
+    table
+  })
+})

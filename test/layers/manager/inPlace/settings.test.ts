@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Own from "../../../../src/layers/manager/inPlace/settings.ts"
+import * as Sources from "../../../../src/layers/manager/setting/sources.ts"
+import { common } from "../../../../src/layers/manager/settings.ts"
+
+const own = Own.settingsOf(common)
+
+const said = (flags: Readonly<Record<string, string>>) =>
+  Result.getOrThrow(Sources.resolve(own, { flags: new Map(Object.entries(flags)), env: {} }))
+
+const values = (flags: Readonly<Record<string, string>>) => Own.asOwn(said(flags), ["*"]).values
+
+describe("the settings of kube-controller-manager's command", () => {
+  it("have one port for probes and metrics, over HTTPS, which 0 turns off", () => {
+    const at = (host: string, port: number) => ({
+      metricsAddress: { host, port },
+      probeAddress: { host, port },
+      metricsSecure: true,
+      metricsCertPath: Option.none()
+    })
+    assert.deepInclude(values({}), at("0.0.0.0", 10257))
+    assert.deepInclude(values({ "bind-address": "127.0.0.1", "secure-port": "20257" }), at("127.0.0.1", 20257))
+    assert.deepInclude(values({ "bind-address": "::1" }), at("::1", 10257))
+    assert.deepInclude(values({ "secure-port": "0" }), { metricsAddress: undefined, probeAddress: undefined })
+  })
+
+  it("take a certificate and its key from one directory", () => {
+    const files = { "tls-cert-file": "/etc/pki/tls.crt", "tls-private-key-file": "/etc/pki/tls.key" }
+    assert.isUndefined(Own.contradiction(said(files)))
+    assert.deepInclude(values(files), {
+      metricsCertPath: Option.some("/etc/pki/"),
+      metricsCertName: "tls.crt",
+      metricsCertKey: "tls.key"
+    })
+    assert.match(Own.contradiction(said({ "tls-cert-file": "a" })) ?? "", /belong together/)
+    assert.match(Own.contradiction(said({ ...files, "tls-private-key-file": "/x/tls.key" })) ?? "", /one directory/)
+  })
+
+  it("name the lease of its loops as it does", () => {
+    assert.strictEqual(values({}).coreLeaseName, "kube-controller-manager")
+    const { coreLeaseName, leaseName } = values({ "leader-elect-resource-name": "mine" })
+    assert.deepStrictEqual([coreLeaseName, leaseName], ["mine", "effect-controller-manager"])
+  })
+})

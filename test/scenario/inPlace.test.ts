@@ -1,0 +1,107 @@
+/**
+ * The program in the place of kube-controller-manager, started as that is: with the command line that kubeadm writes, what it has no use for
+ * included. It says what it does not do, answers on that program's port, leads under its lease, and its loops work.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { once } from "node:events"
+import { request } from "node:https"
+import { createServer, type AddressInfo } from "node:net"
+import { Deployment, Lease, ReplicaSet } from "../../src/kube/resources.ts"
+import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import * as Process from "../support/process.ts"
+import * as Cluster from "./cluster.ts"
+import * as Kubeconfigs from "./kubeconfigs.ts"
+
+const patience = 90_000
+
+const freePort = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), "close")
+  return port
+})
+
+const status = (port: number, path: string) =>
+  Effect.promise(
+    () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const call = request({ host: "127.0.0.1", port, path, agent: false, rejectUnauthorized: false }, (response) => {
+          resolve(response.statusCode)
+          response.resume()
+        })
+        call.on("error", reject).end()
+      })
+  )
+
+describe("in the place of kube-controller-manager", () => {
+  it.live(
+    "runs its loops with its command line, on its port and under its lease, and says what it does not do",
+    () =>
+      Effect.gen(function* () {
+        const { endpoint } = Context.get(yield* Layer.build(Layer.fresh(EmbeddedCluster.layer())), EmbeddedCluster)
+        const upstream = { server: endpoint.server, ca: endpoint.ca, token: Redacted.value(endpoint.token) }
+        const { ca, server, token } = upstream
+        const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token } })
+        const port = yield* freePort
+        const program = yield* Process.start([
+          "kube-controller-manager",
+          "--allocate-node-cidrs=true",
+          `--authentication-kubeconfig=${kubeconfig}`,
+          "--bind-address=127.0.0.1",
+          "--cluster-cidr",
+          "10.244.0.0/16",
+          "--cluster-signing-cert-file=/etc/kubernetes/pki/ca.crt",
+          "--controllers=*,bootstrapsigner,tokencleaner",
+          `--kubeconfig=${kubeconfig}`,
+          "--leader-elect=true",
+          `--secure-port=${port}`
+        ])
+        for (const said of [
+          "--allocate-node-cidrs and --cluster-cidr do nothing, because the controller that gives pods their addresses is not here",
+          "--cluster-signing-cert-file does nothing, because the controllers that sign certificates are not here",
+          "Of the controllers that were asked for, bootstrapsigner and tokencleaner are not here"
+        ])
+          yield* program.says(new RegExp(`WARN.*${said}`))
+        yield* program.says(/Starting Controller.*taint-eviction/)
+        assert.notMatch(program.said(), /Starting Controller.*pod-count/)
+        assert.deepStrictEqual(
+          yield* Effect.forEach(["/healthz", "/metrics"], (path) => status(port, path)),
+          [200, 401]
+        )
+        const client = yield* Cluster.client(upstream)
+        const lease = yield* client.get(Lease, { namespace: "kube-system", name: "kube-controller-manager" })
+        assert.notStrictEqual(lease.spec?.holderIdentity ?? "", "")
+        const labels = { app: "web" }
+        yield* client.create(Deployment, {
+          metadata: { name: "web", namespace: "default" },
+          spec: {
+            selector: { matchLabels: labels },
+            template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } }
+          }
+        })
+        yield* Cluster.until(client, ReplicaSet, { namespace: "default" }, ({ status: made }) => made?.replicas === 1)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "refuses what neither of them has",
+    () =>
+      Effect.gen(function* () {
+        for (const [flag, why] of [
+          ["--alocate-node-cidrs=true", "unknown flag --alocate-node-cidrs"],
+          ["--controllers=deploymet", '"deploymet" is not a controller'],
+          ["--tls-cert-file=tls.crt", "belong together"]
+        ] as const) {
+          const { code, stderr } = yield* Process.run(["kube-controller-manager", flag])
+          assert.deepStrictEqual([code, stderr.includes(why)], [2, true], stderr)
+        }
+      }).pipe(Effect.scoped),
+    patience
+  )
+})
