@@ -5,6 +5,7 @@
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
+import { budgets } from "./budgets.ts"
 import { daemons } from "./daemons.ts"
 import { jobs } from "./jobs.ts"
 import { nodes, patience } from "./nodes.ts"
@@ -16,7 +17,7 @@ if (!Kubectl.isInstalled) process.stderr.write(`stories ${Kubectl.reason}\n`)
 else if (Stage.missing !== undefined) process.stderr.write(`stories on a real API server skipped: ${Stage.missing}\n`)
 else
   process.stderr.write(
-    "skipped in stories on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices and the condition DisruptionTarget, which it does not store\n"
+    "skipped in stories on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices, disruption budgets of policy/v1 and the condition DisruptionTarget, which it does not store\n"
   )
 
 const loops = [
@@ -39,7 +40,8 @@ const stories = { jobs, services, tokens, daemons, nodes }
 describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, Services, nodes and tokens", () => {
   it.live(
     "do on the embedded cluster what they promise",
-    () => Effect.scoped(Effect.flatMap(Stage.embedded(patience), (stage) => Stage.tell(stage, stories))),
+    () =>
+      Effect.scoped(Effect.flatMap(Stage.embedded(patience), (stage) => Stage.tell(stage, { ...stories, budgets }))),
     240_000
   )
 
