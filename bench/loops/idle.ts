@@ -3,6 +3,7 @@
  * fresh process that has come to rest. The floor is a process of the same program that runs one loop about a kind of which there is little.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { roster } from "../../src/controllers/roster.ts"
@@ -16,8 +17,11 @@ const pods = deployments * replicas
 const namespace = "load"
 const watched = 60
 
-/** Every loop that needs neither a cloud nor a key. */
-const names = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+/** Every loop that needs no cloud, with a key for the one that makes tokens. */
+const names = roster({
+  podCount: { schedule: Schedule.forever, nodeSelector: undefined },
+  serviceAccountKeyFile: Option.some("sa.key")
+})
   .filter(
     ({ controller, embeddedOnly, group }) => group === "core" && controller.cloud !== true && embeddedOnly === undefined
   )
@@ -63,7 +67,8 @@ const populate = (client: KubeClient["Service"]) =>
 /** Processor time in a minute of rest, in percent of a core; it has come to rest when five seconds cost less than a tenth of them. */
 const atRest = (where: Stand.Server, loops: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const running = yield* Stand.controllers(where, loops)
+    const key = `--service-account-private-key-file=${yield* Stand.signingKey}`
+    const running = yield* Stand.controllers(where, loops, [key])
     const spent = (seconds: number) =>
       Effect.gen(function* () {
         const before = Stand.usageOf(running).cpuMillis

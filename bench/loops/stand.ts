@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { type ChildProcess, spawn } from "node:child_process"
+import { generateKeyPairSync } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -196,6 +197,14 @@ export const figures = (
   },
   { name: `${name}: peak memory`, value: of.peakMiB, unit: "MiB RSS", bar: "none", ok: true }
 ]
+
+/** A file with a key to sign tokens with; it goes with the scope. Nobody here has to believe what is signed. */
+export const signingKey = Effect.map(folder, (directory) => {
+  const file = join(directory, "sa.key")
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 })
+  return file
+})
 
 /** A file by which the program reaches the server; it goes with the scope. */
 export const kubeconfig = (where: Server) =>
