@@ -128,8 +128,6 @@ export const kubeControllerManager: Rows = {
       "wait for kube-controller-manager's lease and say who holds it; our own controllers do not wait"
     ]
   }),
-  "K21 others": row("the loops of Services, daemons, Jobs, replicas with names and nodes do what theirs do", {
-    "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
   "K21 in place": row("runs under its command line, on its port, with its rights and no others", {
     "scenario/inPlace.test.ts":
       "runs its loops with its command line, on its port and under its lease, and says what it does not do",
@@ -137,7 +135,8 @@ export const kubeControllerManager: Rows = {
       "are taken out with their values, however they are written, and told of by their reason",
     "parity/stockPolicy.test.ts": "is enough for the account of ${controller.name}"
   }),
-  "K21 others": row("the loops of Services, daemons, Jobs and nodes do what theirs do", {
+  "K21 others": row("the loops of Services, daemons, Jobs, replicas with names and nodes do what theirs do", {
+    "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
     "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
     "controllers/daemonset/loop.test.ts":
       "leaves no node without its daemon, gives none two, and takes no more at once than it may",
