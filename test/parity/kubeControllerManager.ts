@@ -82,7 +82,7 @@ export const kubeControllerManager: Rows = {
   }),
   K15: row("--controllers, its star and its minus", {
     "scenario/flags.test.ts":
-      "with a minus leaves one out and says so; with one name that one runs and no other, whichever it is",
+      "with a minus leaves one out and says so; with names those run and no others, by whatever name",
     "layers/manager/roster.test.ts": [
       "the first explicit mention wins over the star, wherever it stands",
       "an unknown name is an error that lists the known ones"
@@ -121,7 +121,7 @@ export const kubeControllerManager: Rows = {
   }),
   K21: row("core loops: known, on, off, each alone, under the standard lease", {
     "scenario/flags.test.ts":
-      "with a minus leaves one out and says so; with one name that one runs and no other, whichever it is",
+      "with a minus leaves one out and says so; with names those run and no others, by whatever name",
     "scenario/commands.test.ts": "${spelling} lists every flag, every controller and the exit codes",
     "scenario/coreLease.test.ts": [
       "are off by default, and nothing is elected",
