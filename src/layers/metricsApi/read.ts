@@ -62,7 +62,7 @@ export const through = (source: Source): Reader => ({
   object: (query) =>
     Effect.flatMap(source.custom(query), (values) => {
       const [value, ...more] = values
-      if (value !== undefined && more.length === 0) return Effect.succeed(Quantity.milli(value.value) ?? 0n)
+      if (value !== undefined && more.length === 0) return amountOf(value, customApi)
       const count = `the custom metrics API server returned ${values.length} results when we asked for exactly one`
       return Effect.fail(unable(customApi, count))
     }),
@@ -70,9 +70,19 @@ export const through = (source: Source): Reader => ({
     Effect.flatMap(source.external(query), (values) =>
       values.length === 0
         ? fail(`no metrics returned from ${externalApi}`)
-        : Effect.succeed(values.map(({ value }) => Quantity.milli(value) ?? 0n))
+        : Effect.forEach(values, (value) => amountOf(value, externalApi))
     )
 })
+
+/** What is no amount is not taken for nothing: that would take replicas away. Source: resource.ErrFormatWrong. */
+const amountOf = ({ value }: MetricValue, api: string): Answer<bigint> => {
+  const amount = Quantity.milli(value)
+  return amount === undefined
+    ? Effect.fail(
+        unable(api, "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
+      )
+    : Effect.succeed(amount)
+}
 
 const keyOf = ({ metadata }: PodMetrics): string => `${metadata.namespace ?? ""}/${metadata.name}`
 
@@ -112,14 +122,13 @@ const ofContainers = (found: ReadonlyArray<PodMetrics>, resource: string, contai
   return samples
 }
 
-const byPod = (values: ReadonlyArray<MetricValue>): Samples =>
-  new Map(
-    values.map(({ describedObject, timestamp, value, windowSeconds }) => [
-      describedObject?.name ?? "",
-      {
-        time: Time.parse(timestamp) ?? 0,
-        window: typeof windowSeconds === "number" ? windowSeconds * 1000 : usualWindow,
-        amount: Quantity.milli(value) ?? 0n
-      }
-    ])
-  )
+const byPod = (values: ReadonlyArray<MetricValue>): Samples => {
+  const samples = new Map<string, Sample>()
+  for (const { describedObject, timestamp, value, windowSeconds } of values) {
+    const amount = Quantity.milli(value)
+    if (amount === undefined) continue
+    const window = typeof windowSeconds === "number" ? windowSeconds * 1000 : usualWindow
+    samples.set(describedObject?.name ?? "", { time: Time.parse(timestamp) ?? 0, window, amount })
+  }
+  return samples
+}

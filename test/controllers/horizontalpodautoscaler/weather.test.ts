@@ -1,0 +1,219 @@
+/**
+ * Autoscalers in bad weather: conflicts, refusals, lost answers, a cache that lags, a metrics server that goes away, and a loop that ends between
+ * any two of its writes. Whatever happens the size stays between the bounds and grows no faster than it may; in the end it is what the metric
+ * asks for, and nobody writes any more.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as TestClock from "effect/testing/TestClock"
+import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.ts"
+import { Deployment, HorizontalPodAutoscaler } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type { Fault, Rule } from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { int, oneOf } from "../../support/laws.ts"
+import { loadThrough } from "../../support/mutant.ts"
+import { runs, seed } from "../../support/runs.ts"
+import * as Stand from "./stand.ts"
+
+const bounds = { minReplicas: 2, maxReplicas: 12 }
+
+const step = Arbitrary.all({
+  what: oneOf("use", "use", "use", "follow", "follow", "resize", "change", "away", "wait"),
+  /** Percent of the request that each pod uses, or replicas. */
+  amount: int(0, 150),
+  fault: oneOf("none", "none", "conflict", "refusal", "lost", "lagging", "crash"),
+  times: int(1, 3)
+})
+const history = Arbitrary.array(step, { minLength: 1, maxLength: 8 })
+
+type Step = typeof step extends Arbitrary.Arbitrary<infer A> ? A : never
+
+const faults: Partial<Record<Step["fault"], Fault>> = {
+  conflict: { _tag: "Conflict" },
+  refusal: { _tag: "Status", code: 500 },
+  lost: { _tag: "DropAnswer" },
+  crash: { _tag: "DropAnswer" }
+}
+
+const written = new Set(["deployments.apps/scale", "horizontalpodautoscalers.autoscaling/status"])
+
+const rulesOf = ({ fault, times }: Step): ReadonlyArray<Rule> => {
+  const onWrites = faults[fault]
+  if (onWrites !== undefined) {
+    const match: Rule["match"] = ({ context, method }) => method === "PUT" && written.has(context.resource ?? "")
+    return [{ match, fault: onWrites, times }]
+  }
+  if (fault !== "lagging") return []
+  const resource = "horizontalpodautoscalers.autoscaling"
+  return [{ match: { verb: "watch", resource }, fault: { _tag: "CutWatch", after: 0, how: "reset" }, times }]
+}
+
+const act = (measured: Stand.Measured, { amount, what }: Step) => {
+  switch (what) {
+    case "use":
+      return Effect.andThen(Stand.follow, () => Stand.uses(measured, { cpu: `${amount * 10}m` }))
+    case "follow":
+      return Stand.follow
+    case "resize":
+      return Stand.resize(1 + (amount % 15))
+    case "change":
+      return Stand.change({ minReplicas: 1 + (amount % 4) })
+    case "away":
+      return Effect.sync(() => void (measured.usage = undefined))
+    case "wait":
+      return Stand.advance("3 minutes")
+  }
+}
+
+const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+
+const sizeNow = Effect.flatMap(ApiServer, (server) =>
+  Effect.map(server.snapshot(Deployment), ([one]) =>
+    Number((one?.["spec"] as { readonly replicas?: number })?.replicas)
+  )
+)
+
+/** It has been going on for less than five minutes, and nobody else has had a hand in it. */
+const isEarly = (steps: ReadonlyArray<Step>): boolean =>
+  steps.every(({ what }) => what === "use" || what === "follow" || what === "away")
+
+/** Plays it, and answers with what is wrong. */
+const play = (steps: ReadonlyArray<Step>, make: typeof Autoscalers.make = Autoscalers.make) =>
+  Stand.world(
+    (measured) =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const server = yield* ApiServer
+        const flaws: Array<string> = []
+        yield* Stand.target(3)
+        yield* Stand.autoscaler(bounds)
+        let running = yield* Stand.start(measured, { make })
+        for (const [i, one] of steps.entries()) {
+          yield* server.setFaults([])
+          yield* act(measured, one)
+          yield* server.setFaults(rulesOf(one))
+          const before = yield* sizeNow
+          yield* Stand.advance("15 seconds")
+          const after = yield* sizeNow
+          if (after !== before && (after > bounds.maxReplicas || after < 1)) flaws.push(`out of bounds: ${after}`)
+          if (after > Math.max(2 * before, 4)) flaws.push(`too fast: ${before} to ${after}`)
+          if (after < before && isEarly(steps.slice(0, i + 1))) flaws.push(`too early: ${before} to ${after}`)
+          if (one.fault !== "crash") continue
+          yield* running.stop(gone)
+          running = yield* Stand.start(measured, { make })
+        }
+        yield* server.setFaults([])
+        yield* Stand.change({ minReplicas: 2 })
+        for (let i = 0; i < 3; i++) {
+          yield* Stand.follow
+          yield* Stand.uses(measured, { cpu: "100m" })
+          yield* Stand.advance("6 minutes")
+        }
+        const replicas = yield* sizeNow
+        if (replicas !== 2) flaws.push(`${replicas} replicas in the end`)
+        const calls: Array<string> = []
+        const match: Rule["match"] = ({ context, method }) => {
+          if (method !== "GET") calls.push(`${method} ${context.resource}`)
+          return false
+        }
+        yield* server.setFaults([{ match, fault: { _tag: "Drop" } }])
+        yield* Stand.follow
+        yield* Stand.uses(measured, { cpu: "500m" })
+        yield* Stand.advance("1 minute")
+        calls.length = 0
+        yield* Stand.advance("5 minutes")
+        if (calls.length > 0) flaws.push(`writes for nothing: ${calls.join()}`)
+        const [told] = yield* cluster.snapshot(HorizontalPodAutoscaler)
+        const { currentReplicas, desiredReplicas } = told?.status ?? {}
+        if (currentReplicas !== 2 || desiredReplicas !== 2) flaws.push(`told ${currentReplicas} and ${desiredReplicas}`)
+        return flaws
+      }),
+    { isStarted: false }
+  )
+
+describe("in any weather", () => {
+  it.effect(
+    "a target gets what its metric asks for, and is left alone then",
+    () =>
+      Effect.gen(function* () {
+        const result = yield* Arbitrary.checkEffect(
+          history,
+          (steps) =>
+            play(steps).pipe(
+              Effect.provide(TestClock.layer()),
+              Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
+            ),
+          { runs: runs(25), maxShrinks: 50, seed }
+        )
+        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      }),
+    120_000
+  )
+})
+
+/** Every kind of step and of fault, one after the other. */
+const all: ReadonlyArray<Step> = [
+  { what: "use", amount: 100, fault: "conflict", times: 1 },
+  { what: "use", amount: 100, fault: "lost", times: 1 },
+  { what: "away", amount: 0, fault: "none", times: 1 },
+  { what: "use", amount: 150, fault: "crash", times: 2 },
+  { what: "resize", amount: 14, fault: "refusal", times: 1 },
+  { what: "change", amount: 3, fault: "lagging", times: 2 },
+  { what: "use", amount: 10, fault: "crash", times: 1 },
+  { what: "wait", amount: 0, fault: "refusal", times: 3 }
+]
+
+describe("a history of everything", () => {
+  it.effect("ends well", () => Effect.map(play(all), (said) => assert.deepStrictEqual(said, [])))
+
+  const use = { what: "use", amount: 100, fault: "none", times: 1 } as const
+
+  for (const [title, path, find, replace, steps] of [
+    [
+      "autoscalers are looked at once",
+      "HorizontalPodAutoscaler.ts",
+      "isThere ? Reconcile.after(settings.period) : Reconcile.done",
+      "isThere ? Reconcile.done : Reconcile.done",
+      [use]
+    ],
+    [
+      "the size is doubled and more",
+      "horizontalpodautoscaler/plan/normalise.ts",
+      "Math.max(2 * current, 4)",
+      "Math.max(4 * current, 4)",
+      [{ ...use, amount: 150 }]
+    ],
+    [
+      "a new term takes replicas away at once",
+      "horizontalpodautoscaler/plan/history.ts",
+      "{ ...history, recommendations: [{ replicas, time: now }] }",
+      "history",
+      [use, { ...use, what: "use", amount: 1, fault: "crash" }, { ...use, amount: 1 }]
+    ],
+    [
+      "every status is news",
+      "horizontalpodautoscaler/tell.ts",
+      "if (!Status.isNews(autoscaler, next)) return Effect.succeed(autoscaler)",
+      "",
+      [use]
+    ]
+  ] as const) {
+    it.effect(`a loop in which ${title} does not get there, ours does`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          loadThrough<typeof Autoscalers>("controllers/HorizontalPodAutoscaler.ts", `controllers/${path}`, {
+            title,
+            find,
+            replace
+          })
+        )
+        assert.deepStrictEqual(yield* play(steps), [])
+        assert.isNotEmpty(yield* play(steps, mutant.make))
+      })
+    )
+  }
+})
