@@ -1,0 +1,157 @@
+/** CronJobs and their Jobs on days when writes fail, answers get lost, caches fall behind and the loop dies: each time is run once all the same. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Stream from "effect/Stream"
+import * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
+import * as CronJobs from "../../../src/controllers/CronJob.ts"
+import * as Zone from "../../../src/kube/cron/Zone.ts"
+import { Job } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type { Rule } from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import * as Jobs from "../job/stand.ts"
+import * as Stand from "./stand.ts"
+
+const none: ReadonlyArray<string> = []
+
+const died = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+
+const template = {
+  spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1", command: ["sleep", "20"] }] }
+}
+
+const spec = { concurrencyPolicy: "Forbid", successfulJobsHistoryLimit: 2, jobTemplate: { spec: { template } } }
+
+const on = (
+  resource: "jobs.batch" | "cronjobs.batch",
+  verb: "create" | "update" | "delete",
+  fault: Rule["fault"],
+  times: number
+): Rule => ({
+  match: { verb, resource },
+  fault,
+  times
+})
+
+const silent = (resource: string): Rule => ({
+  match: { verb: "watch", resource },
+  fault: { _tag: "CutWatch", after: 3, how: "silence" },
+  times: 1
+})
+
+const weather: Readonly<Record<string, ReadonlyArray<Rule>>> = {
+  "statuses conflict": [on("cronjobs.batch", "update", { _tag: "Conflict" }, 3)],
+  "statuses are refused": [on("cronjobs.batch", "update", { _tag: "Status", code: 403 }, 3)],
+  "answers about statuses get lost": [on("cronjobs.batch", "update", { _tag: "DropAnswer" }, 3)],
+  "runs are refused": [on("jobs.batch", "create", { _tag: "Status", code: 403 }, 3)],
+  "answers about runs get lost": [on("jobs.batch", "create", { _tag: "DropAnswer" }, 3)],
+  "old runs cannot be deleted": [on("jobs.batch", "delete", { _tag: "Status", code: 403 }, 3)],
+  "answers about deletions get lost": [on("jobs.batch", "delete", { _tag: "DropAnswer" }, 3)],
+  "the server is busy": [on("jobs.batch", "create", { _tag: "Throttle", retryAfterSeconds: 1 }, 5)],
+  "the cache of CronJobs falls silent": [silent("cronjobs.batch")],
+  "the cache of Jobs falls silent": [silent("jobs.batch")]
+}
+
+/** What becomes of the Jobs from now on: which were made, and what of it must not have been. */
+const followed = Effect.gen(function* () {
+  const made = new Set<string>()
+  const open = new Set<string>()
+  const wrong: Array<string> = []
+  const client = yield* KubeClient
+  yield* client.watch(Job, { namespace: "default" }).pipe(
+    Stream.runForEach(({ object, type }) =>
+      Effect.sync(() => {
+        const { name } = (object as Job).metadata
+        if (type === "ADDED" && made.has(name)) wrong.push(`${name} is made again`)
+        if (type === "ADDED") made.add(name)
+        if (type === "DELETED" || Runs.endOf(object as Job) !== undefined) open.delete(name)
+        else open.add(name)
+        if (open.size > 1) wrong.push(`under way together: ${[...open].join(", ")}`)
+      })
+    ),
+    Effect.forkScoped
+  )
+  yield* Stand.settle
+  return { made, wrong }
+})
+
+/** Nothing was wrong; two runs are left, none is under way, and all ten minutes were gone through. */
+const isDone = Effect.fnUntraced(function* ({ wrong }: { readonly wrong: ReadonlyArray<string> }) {
+  yield* Stand.change({ suspend: true })
+  yield* Stand.advance("15 minutes")
+  assert.deepStrictEqual(wrong, [])
+  assert.lengthOf(yield* Stand.runs, 2)
+  assert.deepStrictEqual(yield* Stand.active, [])
+  assert.isAtLeast(Date.parse((yield* Stand.statusOf())?.lastScheduleTime ?? ""), 10 * 60_000)
+})
+
+describe("ten minutes of runs, each once", () => {
+  for (const [title, rules] of Object.entries(weather)) {
+    it.effect(`although ${title}`, () =>
+      Effect.gen(function* () {
+        const seen = yield* followed
+        yield* (yield* ApiServer).setFaults(rules)
+        yield* Stand.start
+        yield* Jobs.start
+        yield* Stand.apply(Stand.cronJob(spec))
+        yield* Stand.advance("10 minutes")
+        yield* Stand.advance("30 seconds")
+        yield* isDone(seen)
+        assert.isAtLeast(seen.made.size, title.includes("silent") ? 3 : 10)
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+    )
+  }
+
+  for (const millis of [700, 20_300, 60_050]) {
+    it.effect(`although the loop dies every ${millis} ms`, () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const seen = yield* followed
+        yield* Jobs.start
+        yield* Stand.apply(Stand.cronJob(spec))
+        for (let lived = 0; lived < 10 * 60_000; lived += millis) {
+          const running = yield* cluster.run(CronJobs.make({ zone: Zone.utc }))
+          yield* cluster.advance(millis)
+          yield* running.stop(died)
+        }
+        yield* Stand.start
+        yield* Stand.advance("30 seconds")
+        yield* isDone(seen)
+        assert.isAtLeast(seen.made.size, 5)
+      }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+    )
+  }
+
+  it.effect("although the loop dies after any write", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const server = yield* ApiServer
+      const { wrong } = yield* followed
+      yield* Jobs.start
+      yield* Stand.apply(Stand.cronJob({ ...spec, successfulJobsHistoryLimit: 0 }))
+      for (const [resource, verb] of [
+        ["jobs.batch", "create"],
+        ["cronjobs.batch", "update"],
+        ["jobs.batch", "delete"],
+        ["cronjobs.batch", "update"]
+      ] as const) {
+        const running = yield* cluster.run(CronJobs.make({ zone: Zone.utc }))
+        // The answer comes when nobody waits for it any more.
+        yield* server.setFaults([on(resource, verb, { _tag: "DropAnswer" }, 1000)])
+        yield* cluster.advance("62 seconds")
+        yield* running.stop(died)
+        yield* server.setFaults([])
+      }
+      yield* Stand.start
+      yield* Stand.advance("3 minutes")
+      yield* Stand.change({ suspend: true })
+      yield* Stand.advance("2 minutes")
+      assert.deepStrictEqual(yield* Stand.runs, none)
+      assert.deepStrictEqual(yield* Stand.active, none)
+      assert.deepStrictEqual(wrong, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+})
