@@ -16,6 +16,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   services: () => import("./loops/services.ts"),
   jobs: () => import("./loops/jobs.ts"),
   daemons: () => import("./loops/daemons.ts"),
+  budgets: () => import("./loops/budgets.ts"),
   idle: () => import("./loops/idle.ts")
 }
 
