@@ -22,7 +22,13 @@ interface Entry {
   readonly pods: Set<Key.Key>
 }
 
-type Pods = Pick<Store.Readable<Pod>, "byIndex">
+type Pods = Pick<Store.Readable<Pod>, "byIndex" | "get">
+
+/** Of a namespace that has budgets, and of no other: exactly its pods, by each label with its value. */
+interface Shelf {
+  budgets: number
+  readonly pods: Map<string, Set<Key.Key>>
+}
 
 export interface Coverage {
   /** A budget that appeared or changed. `pods`: of which it is to select. */
@@ -42,26 +48,34 @@ const none: ReadonlyArray<Key.Key> = []
 
 export const make = (): Coverage => {
   const entries = new Map<Key.Key, Entry>()
-  /** Never an empty bucket. */
-  const buckets = new Map<string, Set<Key.Key>>()
+  const buckets: Buckets = new Map()
+  /** By namespace. */
+  const shelves = new Map<string, Shelf>()
 
   const forget = (budget: Key.Key): void => {
     const entry = entries.get(budget)
     if (entry === undefined) return
     entries.delete(budget)
-    const bucket = buckets.get(entry.bucket)
-    if (bucket?.delete(budget) === true && bucket.size === 0) buckets.delete(entry.bucket)
+    take(buckets, entry.bucket, budget)
+    const shelf = shelves.get(entry.namespace)
+    if (shelf !== undefined && --shelf.budgets === 0) shelves.delete(entry.namespace)
   }
 
-  const put = (budget: Key.Key, entry: Entry): void => {
-    entries.set(budget, entry)
-    const bucket = buckets.get(entry.bucket)
-    if (bucket === undefined) buckets.set(entry.bucket, new Set([budget]))
-    else bucket.add(budget)
+  /** Counts a budget more for the namespace. */
+  const shelfOf = (namespace: string, pods: Pods): Shelf => {
+    const known = shelves.get(namespace)
+    if (known !== undefined) {
+      known.budgets++
+      return known
+    }
+    const shelf: Shelf = { budgets: 1, pods: new Map() }
+    for (const pod of pods.byIndex(Store.namespaceIndex, namespace)) shelve(shelf, pod)
+    shelves.set(namespace, shelf)
+    return shelf
   }
 
   const find = ({ metadata: { labels, namespace = "" } }: Pod): ReadonlyArray<Key.Key> => {
-    if (entries.size === 0) return none
+    if (!shelves.has(namespace)) return none
     const found: Array<Key.Key> = []
     const ask = (bucket: string): void => {
       for (const key of buckets.get(bucket) ?? none) {
@@ -86,25 +100,66 @@ export const make = (): Coverage => {
       if (selector === undefined || Result.isFailure(selector)) return forget(key)
       if (known !== undefined && isSame(known.selector, selector.success)) return
       forget(key)
-      const candidates = pods.byIndex(Store.namespaceIndex, namespace)
+      const candidates = candidatesFor(shelfOf(namespace, pods), namespace, selector.success, pods)
       const selected = candidates.filter(({ metadata }) => Selector.matchesLabels(selector.success, metadata.labels))
-      put(key, {
-        namespace,
-        selector: selector.success,
-        bucket: rarest(namespace, selector.success, (bucket) => buckets.get(bucket)?.size ?? 0),
-        pods: new Set(selected.map(Key.of))
-      })
+      const bucket = rarest(namespace, selector.success, (one) => buckets.get(one)?.size ?? 0)
+      entries.set(key, { namespace, selector: selector.success, bucket, pods: new Set(selected.map(Key.of)) })
+      put(buckets, bucket, key)
     },
     delete: forget,
     add: (pod) => {
+      const shelf = shelves.get(pod.metadata.namespace ?? "")
+      if (shelf === undefined) return
+      shelve(shelf, pod)
       for (const budget of find(pod)) entries.get(budget)?.pods.add(Key.of(pod))
     },
     remove: (pod) => {
+      const shelf = shelves.get(pod.metadata.namespace ?? "")
+      if (shelf === undefined) return
+      const { labels, namespace = "" } = pod.metadata
+      for (const key in labels) take(shelf.pods, saying(namespace, key, labels[key] ?? ""), Key.of(pod))
       for (const budget of find(pod)) entries.get(budget)?.pods.delete(Key.of(pod))
     },
     of: find,
     podsOf: (budget) => entries.get(budget)?.pods ?? nobody
   }
+}
+
+/** Never with an empty one. */
+type Buckets = Map<string, Set<Key.Key>>
+
+const put = (buckets: Buckets, bucket: string, key: Key.Key): void => {
+  const known = buckets.get(bucket)
+  if (known === undefined) buckets.set(bucket, new Set([key]))
+  else known.add(key)
+}
+
+const take = (buckets: Buckets, bucket: string, key: Key.Key): void => {
+  const known = buckets.get(bucket)
+  if (known?.delete(key) === true && known.size === 0) buckets.delete(bucket)
+}
+
+const shelve = ({ pods }: Shelf, pod: Pod): void => {
+  const { labels, namespace = "" } = pod.metadata
+  for (const key in labels) put(pods, saying(namespace, key, labels[key] ?? ""), Key.of(pod))
+}
+
+/** Those with the rarest of the labels that a pod must have; all of the namespace if it must have none. */
+const candidatesFor = (
+  shelf: Shelf,
+  namespace: string,
+  selector: Selector.LabelSelector,
+  pods: Pods
+): ReadonlyArray<Pod> => {
+  let best: ReadonlySet<Key.Key> | undefined
+  for (const { key, operator, values } of selector) {
+    const [value] = values
+    if (operator !== "In" || values.length !== 1 || value === undefined) continue
+    const found = shelf.pods.get(saying(namespace, key, value)) ?? nobody
+    if (best === undefined || found.size < best.size) best = found
+  }
+  if (best === undefined) return pods.byIndex(Store.namespaceIndex, namespace)
+  return [...best].flatMap((key) => pods.get(key) ?? [])
 }
 
 const anything = (namespace: string): string => `${namespace}/`

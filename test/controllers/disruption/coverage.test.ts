@@ -16,7 +16,18 @@ const expression = Arbitrary.all({
 })
 
 const selector = Arbitrary.all({
-  form: oneOf("none", "empty", "labels", "expressions", "expressions", "expressions", "both", "wrong"),
+  form: oneOf(
+    "none",
+    "empty",
+    "labels",
+    "labels",
+    "labels",
+    "expressions",
+    "expressions",
+    "expressions",
+    "both",
+    "wrong"
+  ),
   app: oneOf("a", "b", ""),
   expressions: Arbitrary.array(expression, { minLength: 1, maxLength: 2 })
 })
@@ -30,7 +41,7 @@ const step = Arbitrary.all({
   tier: oneOf("a", "none")
 })
 
-const histories = Arbitrary.array(step, { maxLength: 14 })
+const histories = Arbitrary.array(step, { minLength: 2, maxLength: 18 })
 
 type Step = ValueOf<typeof step>
 
@@ -85,7 +96,7 @@ const play = (module: Module, history: ReadonlyArray<Step>) => {
     switch (one.what) {
       case "budget":
         budgets.set(key, budgetOf(one))
-        coverage.set(budgetOf(one), { byIndex })
+        coverage.set(budgetOf(one), { byIndex, get: (at) => pods.get(at) })
         break
       case "no budget":
         budgets.delete(key)
@@ -140,7 +151,10 @@ prove<Module>({
       for (let i = 0; i < count; i++) {
         const name = `b-${i}`
         const matchExpressions = [{ key: "app", operator: "In", values: ["x"] }, watched(String(i))]
-        coverage.set({ metadata: { name, namespace: "ns" }, spec: { selector: { matchExpressions } } }, { byIndex })
+        coverage.set(
+          { metadata: { name, namespace: "ns" }, spec: { selector: { matchExpressions } } },
+          { byIndex, get: () => undefined }
+        )
       }
       const found = coverage.of({ metadata: { name: "p", namespace: "ns", labels: { app: "x", n: "1" } } })
       return found.length === 1 && looks <= 2
@@ -210,6 +224,12 @@ prove<Module>({
       title: "one of several values is looked up",
       find: "values.length === 1 && value !== undefined",
       replace: "value !== undefined"
-    }
+    },
+    {
+      title: "the first budget that goes takes the namespace along",
+      find: "--shelf.budgets === 0",
+      replace: "--shelf.budgets >= 0"
+    },
+    { title: "later budgets do not see later pods", find: "      shelve(shelf, pod)\n      for", replace: "      for" }
   ]
 })
