@@ -5,6 +5,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type { TokenSigner } from "../../src/layers/ClusterAuthority.ts"
 import type * as KubeClient from "../../src/layers/KubeClient.ts"
 import type { Method, Transport } from "../../src/layers/Transport.ts"
 
@@ -18,6 +19,8 @@ export interface Subject {
   readonly minor: number
   /** Makes every revision before now unreadable, as etcd's compaction does. Only for cases that run `alone`. */
   readonly compact: Effect.Effect<void>
+  /** Has the key by which the server believes tokens of service accounts; undefined where there is none. */
+  readonly signer: TokenSigner | undefined
   /** The same server to a caller with another token, or none. */
   readonly as: (token: string | undefined) => Effect.Effect<Transport["Service"], never, Scope.Scope>
 }

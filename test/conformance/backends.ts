@@ -6,13 +6,16 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { createPrivateKey } from "node:crypto"
 import { once } from "node:events"
+import { readFile } from "node:fs/promises"
 import type { IncomingMessage } from "node:http"
 import { Agent, request } from "node:https"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer, type Options as ApiServerOptions } from "../../src/layers/apiserver/ApiServer.ts"
 import { WebhookCaller } from "../../src/layers/apiserver/admission/webhooks/WebhookCaller.ts"
 import * as Certificate from "../../src/layers/apiserver/http/certificate.ts"
 import * as Front from "../../src/layers/apiserver/http/Front.ts"
+import * as TokenSigner from "../../src/layers/apiserver/http/tokenSigner.ts"
 import * as HttpsWebhooks from "../../src/layers/apiserver/http/webhookCaller.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
@@ -29,7 +32,7 @@ export interface Backend {
   readonly start: Effect.Effect<Started, unknown, Scope.Scope>
 }
 
-interface Started extends Pick<Subject, "transport" | "ask" | "compact" | "as"> {
+interface Started extends Pick<Subject, "transport" | "ask" | "compact" | "as" | "signer"> {
   /** What it does not do; cases that need it are skipped with this as the reason. */
   readonly lacks: ReadonlyArray<Part>
 }
@@ -49,7 +52,8 @@ export const real: Backend = {
     const transport = yield* HttpTransport.make(server.endpoint)
     const ask = yield* asker(server.url, server.ca, server.token)
     const lacks = yield* customObjects(server, ask)
-    return { transport, ask, lacks, compact: server.compact, as: caller(server.url, server.ca) }
+    const signer = TokenSigner.of(createPrivateKey(yield* Effect.promise(() => readFile(server.tokenKey, "utf8"))))
+    return { transport, ask, lacks, signer, compact: server.compact, as: caller(server.url, server.ca) }
   })
 }
 
@@ -76,16 +80,17 @@ const customObjects = (server: envtest.RealServer, ask: Ask): Effect.Effect<Read
 
 /** The embedded server, on its own, with what the real one has on. */
 const admission = { nodeTaints: true, ownerReferencesPermission: true, resourceQuota: true, storageProtection: true }
-const embedded = Layer.build(
-  ApiServer.layer({ admission, authorization: "RBAC" }).pipe(
-    Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make()))
-  )
-).pipe(Effect.map((context) => Context.get(context, ApiServer)))
+const embedded = (options: ApiServerOptions = {}) =>
+  Layer.build(
+    ApiServer.layer({ admission, authorization: "RBAC", ...options }).pipe(
+      Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make()))
+    )
+  ).pipe(Effect.map((context) => Context.get(context, ApiServer)))
 
 export const inProcess: Backend = {
   name: "the embedded server, in process",
   start: Effect.gen(function* () {
-    const server = yield* embedded
+    const server = yield* embedded()
     const context = yield* Layer.build(ApiServer.layerTransport.pipe(Layer.provide(Layer.succeed(ApiServer, server))))
     const transport = Context.get(context, Transport)
     return {
@@ -93,6 +98,7 @@ export const inProcess: Backend = {
       ask: askInside(server),
       // Whoever is in the process is the administrator, and sends text; bytes, YAML and their bounds are the HTTP front's.
       lacks: ["credentials", "HTTP front"],
+      signer: undefined,
       compact: server.compact(),
       as: () => Effect.succeed(transport)
     }
@@ -102,14 +108,15 @@ export const inProcess: Backend = {
 export const overHttps: Backend = {
   name: "the embedded server, over HTTPS",
   start: Effect.gen(function* () {
-    const server = yield* embedded
+    const signer = TokenSigner.make()
+    const server = yield* embedded({ authentication: { signer } })
     const { ca, certificate, key } = yield* Effect.promise(() => Certificate.make(Date.now()))
     const token = Redacted.make("conformance")
     const { port } = yield* Front.listen({ api: server, certificate, key, token })
     const url = `https://${Front.host}:${port}`
     const transport = yield* HttpTransport.make(Endpoint.fixed({ server: url, tls: { ca }, token }))
     const ask = yield* asker(url, ca, Redacted.value(token))
-    return { transport, ask, lacks: [], compact: server.compact(), as: caller(url, ca) }
+    return { transport, ask, lacks: [], signer, compact: server.compact(), as: caller(url, ca) }
   })
 }
 

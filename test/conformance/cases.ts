@@ -17,6 +17,7 @@ import { errors } from "./cases/errors.ts"
 import { evictions } from "./cases/evictions.ts"
 import { identity } from "./cases/identity.ts"
 import { jobStatus } from "./cases/jobStatus.ts"
+import { legacyTokens } from "./cases/legacyTokens.ts"
 import { lists } from "./cases/lists.ts"
 import { owners } from "./cases/owners.ts"
 import { patches } from "./cases/patches.ts"
@@ -51,5 +52,5 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
   Errors: [...errors, ...badRequests],
   "Discovery and OpenAPI": discovery,
   "Custom resources": [...customDefinitions, ...customResources, ...conversions],
-  Security: [...security, ...identity, ...authorization]
+  Security: [...security, ...identity, ...legacyTokens, ...authorization]
 }

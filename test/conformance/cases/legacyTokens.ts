@@ -1,0 +1,109 @@
+/** Tokens that lie in Secrets and do not end: good for as long as the Secret holds that very text and the account is the one that it names. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { generateKeyPairSync } from "node:crypto"
+import * as Token from "../../../src/controllers/serviceaccounttoken/token.ts"
+import type { ApiError } from "../../../src/kube/ApiError.ts"
+import * as TokenSigner from "../../../src/layers/apiserver/http/tokenSigner.ts"
+import { done } from "../answers.ts"
+import type { Case, Subject } from "../Case.ts"
+import { at } from "../objects.ts"
+
+/** What becomes of a list by whoever has the token: 403 is somebody without rights, 401 is nobody. */
+const status = ({ as, namespace }: Subject, token: string) =>
+  Effect.gen(function* () {
+    const path = at(namespace).pods
+    const send = (yield* as(token)).send({ method: "GET", path, context: { verb: "list", path } })
+    return yield* Effect.match(send, { onSuccess: () => 200, onFailure: ({ status }: ApiError) => status })
+  })
+
+/** A server may remember for ten seconds whom it has let in. */
+const ends = (subject: Subject, token: string) =>
+  Effect.gen(function* () {
+    for (let left = 150; left > 0; left--) {
+      if ((yield* status(subject, token)) === 401) return
+      yield* Effect.sleep(100)
+    }
+    assert.fail("it is still somebody's")
+  })
+
+const account = ({ ask, namespace }: Subject) =>
+  Effect.map(
+    ask("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: "robot" } }),
+    (reply): string => done(reply, 201).metadata.uid
+  )
+
+/** A Secret that holds the token, as the controller leaves it. */
+const keep = ({ ask, namespace }: Subject, name: string, token: string) =>
+  Effect.map(
+    ask("POST", at(namespace).secrets, {
+      metadata: { name, annotations: { "kubernetes.io/service-account.name": "robot" } },
+      type: "kubernetes.io/service-account-token",
+      data: { token: Buffer.from(token).toString("base64") }
+    }),
+    (reply) => done(reply, 201)
+  )
+
+const signerOf = ({ signer }: Subject) => {
+  assert.isDefined(signer)
+  return signer
+}
+
+export const legacyTokens: ReadonlyArray<Case> = [
+  {
+    title: "a token in a Secret is its account, until the Secret is gone",
+    since: 20,
+    needs: "credentials",
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask, namespace } = subject
+      const uid = yield* account(subject)
+      const token = Token.make(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
+      assert.strictEqual(yield* status(subject, token), 401, "nobody keeps it yet")
+      yield* keep(subject, "kept", token)
+      assert.strictEqual(yield* status(subject, token), 403)
+      done(yield* ask("DELETE", `${at(namespace).secrets}/kept`))
+      yield* ends(subject, token)
+    })
+  },
+  {
+    title: "a token in a Secret ends with its account, and is not that of another one by the name",
+    since: 20,
+    needs: "credentials",
+    run: Effect.fnUntraced(function* (subject) {
+      const { ask, namespace } = subject
+      const uid = yield* account(subject)
+      const token = Token.make(signerOf(subject), { namespace, account: "robot", uid, secret: "kept" })
+      yield* keep(subject, "kept", token)
+      assert.strictEqual(yield* status(subject, token), 403)
+      done(yield* ask("DELETE", `/api/v1/namespaces/${namespace}/serviceaccounts/robot`))
+      yield* account(subject)
+      yield* ends(subject, token)
+    })
+  },
+  {
+    title: "a token in a Secret with another key, another uid, another Secret's name or another text is nobody's",
+    since: 20,
+    needs: "credentials",
+    run: Effect.fnUntraced(function* (subject) {
+      const { namespace } = subject
+      const signer = signerOf(subject)
+      const uid = yield* account(subject)
+      const holder = (secret: string) => ({ namespace, account: "robot", uid, secret })
+      const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
+      const stranger = TokenSigner.of(privateKey)
+      assert.isDefined(stranger)
+      // Under the name of the right key, so that nothing but the signature tells.
+      const forged = Token.make({ ...stranger, keyId: signer.keyId, algorithm: signer.algorithm }, holder("forged"))
+      yield* keep(subject, "forged", forged)
+      const foreign = Token.make(signer, { ...holder("foreign"), uid: "somebody-else" })
+      yield* keep(subject, "foreign", foreign)
+      const elsewhere = Token.make(signer, holder("not-there"))
+      yield* keep(subject, "elsewhere", elsewhere)
+      const changed = Token.make(signer, holder("changed"))
+      yield* keep(subject, "changed", `${changed}x`)
+      for (const bad of [forged, foreign, elsewhere, changed]) {
+        assert.strictEqual(yield* status(subject, bad), 401)
+      }
+    })
+  }
+]
