@@ -14,6 +14,7 @@ import type { Discovery } from "../layers/Discovery.ts"
 import type { Entry } from "../layers/manager/roster.ts"
 import type { Run } from "../layers/Schedules.ts"
 import * as CloudNodeLifecycle from "./CloudNodeLifecycle.ts"
+import * as ClusterRoleAggregation from "./ClusterRoleAggregation.ts"
 import * as CronJob from "./CronJob.ts"
 import * as DaemonSet from "./DaemonSet.ts"
 import * as Deployment from "./Deployment.ts"
@@ -248,6 +249,14 @@ export const roster = (
     account: "disruption-controller",
     aliases: ["disruption-controller"],
     summary: "says of each disruption budget how many of its pods may be evicted now"
+  },
+  {
+    ...core,
+    needsAllNamespaces: true,
+    controller: ClusterRoleAggregation.make(),
+    account: "clusterrole-aggregation-controller",
+    aliases: ["clusterrole-aggregation-controller"],
+    summary: "gives ClusterRoles that aggregate the rules of those they select"
   },
   {
     ...core,

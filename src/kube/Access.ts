@@ -11,7 +11,17 @@ import { Event } from "./resources.ts"
  * `read`: cached reads; `record`: events; every other tag is the one call of that name.
  * Verbs behind them: read = list, watch; record = create, patch. Each verb is granted for itself, so that a role has none to spare.
  */
-export type Grant = "read" | "get" | "list" | "create" | "update" | "patch" | "delete" | "deletecollection" | "record"
+export type Grant =
+  | "read"
+  | "get"
+  | "list"
+  | "create"
+  | "update"
+  | "patch"
+  | "delete"
+  | "deletecollection"
+  | "escalate"
+  | "record"
 
 /** `S` is the empty text for the main endpoint. */
 export interface Access<out G extends Grant, out R, out S extends string = ""> {
@@ -112,6 +122,14 @@ export const removeCollection = <A extends KubeObject, Id extends string>(
 ): Access<"deletecollection", Res<A, Id>> => ({ grant: "deletecollection", resource, subresource: "" })
 
 /**
+ * May give rights in roles of the kind that it does not have itself: the API server refuses them to anybody else who writes a role.
+ * Source: the reference server's check of privilege escalation.
+ */
+export const escalate = <A extends KubeObject, Id extends string>(
+  resource: Res<A, Id>
+): Access<"escalate", Res<A, Id>> => ({ grant: "escalate", resource, subresource: "" })
+
+/**
  * Resources with a `read` grant, each once, in the order they were declared. `Resource.anything` is none of them: which kinds that is, is
  * known only when discovery has been asked.
  */
@@ -133,6 +151,7 @@ export const verbs: Readonly<Record<Grant, ReadonlyArray<string>>> = {
   patch: ["patch"],
   delete: ["delete"],
   deletecollection: ["deletecollection"],
+  escalate: ["escalate"],
   // An event that happens again is counted in the one there is.
   record: ["create", "patch"]
 }

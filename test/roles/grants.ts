@@ -90,8 +90,16 @@ export const without =
 /** What a request made use of: for each verb the one grant by which it was let through, nothing if several would have done. */
 export const usedBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
   if (!entry.allowed) return []
-  return [...requestedBy(entry, grants), ...owningBy(entry, grants)]
+  return [...requestedBy(entry, grants), ...owningBy(entry, grants), ...escalatingBy(entry, grants)]
 }
+
+/** Nor does it say what rights a role gives: whoever writes one may have used the right to give those that it lacks. */
+const escalatingBy = (entry: Entry, grants: ReadonlyArray<Grant>): ReadonlyArray<Grant> =>
+  entry.verb === "patch" && entry.code === 200
+    ? grants.filter(
+        ({ account, rule }) => account === entry.user && allows(rule, { ...entry, verb: "escalate", isResource: true })
+      )
+    : []
 
 /**
  * The log does not say which owners an object names: whoever makes one may have used the right to name any, and whoever updates one the right to

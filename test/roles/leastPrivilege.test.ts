@@ -16,6 +16,7 @@ import * as Permissions from "../../src/layers/manager/permissions.ts"
 import * as Sources from "../../src/layers/manager/setting/sources.ts"
 import * as Audit from "../support/audit.ts"
 import * as Budgets from "./budgets.ts"
+import * as ClusterRoles from "./clusterRoles.ts"
 import * as Grants from "./grants.ts"
 import * as Housekeeping from "./housekeeping.ts"
 import * as Nodes from "./nodes.ts"
@@ -40,7 +41,8 @@ const stories = [
   ...Tokens.stories,
   ...Daemons.stories,
   ...Services.stories,
-  ...Budgets.stories
+  ...Budgets.stories,
+  ...ClusterRoles.stories
 ]
 
 describe("under exactly the roles that are printed", () => {

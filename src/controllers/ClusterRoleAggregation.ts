@@ -1,0 +1,84 @@
+/**
+ * clusterrole-aggregation: a ClusterRole with an aggregation rule has the rules of all ClusterRoles that it selects, and none else. Rules are
+ * applied server-side; a server that cannot do that gets the whole role. Source: spec H; kube-controller-manager's clusterrole-aggregation.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Access from "../kube/Access.ts"
+import type { ApiError } from "../kube/ApiError.ts"
+import * as Patch from "../kube/Patch.ts"
+import * as Resource from "../kube/Resource.ts"
+import { ClusterRole } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Plan from "./clusterroleaggregation/plan.ts"
+import * as Selection from "./clusterroleaggregation/selection.ts"
+
+const writes = Metric.counter("cluster_role_aggregation_writes_total", {
+  description: "ClusterRoles whose aggregated rules were written, by how",
+  incremental: true
+})
+
+const counted = (method: "apply" | "update") => Metric.update(Metric.withAttributes(writes, { method }), 1)
+
+/** Whose the rules are that it applies. */
+const fieldManager = "clusterrole-aggregation-controller"
+
+export interface Options {
+  /** How many ClusterRoles are worked on at once; 5, which is the reference's. */
+  readonly concurrency?: number | undefined
+}
+
+const access = [
+  Access.read(ClusterRole),
+  Access.patch(ClusterRole),
+  Access.update(ClusterRole),
+  Access.escalate(ClusterRole)
+] as const
+
+export const make = ({ concurrency = 5 }: Options = {}) =>
+  Controller.stateful({
+    name: "clusterrole-aggregation",
+    for: ClusterRole,
+    access,
+    concurrency,
+    body: ({ client, store }) =>
+      Effect.sync(() => {
+        const roles = store(ClusterRole)
+        const selection = Selection.make()
+        return {
+          sources: [Controller.watch(ClusterRole, selection.concerned, { indexes: [Selection.byLabel] })],
+          reconcile: Effect.fnUntraced(function* ({ key }: Controller.Request) {
+            const role = roles.get(key)
+            const plan = role === undefined ? Plan.nothing : Plan.plan(role, (one) => Selection.select(roles, one))
+            if (role === undefined || plan._tag === "Done") return
+            if (plan._tag === "Unusable") return yield* Effect.logWarning(plan.message)
+            const method = yield* write(client, role, plan.rules)
+            yield* counted(method)
+            yield* Effect.annotateLogs(Effect.logInfo("Aggregated the rules of a ClusterRole"), {
+              rules: plan.rules.length,
+              method
+            })
+          })
+        }
+      })
+  })
+
+type Client = Controller.Tools<(typeof access)[number]>["client"]
+
+const write = (client: Client, role: ClusterRole, rules: Plan.Rules): Effect.Effect<"apply" | "update", ApiError> => {
+  const { name, uid } = role.metadata
+  const wanted = {
+    apiVersion: Resource.apiVersion(ClusterRole),
+    kind: ClusterRole.kind,
+    // A namesake that was made since is another role.
+    metadata: { name, ...(uid === undefined ? {} : { uid }) },
+    rules
+  }
+  return client.patch(ClusterRole, { name }, Patch.apply(wanted), { fieldManager, force: true }).pipe(
+    Effect.as("apply" as const),
+    Effect.catchIf(
+      ({ status }) => status === 415,
+      () => Effect.as(client.update(ClusterRole, { ...role, rules: [...rules] }), "update" as const)
+    )
+  )
+}

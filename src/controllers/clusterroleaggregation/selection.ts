@@ -1,0 +1,103 @@
+/**
+ * Which ClusterRoles aggregate another one, and which a selector takes, without looking at all of them: either side is found by a label with one
+ * value that the selector asks for. Those whose selectors ask for none are looked at each time. Plain synchronous state of one term.
+ */
+import * as Result from "effect/Result"
+import * as Equality from "../../kube/equality.ts"
+import * as Key from "../../kube/Key.ts"
+import type { ClusterRole } from "../../kube/resources.ts"
+import * as Selector from "../../kube/Selector.ts"
+import type { Index } from "../../layers/Cache.ts"
+import type { Delta } from "../../streams/Delta.ts"
+import type * as Store from "../../streams/Store.ts"
+
+const pairOf = (key: string, value: string): string => `${key}=${value}`
+
+/** Value: one label. */
+export const byLabel: Index<ClusterRole> = {
+  name: "clusterroleaggregation/label",
+  of: ({ metadata: { labels } }) => pairsOf(labels)
+}
+
+const pairsOf = (labels: Readonly<Record<string, string>> | undefined): ReadonlyArray<string> =>
+  Object.entries(labels ?? {}).map(([key, value]) => pairOf(key, value))
+
+/** A label that whatever is selected has; undefined where there is no such one. */
+const pairIn = (selector: Selector.LabelSelector): string | undefined => {
+  const one = selector.find(({ operator, values }) => operator === "In" && values.length === 1)
+  return one === undefined ? undefined : pairOf(one.key, one.values[0] ?? "")
+}
+
+/** The roles that a selector takes. */
+export const select = (
+  roles: Store.Readable<ClusterRole>,
+  selector: Selector.LabelSelector
+): ReadonlyArray<ClusterRole> => {
+  const pair = pairIn(selector)
+  const candidates = pair === undefined ? roles.list() : roles.byIndex(byLabel.name, pair)
+  return candidates.filter(({ metadata }) => Selector.matchesLabels(selector, metadata.labels))
+}
+
+export interface Selection {
+  /** The roles whose rules are to be looked at after a change: the one that changed if it aggregates, and those that take it or took it. */
+  readonly concerned: (delta: Delta<ClusterRole>) => ReadonlyArray<Key.Key>
+}
+
+type Selectors = ReadonlyArray<Selector.LabelSelector>
+
+export const make = (): Selection => {
+  const selectorsOf = new Map<Key.Key, Selectors>()
+  /** By the label of one of its selectors; under the empty text those with a selector that asks for none. Never an empty bucket. */
+  const buckets = new Map<string, Set<Key.Key>>()
+
+  const forget = (key: Key.Key): void => {
+    for (const selector of selectorsOf.get(key) ?? []) {
+      const pair = pairIn(selector) ?? ""
+      const bucket = buckets.get(pair)
+      if (bucket?.delete(key) === true && bucket.size === 0) buckets.delete(pair)
+    }
+    selectorsOf.delete(key)
+  }
+
+  const learn = (key: Key.Key, role: ClusterRole): void => {
+    const selectors = usable(role)
+    selectorsOf.set(key, selectors)
+    for (const selector of selectors) {
+      const pair = pairIn(selector) ?? ""
+      const bucket = buckets.get(pair)
+      if (bucket === undefined) buckets.set(pair, new Set([key]))
+      else bucket.add(key)
+    }
+  }
+
+  const taking = ({ metadata: { labels } }: ClusterRole): ReadonlyArray<Key.Key> =>
+    ["", ...pairsOf(labels)].flatMap((pair) =>
+      [...(buckets.get(pair) ?? [])].filter((key) =>
+        (selectorsOf.get(key) ?? []).some((selector) => Selector.matchesLabels(selector, labels))
+      )
+    )
+
+  return {
+    concerned: (delta) => {
+      const { object } = delta
+      const key = Key.of(object)
+      forget(key)
+      const isThere = delta._tag !== "Deleted"
+      if (isThere && object.aggregationRule !== undefined) learn(key, object)
+      const before = delta._tag === "Updated" ? delta.previous : undefined
+      const isSame = before !== undefined && offersSame(before, object)
+      const takers = isSame ? [] : [...taking(object), ...(before === undefined ? [] : taking(before))]
+      const own = isThere && object.aggregationRule !== undefined ? [key] : []
+      return [...new Set([...own, ...takers.filter((taker) => taker !== key)])]
+    }
+  }
+}
+
+const usable = ({ aggregationRule }: ClusterRole): Selectors =>
+  (aggregationRule?.clusterRoleSelectors ?? []).flatMap((spec) => {
+    const selector = Selector.fromSpec(spec)
+    return Result.isSuccess(selector) ? [selector.success] : []
+  })
+
+const offersSame = (a: ClusterRole, b: ClusterRole): boolean =>
+  Equality.equal(a.metadata.labels, b.metadata.labels) && Equality.equal(a.rules, b.rules)

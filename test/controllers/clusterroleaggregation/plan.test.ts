@@ -1,0 +1,139 @@
+/** Whatever roles there are, an aggregated one has the rules of those it selects, in order and once, and a second look writes nothing. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Plan from "../../../src/controllers/clusterroleaggregation/plan.ts"
+import type { ClusterRole } from "../../../src/kube/resources.ts"
+import * as Selector from "../../../src/kube/Selector.ts"
+import { law, prove } from "../../support/laws.ts"
+
+type Module = typeof Plan
+
+const Label = Schema.Literals(["a", "b", "c"])
+
+/** Rules are told apart by their one verb; an empty resource list is written in two ways. */
+const Rule = Schema.Struct({ verb: Schema.Literals(["get", "list", "watch", ""]), isWide: Schema.Boolean })
+
+const Role = Schema.Struct({
+  name: Schema.Literals(["r1", "r2", "r3", "taker", "zz"]),
+  labels: Schema.Array(Label),
+  rules: Schema.Array(Rule)
+})
+
+const Facts = Schema.Struct({
+  roles: Schema.Array(Role),
+  /** One selector for each. */
+  wanted: Schema.Array(Label),
+  has: Schema.Array(Rule)
+})
+
+type Facts = typeof Facts.Type
+
+const ruleOf = ({ isWide, verb }: typeof Rule.Type) => ({
+  apiGroups: [""],
+  verbs: [verb],
+  ...(isWide ? { resources: ["pods", "nodes"] } : {})
+})
+
+const roleOf = ({ labels, name, rules }: typeof Role.Type): ClusterRole => ({
+  metadata: { name, labels: Object.fromEntries(labels.map((label) => [label, "yes"])) },
+  rules: rules.map(ruleOf)
+})
+
+/** Roles of different names, of which one aggregates. */
+const rolesOf = ({ roles }: Facts): ReadonlyArray<ClusterRole> => [
+  ...new Map(roles.map((one) => [one.name, roleOf(one)])).values()
+]
+
+const takerOf = ({ has, wanted }: Facts): ClusterRole => ({
+  metadata: { name: "taker" },
+  aggregationRule: { clusterRoleSelectors: wanted.map((label) => ({ matchLabels: { [label]: "yes" } })) },
+  rules: has.map(ruleOf)
+})
+
+const selecting = (roles: ReadonlyArray<ClusterRole>) => (selector: Selector.LabelSelector) =>
+  roles.filter(({ metadata }) => Selector.matchesLabels(selector, metadata.labels))
+
+/** What the taker should have, in the slowest way. */
+const model = (facts: Facts): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  for (const label of facts.wanted) {
+    for (const name of ["r1", "r2", "r3", "zz"]) {
+      const role = rolesOf(facts).find(({ metadata }) => metadata.name === name)
+      if (role?.metadata.labels?.[label] === undefined) continue
+      for (const rule of role.rules ?? []) if (!found.includes(JSON.stringify(rule))) found.push(JSON.stringify(rule))
+    }
+  }
+  return found
+}
+
+const facts = Arbitrary.schema(Facts)
+
+const after = (plan: Plan.Plan, taker: ClusterRole): ClusterRole =>
+  plan._tag === "Write" ? { ...taker, rules: [...plan.rules] } : taker
+
+prove<Module>({
+  path: "controllers/clusterroleaggregation/plan.ts",
+  module: Plan,
+  laws: [
+    law("it has the rules of those it selects, and none else, in their order and once", facts, ({ plan }, one) => {
+      const taker = takerOf(one)
+      const { rules = [] } = after(plan(taker, selecting(rolesOf(one))), taker)
+      return JSON.stringify(rules.map((rule) => JSON.stringify(rule))) === JSON.stringify(model(one))
+    }),
+    law("a second look writes nothing", facts, ({ plan }, one) => {
+      const taker = takerOf(one)
+      const select = selecting(rolesOf(one))
+      return plan(after(plan(taker, select), taker), select)._tag === "Done"
+    }),
+    law("the order in which roles are found does not matter", facts, ({ plan }, one) => {
+      const all = rolesOf(one)
+      const [there, back] = [all, all.toReversed()].map((roles) => plan(takerOf(one), selecting(roles)))
+      return JSON.stringify(there) === JSON.stringify(back)
+    }),
+    law("one that does not aggregate is left alone", facts, ({ plan }, one) => {
+      const { aggregationRule: _, ...plain } = takerOf(one)
+      return plan(plain, selecting(rolesOf(one)))._tag === "Done"
+    })
+  ],
+  mutants: [
+    { title: "its own rules are kept", find: "if (other.metadata.name === role.metadata.name) continue", replace: "" },
+    {
+      title: "rules are repeated",
+      find: "if (!rules.has(said)) rules.set",
+      replace: "rules.set" + "(said + rules.size, rule); rules.set"
+    },
+    { title: "the order is what the cache has", find: ".toSorted(byName)", replace: "" },
+    {
+      title: "the first selector is all",
+      find: "of role.aggregationRule.clusterRoleSelectors ?? []",
+      replace: "of (role.aggregationRule.clusterRoleSelectors ?? []).slice(0, 1)"
+    },
+    { title: "it always writes", find: "Equality.equal(wanted, role.rules ?? []) ? nothing :", replace: "" },
+    {
+      title: "plain roles are emptied",
+      find: "if (role.aggregationRule === undefined) return nothing",
+      replace: "role = { aggregationRule: {}, ...role }"
+    }
+  ]
+})
+
+describe("what the plan says", () => {
+  const select = selecting([])
+
+  it("a selector that cannot be used leaves the rules, and is told", () => {
+    const matchExpressions = [{ key: "a", operator: "Near", values: ["b"] }]
+    const taker = { ...takerOf({ roles: [], wanted: [], has: [] }), rules: [{ verbs: ["get"] }] }
+    const spoilt = { ...taker, aggregationRule: { clusterRoleSelectors: [{ matchExpressions }] } }
+    assert.deepStrictEqual(Plan.plan(spoilt, select), {
+      _tag: "Unusable",
+      message:
+        'ClusterRole taker keeps the rules that it has: a selector of its aggregationRule cannot be used: "Near" is not a valid label selector operator'
+    })
+  })
+
+  it("no rules, null and an empty list are the same", () => {
+    const { rules: _, ...bare } = takerOf({ roles: [], wanted: ["a"], has: [] })
+    assert.strictEqual(Plan.plan(bare, select)._tag, "Done")
+  })
+})

@@ -1,0 +1,41 @@
+/** The story of a ClusterRole that has other roles' rules. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as ClusterRoleAggregation from "../../src/controllers/ClusterRoleAggregation.ts"
+import { ClusterRole } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Story from "./story.ts"
+
+const labels = { "example.test/aggregate": "true" }
+
+const rules = [{ apiGroups: ["example.test"], resources: ["things"], verbs: ["get"] }]
+
+export const stories = Story.make(
+  "a role has the rules of those that it selects, which its controller does not have itself",
+  { cache: { streamingList: "never" } },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* client.create(ClusterRole, {
+      metadata: { name: "taker" },
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: labels }] }
+    })
+    yield* client.create(ClusterRole, { metadata: { name: "a", labels }, rules })
+    yield* cluster.run(ClusterRoleAggregation.make())
+    yield* cluster.advance("1 minute")
+    assert.deepStrictEqual((yield* client.get(ClusterRole, { name: "taker" })).rules, rules)
+    // A server that does not apply is sent the whole role.
+    yield* (yield* ApiServer).setFaults([
+      {
+        match: { verb: "patch", resource: "clusterroles.rbac.authorization.k8s.io" },
+        fault: { _tag: "Status", code: 415 },
+        times: 1
+      }
+    ])
+    yield* client.create(ClusterRole, { metadata: { name: "b", labels }, rules: [{ ...rules[0], verbs: ["list"] }] })
+    yield* cluster.advance("1 minute")
+    assert.strictEqual((yield* client.get(ClusterRole, { name: "taker" })).rules?.length, 2)
+  })
+)
