@@ -52,7 +52,7 @@ export const hasFailed = (pod: Pod, job: Job): boolean =>
   (!Spec.replacesOnlyFailed(job) && pod.metadata.deletionTimestamp !== undefined && !hasSucceeded(pod))
 
 /**
- * When its containers ended: the last of them, else since when it is not ready, else when its deletion was asked for, else when it was
+ * When its containers ended: the last of them with its sidecars, else since when it is not ready, else when its deletion was asked for, else when it was
  * made.
  */
 export const endedAt = (pod: Pod): number => {
@@ -67,15 +67,20 @@ export const endedAt = (pod: Pod): number => {
   )
 }
 
-const lastExit = ({ status }: Pod): number | undefined => {
+/** Undefined while one runs; sidecars end after all others. */
+const lastExit = ({ spec, status }: Pod): number | undefined => {
+  const sidecars = new Set((spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name))
+  const inits = (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name))
   let last: number | undefined
-  for (const { state } of status?.containerStatuses ?? []) {
+  for (const { state } of [...(status?.containerStatuses ?? []), ...inits]) {
     const at = Time.parse(state?.terminated?.finishedAt)
     if (at === undefined) return undefined
     if (last === undefined || at > last) last = at
   }
   return last
 }
+
+const isSidecar = ({ restartPolicy }: { readonly restartPolicy?: string }): boolean => restartPolicy === "Always"
 
 const unreadySince = ({ status }: Pod): number | undefined => {
   const ready = status?.conditions?.find(({ type }) => type === "Ready")

@@ -8,8 +8,10 @@ export const matched = (job: Job, succeeded: Indexes.Indexes): number | undefine
   if (succeeded.length === 0) return undefined
   const position = (job.spec?.successPolicy?.rules ?? []).findIndex(({ succeededCount, succeededIndexes }) => {
     if (succeededIndexes === undefined) return succeededCount !== undefined && Indexes.size(succeeded) >= succeededCount
+    // Of indexes that the Job has not, or not any more, none can succeed.
     const wanted = Indexes.parse(succeededIndexes, Spec.indexCount(job))
-    return Indexes.common(wanted, succeeded) >= (succeededCount ?? Indexes.size(wanted))
+    const enough = Math.min(succeededCount ?? Infinity, Indexes.size(wanted))
+    return wanted.length > 0 && Indexes.common(wanted, succeeded) >= enough
   })
   return position === -1 ? undefined : position
 }

@@ -1,0 +1,326 @@
+/**
+ * What becomes of the pods of a Job that is not over: spec D.6. Whatever there is, nobody works beside the plan: no more than may at once, none on
+ * what is done, none on what another works on.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
+import * as Look from "../../../../src/controllers/job/plan/look.ts"
+import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
+import type { Job, Pod } from "../../../../src/kube/resources.ts"
+import * as Time from "../../../../src/kube/time.ts"
+import { law, prove } from "../../../support/laws.ts"
+
+type Module = typeof Manage
+
+const now = 1000
+
+const PodFacts = Schema.Struct({
+  index: Schema.Literals([0, 1, 2, 3, 9, "none"]),
+  phase: Schema.Literals(["Pending", "Running", "Running", "Succeeded", "Failed"]),
+  isGoing: Schema.Literals([false, false, true]),
+  isTracked: Schema.Literals([true, true, false]),
+  /** Seconds since it ended, if it has. */
+  ended: Schema.Literals([1, 9, 10, 15, 500]),
+  failuresBefore: Schema.Literals([0, 1])
+})
+
+type PodFacts = typeof PodFacts.Type
+
+const Facts = Schema.Struct({
+  parallelism: Schema.Literals([0, 1, 2, 3]),
+  completions: Schema.UndefinedOr(Schema.Literals([0, 1, 3, 4])),
+  mode: Schema.Literals(["NonIndexed", "Indexed", "perIndex"]),
+  replaces: Schema.UndefinedOr(Schema.Literals(["Failed", "TerminatingOrFailed"])),
+  isSuspended: Schema.Literals([false, false, false, true]),
+  isLeaving: Schema.Literals([false, false, false, true]),
+  isSettled: Schema.Literals([true, true, true, false]),
+  succeeded: Schema.Literals([0, 0, 1]),
+  completed: Schema.Literals(["", "", "0", "1-2"]),
+  failedBefore: Schema.Literals([0, 0, 0, 1]),
+  pods: Schema.Array(PodFacts).check(Schema.isMaxLength(6))
+})
+
+type Facts = typeof Facts.Type
+
+const facts = Arbitrary.schema(Facts)
+
+const isIndexed = ({ mode }: Facts): boolean => mode !== "NonIndexed"
+
+/** Indexed Jobs say how many indexes they have. */
+const countOf = (one: Facts): number | undefined => one.completions ?? (isIndexed(one) ? 3 : undefined)
+
+const jobOf = (one: Facts): Job => {
+  const completions = countOf(one)
+  return {
+    metadata: {
+      name: "work",
+      namespace: "ns",
+      uid: "u",
+      ...(one.isLeaving ? { deletionTimestamp: Time.format(0) } : {})
+    },
+    spec: {
+      template: {},
+      parallelism: one.parallelism,
+      backoffLimit: 99,
+      suspend: one.isSuspended,
+      ...(completions === undefined ? {} : { completions }),
+      ...(isIndexed(one) ? { completionMode: "Indexed" } : {}),
+      ...(one.mode === "perIndex" ? { backoffLimitPerIndex: 5 } : {}),
+      ...(one.replaces === undefined ? {} : { podReplacementPolicy: one.replaces })
+    },
+    status: isIndexed(one)
+      ? one.completed === ""
+        ? {}
+        : { completedIndexes: one.completed }
+      : { succeeded: one.succeeded }
+  }
+}
+
+const podOf = (one: PodFacts, i: number): Pod => ({
+  metadata: {
+    name: `p${i}`,
+    uid: `u${i}`,
+    finalizers: one.isTracked ? ["batch.kubernetes.io/job-tracking"] : [],
+    ...(one.isGoing ? { deletionTimestamp: Time.format(now * 1000) } : {}),
+    annotations: {
+      "batch.kubernetes.io/job-index-failure-count": `${one.failuresBefore}`,
+      ...(one.index === "none" ? {} : { "batch.kubernetes.io/job-completion-index": `${one.index}` })
+    }
+  },
+  status: {
+    phase: one.phase,
+    conditions: [{ type: "Ready", status: "False", lastTransitionTime: Time.format((now - one.ended) * 1000) }]
+  }
+})
+
+const lookOf = (one: Facts): Look.Look =>
+  Look.take({
+    job: jobOf(one),
+    pods: one.pods.map(podOf),
+    released: new Set(),
+    record: one.failedBefore === 0 ? Backoff.none : { failures: 1, last: (now - 5) * 1000 },
+    isSettled: one.isSettled,
+    now: now * 1000
+  })
+
+const isEnded = ({ phase }: PodFacts): boolean => phase === "Succeeded" || phase === "Failed"
+const isActive = (pod: PodFacts): boolean => !isEnded(pod) && !pod.isGoing
+const isValid = (one: Facts, { index }: PodFacts): boolean => index !== "none" && index < (countOf(one) ?? 0)
+
+/** Indexes that have succeeded. */
+const doneOf = (one: Facts): ReadonlySet<number | string> => {
+  const counted = { "": [], "0": [0], "1-2": [1, 2] }[one.completed].filter((index) => index < (countOf(one) ?? 0))
+  const now = one.pods.filter((pod) => pod.phase === "Succeeded" && pod.isTracked && isValid(one, pod))
+  return new Set([...counted, ...now.map(({ index }) => index)])
+}
+
+const succeededOf = (one: Facts): number =>
+  isIndexed(one)
+    ? doneOf(one).size
+    : one.succeeded + one.pods.filter(({ isTracked, phase }) => phase === "Succeeded" && isTracked).length
+
+/** So many should be at work. */
+const wantedOf = (one: Facts): number => {
+  const completions = countOf(one)
+  if (completions === undefined) return succeededOf(one) > 0 ? one.pods.filter(isActive).length : one.parallelism
+  return Math.max(0, Math.min(one.parallelism, completions - succeededOf(one)))
+}
+
+const nameless = (one: Facts): ReadonlyArray<PodFacts> =>
+  isIndexed(one) ? one.pods.filter((pod) => isActive(pod) && !isValid(one, pod)) : []
+
+const isOn = (one: Facts): boolean => one.isSettled && !one.isLeaving
+
+/** What the step leaves at work, by the place of the pod. */
+const left = (one: Facts, step: Manage.Step): ReadonlyArray<PodFacts> => {
+  const gone = step._tag === "Delete" ? new Set(step.pods.map(({ metadata }) => metadata.name)) : new Set()
+  return one.pods.filter((pod, i) => isActive(pod) && !gone.has(`p${i}`))
+}
+
+/** The indexes of pods that are made. */
+const areFirst = ({ decide }: Module, one: Facts): boolean => {
+  const { step } = decide(lookOf(one))
+  if (step._tag !== "Create" || !isIndexed(one)) return step._tag !== "Create" || step.indexes === undefined
+  const { indexes = [] } = step
+  const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
+  const busy = new Set(
+    [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? leaving : [])].map(({ index }) => index)
+  )
+  const isFree = (index: number): boolean =>
+    index < (countOf(one) ?? 0) && !busy.has(index as never) && !doneOf(one).has(index)
+  const skipped = Array.from({ length: indexes.at(-1) ?? 0 }, (_, i) => i).filter(
+    (i) => isFree(i) && !indexes.includes(i)
+  )
+  return (
+    indexes.length === step.count &&
+    indexes.every((index, i) => isFree(index) && index > (indexes[i - 1] ?? -1)) &&
+    (one.mode === "perIndex" || skipped.length === 0)
+  )
+}
+
+/** Jobs that wait for the end of their pods, some of which are on their way out. */
+const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
+  replaces: "Failed",
+  mode: "Indexed",
+  parallelism: 3,
+  completions: 4,
+  completed: "",
+  succeeded: 0,
+  failedBefore: 0,
+  isSuspended: false,
+  isLeaving: false,
+  isSettled: true,
+  pods: pods.slice(0, 3).map(({ failuresBefore, index, isGoing, isTracked }) => ({
+    ended: 1,
+    failuresBefore,
+    index,
+    isGoing,
+    isTracked,
+    phase: "Running"
+  }))
+}))
+
+prove<Module>({
+  path: "controllers/job/plan/manage.ts",
+  module: Manage,
+  laws: [
+    law("nothing is done for a Job that goes, or while the cache is behind", facts, ({ decide }, one) => {
+      const { step, verdict, wasManaged } = decide(lookOf(one))
+      return wasManaged === (isOn(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
+    }),
+    law("a suspended Job loses all its pods", facts, ({ decide }, one) => {
+      const { step, wasManaged } = decide(lookOf(one))
+      if (!one.isSuspended || !wasManaged) return true
+      return left(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
+    }),
+    law("no more are made than are wanted and may be at once", facts, ({ decide }, one) => {
+      const { step } = decide(lookOf(one))
+      if (step._tag !== "Create") return true
+      const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod)).length
+      const held = one.replaces === "Failed" ? leaving : 0
+      const active = one.pods.filter(isActive).length
+      return step.count > 0 && active + held + step.count <= Math.min(one.parallelism, wantedOf(one))
+    }),
+    law("without limits per index all that are missing are made at once", facts, ({ decide }, one) => {
+      const { step, wasManaged } = decide(lookOf(one))
+      if (!wasManaged || one.isSuspended || one.mode === "perIndex" || step._tag === "Delete" || step._tag === "Wait")
+        return true
+      const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
+      const held = one.replaces === "Failed" ? leaving.length : 0
+      const missing = wantedOf(one) - one.pods.filter(isActive).length - held
+      const busy = new Set(
+        [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? leaving : [])].map(({ index }) => index)
+      )
+      const free = isIndexed(one)
+        ? Array.from({ length: countOf(one) ?? 0 }, (_, i) => i).filter(
+            (i) => !busy.has(i as never) && !doneOf(one).has(i)
+          ).length
+        : Infinity
+      return (step._tag === "Create" ? step.count : 0) === Math.max(0, Math.min(missing, free))
+    }),
+    law("the first indexes that nobody works on and that are not done, each once", facts, areFirst),
+    law("indexes that somebody leaves are not free, if the Job waits for the end of its pods", replacing, areFirst),
+    law(
+      "whoever is too many goes, and first who works on nothing or on what another works on",
+      facts,
+      ({ decide }, one) => {
+        const { step, wasManaged } = decide(lookOf(one))
+        if (!wasManaged || one.isSuspended) return true
+        const active = one.pods.filter(isActive)
+        const useful = isIndexed(one)
+          ? new Set(active.filter((pod) => isValid(one, pod)).map(({ index }) => index)).size
+          : active.length
+        const stay = Math.min(useful, wantedOf(one))
+        const still = left(one, step)
+        if (
+          step._tag === "Delete" &&
+          !step.pods.every((pod) => one.pods[Number(pod.metadata.name.slice(1))] !== undefined)
+        )
+          return false
+        return (
+          still.length === stay &&
+          (step._tag !== "Delete" || nameless(one).every((pod) => !still.includes(pod))) &&
+          (!isIndexed(one) || new Set(still.map(({ index }) => index)).size === still.length)
+        )
+      }
+    ),
+    law("after a failure nobody is made for as long as it takes", facts, ({ decide }, one) => {
+      const { step } = decide(lookOf(one))
+      if (one.mode === "perIndex" || step._tag === "Nothing" || step._tag === "Delete") return true
+      const { record } = lookOf(one)
+      const wait = Backoff.remaining(record, now * 1000)
+      return step._tag === "Wait" ? step.millis === wait && wait > 0 : wait === 0
+    }),
+    law("with a limit per index each waits for its own last failure", facts, ({ decide }, one) => {
+      const look = lookOf(one)
+      const { step } = decide(look)
+      if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
+      const waitOf = (index: number): number => Backoff.remainingOf(look.retained.get(index), now * 1000)
+      return step._tag === "Create" ? (step.indexes ?? []).every((index) => waitOf(index) === 0) : step.millis > 0
+    })
+  ],
+  mutants: [
+    { title: "a Job that goes is worked for", find: " && !Spec.isLeaving(look.job)", replace: "" },
+    {
+      title: "an old cache is believed",
+      find: "verdict === undefined && look.isSettled",
+      replace: "verdict === undefined"
+    },
+    {
+      title: "a suspended Job keeps its pods",
+      find: "if (Spec.isSuspended(look.job)) return deletion(look.active)",
+      replace: ""
+    },
+    {
+      title: "as many as may, however few are missing",
+      find: "Math.min(completions - succeeded, Spec.parallelism(job))",
+      replace: "Spec.parallelism(job)"
+    },
+    {
+      title: "as many as are missing, however few may",
+      find: "Math.min(completions - succeeded, Spec.parallelism(job))",
+      replace: "completions - succeeded"
+    },
+    {
+      title: "after a success others are sent",
+      find: "succeeded > 0 ? active.length : Spec.parallelism(job)",
+      replace: "Spec.parallelism(job)"
+    },
+    { title: "who goes has left", find: " - (Spec.replacesOnlyFailed(job) ? terminating.length : 0)", replace: "" },
+    {
+      title: "who goes stays in any case",
+      find: "(Spec.replacesOnlyFailed(job) ? terminating.length : 0)",
+      replace: "terminating.length"
+    },
+    {
+      title: "an index that somebody leaves is free",
+      find: "Spec.replacesOnlyFailed(job) ? [...active, ...terminating] : active",
+      replace: "active"
+    },
+    { title: "indexes that are worked on are free", find: "Indexes.union(taken, done)", replace: "done" },
+    { title: "indexes that are done are free", find: "Indexes.union(taken, done)", replace: "taken" },
+    {
+      title: "two may work on an index",
+      find: "if (pods.length > 1) useless",
+      replace: "if (pods.length > 9) useless"
+    },
+    {
+      title: "who works on nothing stays",
+      find: "if (index === undefined) useless.push(pod)\n    else if",
+      replace: "if (index === undefined) continue\n    else if"
+    },
+    {
+      title: "the useless stay beside those that are too many",
+      find: "if (useless.length >= tooMany) return useless",
+      replace: "if (useless.length > tooMany) return useless.slice(0, tooMany)"
+    },
+    {
+      title: "nobody is too many",
+      find: "const tooMany = Math.max(0, active.length - wanted(look))",
+      replace: "const tooMany = Math.min(0, active.length - wanted(look))"
+    },
+    { title: "nobody waits after a failure", find: "if (millis > 0) return", replace: "if (millis > 1e9) return" },
+    { title: "no index waits", find: "(_, i) => waits[i] === 0", replace: "(_, i) => waits[i] !== undefined" }
+  ]
+})

@@ -1,0 +1,222 @@
+/** What a failed pod means for its Job, and when an indexed Job has done enough: spec D.4, D.10. The models try everything. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as FailurePolicy from "../../../../src/controllers/job/plan/failurePolicy.ts"
+import * as Indexes from "../../../../src/controllers/job/plan/indexes.ts"
+import * as SuccessPolicy from "../../../../src/controllers/job/plan/successPolicy.ts"
+import type { Job, Pod } from "../../../../src/kube/resources.ts"
+import { law, prove } from "../../../support/laws.ts"
+
+const completions = 5
+
+const SuccessFacts = Schema.Struct({
+  succeeded: Schema.Array(Schema.Literals([0, 1, 2, 3, 4])),
+  rules: Schema.Array(
+    Schema.Struct({
+      /** Also such as the Job does not have any more, and such as nobody can read. */
+      indexes: Schema.UndefinedOr(Schema.Literals(["0", "0,2", "1-3", "4", "3-7", "7", "", "x"])),
+      count: Schema.UndefinedOr(Schema.Literals([0, 1, 2, 3, 6]))
+    })
+  ).check(Schema.isMaxLength(3))
+})
+
+const members: Readonly<Record<string, ReadonlyArray<number>>> = {
+  "0": [0],
+  "0,2": [0, 2],
+  "1-3": [1, 2, 3],
+  "4": [4],
+  "3-7": [3, 4],
+  "7": [],
+  "": [],
+  x: []
+}
+
+const successes = Arbitrary.schema(SuccessFacts)
+
+prove<typeof SuccessPolicy>({
+  path: "controllers/job/plan/successPolicy.ts",
+  module: SuccessPolicy,
+  laws: [
+    law(
+      "the first rule counts of which all indexes have succeeded, or as many as it asks for",
+      successes,
+      (module, facts) => {
+        const done = new Set<number>(facts.succeeded)
+        const rules = facts.rules.map(({ count, indexes }) => ({
+          ...(indexes === undefined ? {} : { succeededIndexes: indexes }),
+          ...(count === undefined ? {} : { succeededCount: count })
+        }))
+        const isMet = ({ count, indexes }: (typeof facts.rules)[number]): boolean => {
+          if (indexes === undefined) return count !== undefined && done.size >= count
+          const wanted = members[indexes] ?? []
+          const met = wanted.filter((index) => done.has(index)).length
+          return wanted.length > 0 && (met === wanted.length || (count !== undefined && met >= count))
+        }
+        const first = done.size === 0 ? -1 : facts.rules.findIndex(isMet)
+        const job = { metadata: { name: "a" }, spec: { completions, template: {}, successPolicy: { rules } } } as Job
+        return module.matched(job, Indexes.of(facts.succeeded)) === (first === -1 ? undefined : first)
+      }
+    )
+  ],
+  mutants: [
+    { title: "nothing is enough", find: "if (succeeded.length === 0) return undefined", replace: "" },
+    { title: "a rule of no indexes is met", find: "wanted.length > 0 && ", replace: "" },
+    {
+      title: "more than there are have to succeed",
+      find: "Math.min(succeededCount ?? Infinity, Indexes.size(wanted))",
+      replace: "(succeededCount ?? Indexes.size(wanted))"
+    },
+    {
+      title: "all have to succeed",
+      find: "Math.min(succeededCount ?? Infinity, Indexes.size(wanted))",
+      replace: "Indexes.size(wanted)"
+    },
+    {
+      title: "a rule that says nothing is met",
+      find: "succeededCount !== undefined && ",
+      replace: "succeededCount === undefined || "
+    }
+  ]
+})
+
+const Container = Schema.Struct({
+  name: Schema.Literals(["main", "side"]),
+  /** Undefined: it runs. */
+  code: Schema.UndefinedOr(Schema.Literals([0, 1, 2, 137]))
+})
+
+const Rule = Schema.Struct({
+  action: Schema.Literals(["FailJob", "Ignore", "Count", "FailIndex", "Unknown"]),
+  exit: Schema.Boolean,
+  container: Schema.UndefinedOr(Schema.Literal("main")),
+  operator: Schema.Literals(["In", "NotIn", "Like"]),
+  values: Schema.Array(Schema.Literals([1, 2, 137])).check(Schema.isMaxLength(2)),
+  type: Schema.Literals(["DisruptionTarget", "Ready"]),
+  status: Schema.UndefinedOr(Schema.Literals(["True", "False"]))
+})
+
+const FailureFacts = Schema.Struct({
+  rules: Schema.Array(Rule).check(Schema.isMaxLength(3)),
+  containers: Schema.Array(Container).check(Schema.isMaxLength(2)),
+  inits: Schema.Array(Container).check(Schema.isMaxLength(1)),
+  disrupted: Schema.UndefinedOr(Schema.Literals(["True", "False"])),
+  phase: Schema.Literals(["Failed", "Failed", "Running"]),
+  isGoing: Schema.Boolean
+})
+
+type FailureFacts = typeof FailureFacts.Type
+
+const failures = Arbitrary.schema(FailureFacts)
+
+const statusOf = ({ code, name }: typeof Container.Type) => ({
+  name,
+  image: "",
+  imageID: "",
+  ready: false,
+  restartCount: 0,
+  state: code === undefined ? { running: {} } : { terminated: { exitCode: code } }
+})
+
+const podOf = ({ containers, disrupted, inits, isGoing, phase }: FailureFacts): Pod => ({
+  metadata: { namespace: "ns", name: "p", ...(isGoing ? { deletionTimestamp: "2000-01-01T00:00:00Z" } : {}) },
+  status: {
+    phase,
+    containerStatuses: containers.map(statusOf),
+    initContainerStatuses: inits.map(statusOf),
+    conditions: disrupted === undefined ? [] : [{ type: "DisruptionTarget", status: disrupted }]
+  }
+})
+
+const jobOf = ({ rules }: FailureFacts): Job => ({
+  metadata: { name: "a" },
+  spec: {
+    template: {},
+    podFailurePolicy: {
+      rules: rules.map(({ action, container, exit, operator, status, type, values }) => ({
+        action,
+        ...(exit
+          ? { onExitCodes: { operator, values, ...(container === undefined ? {} : { containerName: container }) } }
+          : { onPodConditions: [{ type, ...(status === undefined ? {} : { status }) }] })
+      }))
+    }
+  }
+})
+
+/** What of the pod the rule speaks of, in the words of the message. */
+const cause = ({ containers, disrupted, inits }: FailureFacts, rule: typeof Rule.Type): string | undefined => {
+  if (!rule.exit)
+    return rule.type === "DisruptionTarget" && disrupted === (rule.status ?? "True")
+      ? "Pod ns/p has condition DisruptionTarget"
+      : undefined
+  const found = [...containers, ...inits].find(
+    ({ code, name }) =>
+      code !== undefined &&
+      code !== 0 &&
+      (rule.container === undefined || name === rule.container) &&
+      (rule.operator === "In" ? rule.values.includes(code) : rule.operator === "NotIn" && !rule.values.includes(code))
+  )
+  return found && `Container ${found.name} for pod ns/p failed with exit code ${found.code}`
+}
+
+/** The position of the rule that decides; what nobody knows to do is not done. */
+const deciding = (facts: FailureFacts): number =>
+  facts.rules.findIndex((rule) => rule.action !== "Unknown" && cause(facts, rule) !== undefined)
+
+prove<typeof FailurePolicy>({
+  path: "controllers/job/plan/failurePolicy.ts",
+  module: FailurePolicy,
+  laws: [
+    law(
+      "the first rule that speaks of the pod decides; where none does, the failure counts",
+      failures,
+      ({ match }, facts) => {
+        const { action, counts } = match(jobOf(facts), podOf(facts))
+        const expected = facts.rules[deciding(facts)]?.action
+        return action === expected && counts === (expected !== "Ignore")
+      }
+    ),
+    law("a Job that is to fail says which pod it was, and for which rule", failures, ({ failJobMessage }, facts) => {
+      const position = deciding(facts)
+      const rule = facts.rules[position]
+      const isFailed = facts.phase === "Failed"
+      const expected =
+        rule?.action === "FailJob" && isFailed
+          ? `${cause(facts, rule)} matching FailJob rule at index ${position}`
+          : undefined
+      return failJobMessage(jobOf(facts), [podOf({ ...facts, phase: "Running", rules: [] }), podOf(facts)]) === expected
+    }),
+    law("without a policy every failure counts", failures, ({ failJobMessage, match }, facts) => {
+      const job: Job = { metadata: { name: "a" }, spec: { template: {} } }
+      const { action, counts, message } = match(job, podOf(facts))
+      return (
+        action === undefined && counts && message === undefined && failJobMessage(job, [podOf(facts)]) === undefined
+      )
+    })
+  ],
+  mutants: [
+    { title: "a container that has ended well has failed", find: " || code === 0 ||", replace: " ||" },
+    {
+      title: "any container will do",
+      find: " || (containerName !== undefined && containerName !== name)",
+      replace: ""
+    },
+    { title: "all codes are in the list", find: "values.includes(code)) ||", replace: "true) ||" },
+    { title: "no code is outside of the list", find: "&& !values.includes(code))", replace: "&& false)" },
+    { title: "any operator is NotIn", find: '(operator === "NotIn" && ', replace: "(" },
+    { title: "init containers do not count", find: ", ...(status?.initContainerStatuses ?? [])", replace: "" },
+    { title: "any status of a condition will do", find: ' && (pattern.status ?? "True") === status', replace: "" },
+    { title: "nothing is ignored", find: 'action: "Ignore", counts: false', replace: 'action: "Ignore", counts: true' },
+    { title: "a pod that runs fails the Job", find: "Pods.hasFailed(pod, job) ?", replace: "true ?" },
+    { title: "rules are counted from one", find: "rule at index ${index}", replace: "rule at index ${index + 1}" }
+  ]
+})
+
+describe("a rule of a success policy", () => {
+  it("of which the Job has no index any more is not met", () => {
+    const job = (succeededIndexes: string): Job =>
+      ({ spec: { completions: 2, successPolicy: { rules: [{ succeededIndexes }] } } }) as never
+    assert.isUndefined(SuccessPolicy.matched(job("3"), Indexes.of([0])))
+    assert.strictEqual(SuccessPolicy.matched(job("0-3"), Indexes.of([0, 1])), 0)
+  })
+})
