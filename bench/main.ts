@@ -17,6 +17,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   jobs: () => import("./loops/jobs.ts"),
   daemons: () => import("./loops/daemons.ts"),
   budgets: () => import("./loops/budgets.ts"),
+  schedules: () => import("./loops/schedules.ts"),
   idle: () => import("./loops/idle.ts")
 }
 
