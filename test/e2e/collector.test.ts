@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of the garbage collector: test/e2e/apimachinery/garbage_collector.go. */
+/** What Kubernetes' suites ask of the garbage collector: test/e2e/apimachinery/garbage_collector.go, test/integration/garbagecollector. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../src/kube/Meta.ts"
@@ -185,3 +185,53 @@ for (const policy of ["Background", "Orphan"] as const)
       assert.isUndefined((yield* World.get(Toy, "dependent")).metadata.ownerReferences)
     })
   )
+
+World.scenario(
+  "in the foreground takes its own finalizer off, and leaves others' to them",
+  Effect.gen(function* () {
+    const held = ["x/y"]
+    const made = yield* World.create(Pod, { metadata: { name: "lucy", finalizers: held }, spec: World.spec() })
+    for (let times = 0; times < 2; times++) {
+      yield* World.remove(Pod, "lucy", options(made, "Foreground"))
+      yield* World.until(
+        Effect.map(World.get(Pod, "lucy"), ({ metadata }) => {
+          assert.isDefined(metadata.deletionTimestamp)
+          assert.deepStrictEqual(metadata.finalizers, held)
+        })
+      )
+    }
+    yield* World.patch(Pod, "lucy", { metadata: { finalizers: null } })
+    yield* World.gone(Pod, "lucy")
+  })
+)
+
+World.scenario(
+  "does not wait in the foreground for a dependent that does not block, or that another owner keeps",
+  Effect.gen(function* () {
+    const going = yield* World.create(ReplicationController, controller("going", 0))
+    const stays = yield* World.create(ReplicationController, controller("stays", 0, { gctest: "stays" }))
+    const owner = ({ metadata: { name, uid } }: KubeObject, blockOwnerDeletion: boolean) => ({
+      apiVersion: "v1",
+      kind: "ReplicationController",
+      name,
+      uid,
+      blockOwnerDeletion
+    })
+    const held = ["x/y"]
+    const dependent = (name: string, ...ownerReferences: ReadonlyArray<object>) =>
+      World.create(Pod, { metadata: { name, finalizers: held, ownerReferences }, spec: World.spec() })
+    yield* dependent("loose", owner(going, false))
+    yield* dependent("shared", owner(going, true), owner(stays, false))
+    yield* World.remove(ReplicationController, "going", options(going, "Foreground"))
+    yield* World.gone(ReplicationController, "going")
+    const shared = yield* World.get(Pod, "shared")
+    assert.isUndefined(shared.metadata.deletionTimestamp)
+    assert.deepStrictEqual(
+      shared.metadata.ownerReferences?.map(({ name }) => name),
+      ["stays"]
+    )
+    yield* World.until(
+      Effect.map(World.get(Pod, "loose"), ({ metadata }) => assert.isDefined(metadata.deletionTimestamp))
+    )
+  })
+)

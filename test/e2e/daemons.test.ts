@@ -1,4 +1,7 @@
-/** What Kubernetes' end-to-end suite asks of DaemonSets: test/e2e/apps/daemon_set.go. Surges under bad luck are in controllers/daemonset/updating.test.ts. */
+/**
+ * What Kubernetes' suites ask of DaemonSets: test/e2e/apps/daemon_set.go, test/integration/daemonset. Surges under bad luck are in
+ * controllers/daemonset/updating.test.ts.
+ */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ControllerRevision, DaemonSet, Node, Pod } from "../../src/kube/resources.ts"
@@ -207,5 +210,36 @@ World.scenario(
     yield* World.removeAll(DaemonSet, "daemon=log", { gracePeriodSeconds: 1 })
     yield* World.gone(DaemonSet, "log")
     yield* World.until(Effect.map(World.list(Pod), (all) => assert.isEmpty(all)))
+  })
+)
+
+World.scenario(
+  "comes to nodes by their names or by their labels, whichever term of an affinity they meet",
+  Effect.gen(function* () {
+    const term = (key: string, value: string) => ({ key, operator: "In", values: [value] })
+    const nodeSelectorTerms = [
+      { matchFields: [term("metadata.name", "worker-1")] },
+      { matchExpressions: [term("zone", "test")] }
+    ]
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } }
+    const template = World.template(labels, "log:1")
+    yield* World.create(DaemonSet, daemonSet({ template: { ...template, spec: { ...template.spec, affinity } } }))
+    yield* on(["worker-1"])
+    yield* World.patch(Node, "worker-2", { metadata: { labels: { zone: "test" } } })
+    yield* on(workers)
+  })
+)
+
+World.scenario(
+  "runs where nobody else may: on nodes that are cordoned; not on tainted ones, unless it tolerates the taint",
+  Effect.gen(function* () {
+    const taint = { key: "key", value: "value", effect: "NoSchedule" }
+    yield* World.patch(Node, "worker-1", { spec: { unschedulable: true } })
+    yield* World.patch(Node, "worker-2", { spec: { taints: [taint] } })
+    yield* World.create(DaemonSet, daemonSet())
+    yield* on(["worker-1"])
+    const tolerations = [{ ...taint, operator: "Equal" }]
+    yield* World.patch(DaemonSet, "log", { spec: { template: { spec: { tolerations } } } })
+    yield* on(workers)
   })
 )

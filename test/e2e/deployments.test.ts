@@ -1,4 +1,7 @@
-/** What Kubernetes' end-to-end suite asks of Deployments: test/e2e/apps/deployment.go. Proportional scaling is in controllers/deployment/twenty.test.ts. */
+/**
+ * What Kubernetes' suites ask of Deployments: test/e2e/apps/deployment.go, test/integration/deployment. Proportional scaling is in
+ * controllers/deployment/twenty.test.ts.
+ */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Deployment, Pod, ReplicaSet } from "../../src/kube/resources.ts"
@@ -226,5 +229,34 @@ World.scenario(
     assert.sameMembers([...((yield* types) ?? [])], ["Available", "Progressing", "StatusPatched"])
     yield* World.patch(Deployment, "web", { spec: { template: { spec: World.spec("httpd:2") } } })
     assert.strictEqual(imageOf(yield* complete("web")), "httpd:2")
+  })
+)
+
+World.scenario(
+  "shares no pods with another one that selects the same",
+  Effect.gen(function* () {
+    yield* World.create(Deployment, deployment("first", labels))
+    yield* World.create(Deployment, deployment("second", labels))
+    const [first, second] = [yield* complete("first"), yield* complete("second")]
+    assert.deepStrictEqual([(yield* setsOf(first)).length, (yield* setsOf(second)).length], [1, 1])
+    yield* World.patch(Deployment, "first", { spec: { replicas: 2 } })
+    yield* complete("first")
+    yield* complete("second")
+    assert.strictEqual((yield* World.livingPods()).length, 3)
+  })
+)
+
+World.scenario(
+  "that is paused is scaled, and rolls out when it is resumed",
+  Effect.gen(function* () {
+    yield* World.create(Deployment, deployment("web", labels))
+    yield* complete("web")
+    yield* World.patch(Deployment, "web", { spec: { paused: true, replicas: 2 } })
+    yield* complete("web")
+    yield* World.patch(Deployment, "web", { spec: { template: { spec: World.spec("httpd:2") } } })
+    yield* World.advance("30 seconds")
+    assert.strictEqual((yield* setsOf(yield* World.get(Deployment, "web"))).length, 1)
+    yield* World.patch(Deployment, "web", { spec: { paused: false } })
+    assert.strictEqual((yield* complete("web")).metadata.annotations?.[revision], "2")
   })
 )

@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of indexed Jobs and of policies of Jobs: test/e2e/apps/job.go. */
+/** What Kubernetes' suites ask of indexed Jobs, of policies of Jobs and of their pods' finalizer: test/e2e/apps/job.go, test/integration/job. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../src/kube/resources.ts"
@@ -169,3 +169,67 @@ for (const [rule, message] of [
       assert.deepInclude(found?.conditions?.[0], { message })
     })
   )
+
+World.scenario(
+  "grows and shrinks with its completions, and forgets indexes beyond them",
+  Effect.gen(function* () {
+    const scale = (count: number) => World.patch(Job, "work", { spec: { completions: count, parallelism: count } })
+    yield* World.create(Job, job(endure, { ...indexed, completions: 3, parallelism: 3 }))
+    yield* World.running("job-name=work", 3)
+    yield* scale(5)
+    yield* World.running("job-name=work", 5)
+    const last = (yield* podsOf).find((pod) => indexOf(pod) === 4)
+    assert.isDefined(last)
+    yield* exit(last, 0)
+    yield* World.until(Effect.map(numbers, ([completed]) => assert.strictEqual(completed, "4")))
+    yield* scale(2)
+    yield* World.until(
+      Effect.map(numbers, ([completed, , succeeded]) => assert.deepStrictEqual([completed ?? "", succeeded], ["", 0]))
+    )
+    yield* ending(() => 0, holds("Complete", "CompletionsReached"))
+    assert.deepStrictEqual((yield* numbers).slice(0, 3), ["0,1", undefined, 2])
+  })
+)
+
+World.scenario(
+  "of which nothing is wanted is complete, suspended or not",
+  Effect.gen(function* () {
+    for (const suspend of [false, true]) {
+      yield* World.create(Job, job(endure, { completions: 0, suspend }))
+      yield* condition("Complete", "CompletionsReached")
+      assert.isEmpty(yield* podsOf)
+      yield* World.remove(Job, "work", { propagationPolicy: "Background" })
+      yield* World.gone(Job, "work")
+    }
+  })
+)
+
+for (const policy of ["Orphan", "Background", "Foreground"])
+  World.scenario(
+    `lets go of its pods when it is deleted: ${policy}`,
+    Effect.gen(function* () {
+      yield* World.create(Job, job(endure, { parallelism: 3 }))
+      yield* World.running("job-name=work", 3)
+      yield* World.remove(Job, "work", { propagationPolicy: policy })
+      yield* World.gone(Job, "work")
+      yield* World.until(
+        Effect.map(podsOf, (all) => {
+          assert.strictEqual(all.length, policy === "Orphan" ? 3 : 0)
+          for (const { metadata } of all) assert.isEmpty(metadata.finalizers ?? [])
+        })
+      )
+    })
+  )
+
+World.scenario(
+  "made anew under its name has its own pods and counts",
+  Effect.gen(function* () {
+    yield* World.create(Job, job(succeeds))
+    yield* condition("Complete", "CompletionsReached")
+    yield* World.remove(Job, "work", { propagationPolicy: "Background" })
+    yield* World.create(Job, job(endure, { parallelism: 1, completions: 1 }))
+    yield* World.until(
+      Effect.map(status, (found) => assert.deepStrictEqual([found?.active, found?.succeeded ?? 0], [1, 0]))
+    )
+  })
+)

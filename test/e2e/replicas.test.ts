@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of ReplicaSets and ReplicationControllers: test/e2e/apps/{replica_set,rc}.go. */
+/** What Kubernetes' suites ask of ReplicaSets and ReplicationControllers: test/e2e/apps/{replica_set,rc}.go, test/integration/{replicaset,replicationcontroller}. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
@@ -124,6 +124,54 @@ for (const { resource, selector } of kinds) {
         yield* World.patch(resource, "web", { spec: { replicas: 2 } })
         yield* counted(2)
         assert.deepStrictEqual(yield* types, ["StatusPatched"])
+      })
+    )
+
+    World.scenario(
+      "replaces a pod that is on its way out and one that has failed, and counts neither",
+      Effect.gen(function* () {
+        yield* World.create(resource, owner(2))
+        yield* counted(2)
+        const [leaving, failing] = yield* World.list(Pod)
+        yield* World.patch(Pod, leaving?.metadata.name ?? "", { metadata: { finalizers: ["example.com/held"] } })
+        yield* World.remove(Pod, leaving?.metadata.name ?? "")
+        yield* World.patch(Pod, failing?.metadata.name ?? "", { status: { phase: "Failed" } }, "status")
+        yield* counted(2)
+        assert.strictEqual((yield* World.list(Pod)).length, 4)
+      })
+    )
+
+    World.scenario(
+      "takes the pod away that costs least",
+      Effect.gen(function* () {
+        yield* World.create(resource, owner(2))
+        yield* counted(2)
+        const [cheap, dear] = yield* World.list(Pod)
+        const cost = (pod: Pod | undefined, value: string) =>
+          World.patch(Pod, pod?.metadata.name ?? "", {
+            metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": value } }
+          })
+        yield* cost(cheap, "-100")
+        yield* cost(dear, "100")
+        yield* World.patch(resource, "web", { spec: { replicas: 1 } })
+        yield* counted(1)
+        assert.deepStrictEqual(
+          (yield* World.livingPods()).map(({ metadata }) => metadata.uid),
+          [dear?.metadata.uid]
+        )
+      })
+    )
+
+    World.scenario(
+      "leaves the pods of another one that selects the same alone",
+      Effect.gen(function* () {
+        const other = { ...owner(2), metadata: { name: "other", labels } }
+        yield* World.create(resource, owner(1))
+        yield* World.create(resource, other)
+        yield* World.running("name=sample", 3)
+        yield* World.advance("1 minute")
+        const owners = (yield* World.livingPods()).map((pod) => World.controllerOf(pod)?.name)
+        assert.sameMembers(owners, ["web", "other", "other"])
       })
     )
   })

@@ -1,4 +1,4 @@
-/** What Kubernetes' end-to-end suite asks of Endpoints and EndpointSlices: test/e2e/network/{endpointslice,service,dual_stack}.go. */
+/** What Kubernetes' suites ask of Endpoints and EndpointSlices: test/e2e/network/{endpointslice,service,endpoints}.go, test/integration/endpoints. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints, EndpointSlice, Pod, Service } from "../../src/kube/resources.ts"
@@ -179,5 +179,54 @@ World.scenario(
     yield* World.remove(Endpoints, "web")
     for (const { metadata } of yield* slicesOf("web")) yield* World.remove(EndpointSlice, metadata.name)
     yield* expects("web", [`${address} http=8080`], 1, 1)
+  })
+)
+
+World.scenario(
+  "that nobody's Service is behind, or one that selects nothing, are their maker's own",
+  Effect.gen(function* () {
+    const subsets = [{ addresses: [{ ip: "10.0.0.24" }], ports: [{ name: "http", port: 80, protocol: "TCP" }] }]
+    const bare = { metadata: { name: "bare" }, spec: { ports: [{ port: 80, protocol: "TCP" }] } }
+    yield* World.create(Service, bare)
+    for (const name of ["alone", "bare"])
+      yield* World.create(Endpoints, { metadata: { name, labels: { "test-endpoint-static": "true" } }, subsets })
+    yield* World.create(EndpointSlice, {
+      metadata: { name: "mine", labels: { "kubernetes.io/service-name": "bare" } },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["10.0.0.25"] }],
+      ports: []
+    })
+    yield* World.advance("1 minute")
+    for (const name of ["alone", "bare"]) {
+      yield* World.patch(Endpoints, name, { metadata: { labels: { "test-service": "patched" } } })
+      yield* World.advance("1 minute")
+      const { metadata, subsets: left } = yield* World.get(Endpoints, name)
+      assert.deepStrictEqual(metadata.labels, { "test-endpoint-static": "true", "test-service": "patched" })
+      assert.deepStrictEqual(left?.[0]?.addresses, [{ ip: "10.0.0.24" }])
+    }
+    assert.deepStrictEqual((yield* World.get(EndpointSlice, "mine")).endpoints?.[0]?.addresses, ["10.0.0.25"])
+    yield* World.removeAll(Endpoints, "test-endpoint-static=true")
+    yield* World.advance("1 minute")
+    assert.isTrue(yield* World.isGone(Endpoints, "alone"))
+  })
+)
+
+World.scenario(
+  "are not written for what nobody would see in them",
+  Effect.gen(function* () {
+    yield* World.create(Service, service("web", { app: "web" }))
+    yield* World.create(Pod, pod("one", { app: "web" }))
+    const address = yield* addressOf("one")
+    yield* expects("web", [`${address} http=8080`], 1, 1)
+    yield* World.advance("10 seconds")
+    const versions = Effect.gen(function* () {
+      const { metadata } = yield* World.get(Endpoints, "web")
+      return [metadata.resourceVersion, ...(yield* slicesOf("web")).map((one) => one.metadata.resourceVersion)]
+    })
+    const before = yield* versions
+    yield* World.patch(Pod, "one", { metadata: { annotations: { foo: "bar" } } })
+    yield* World.patch(Service, "web", { metadata: { annotations: { foo: "bar" } } })
+    yield* World.advance("1 minute")
+    assert.deepStrictEqual(yield* versions, before)
   })
 )

@@ -40,7 +40,7 @@ export const jobStatus = (errors: Errors, object: JsonObject, before: JsonObject
   uncounted(errors, status)
   ends(errors, status, old)
   times(errors, object, status, old)
-  if (isFinished(status)) finished(errors, status, old, changed)
+  if (isFinished(status)) finished(errors, { object, status, old }, changed)
 }
 
 const decreasing = (errors: Errors, object: JsonObject, status: JsonObject, old: JsonObject): void => {
@@ -90,7 +90,9 @@ const times = (errors: Errors, object: JsonObject, status: JsonObject, old: Json
   const [oldStart, oldCompletion] = [textAt(old, "startTime"), textAt(old, "completionTime")]
   const wrong = (key: string, detail: string): void =>
     void errors.push(invalid(`status.${key}`, textAt(status, key), detail))
-  if (oldStart !== "" && start !== oldStart && at(object, "spec", "suspend") !== true) {
+  // One that was suspended until now begins anew.
+  const isAtWork = at(object, "spec", "suspend") !== true && !holds(old, "Suspended")
+  if (oldStart !== "" && start !== oldStart && isAtWork) {
     if (start === "") errors.push(required("status.startTime", "startTime cannot be removed for unsuspended job"))
     else wrong("startTime", "startTime cannot be updated for unsuspended job")
   }
@@ -108,8 +110,7 @@ const times = (errors: Errors, object: JsonObject, status: JsonObject, old: Json
 /** Nothing is left of a Job that is over. */
 const finished = (
   errors: Errors,
-  status: JsonObject,
-  old: JsonObject,
+  { object, old, status }: { readonly object: JsonObject; readonly status: JsonObject; readonly old: JsonObject },
   changed: (...keys: ReadonlyArray<string>) => boolean
 ): void => {
   const isNew = !isFinished(old)
@@ -118,7 +119,9 @@ const finished = (
     if ((isNew || changed(key)) && value > 0)
       errors.push(invalid(`status.${key}`, value, `${key}>0 is invalid for finished job`))
   }
-  if ((isNew || changed("startTime")) && textAt(status, "startTime") === "")
+  // A suspended one of which nothing is wanted ends without ever having begun.
+  const mustHaveBegun = (isNew || changed("startTime")) && at(object, "spec", "suspend") !== true
+  if (mustHaveBegun && textAt(status, "startTime") === "")
     errors.push(required("status.startTime", "startTime is required for finished job"))
   const left = ["succeeded", "failed"].flatMap((key) => arrayAt(status, "uncountedTerminatedPods", key))
   if ((isNew || changed("uncountedTerminatedPods")) && left.length > 0) {
