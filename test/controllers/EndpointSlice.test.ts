@@ -173,6 +173,17 @@ describe("a pod behind a Service", () => {
         )
         yield* Stand.settle
         assert.deepStrictEqual(yield* zone, ["zone-b", { forZones: [{ name: "zone-b" }] }])
+        // Who asks for proportional hints, by either name, gets none; the old name counts first.
+        const [old, present] = ["topology-aware-hints", "topology-mode"].map((name) => `service.kubernetes.io/${name}`)
+        for (const [annotations, hints] of [
+          [{ [`${old}`]: "Auto" }, undefined],
+          [{ [`${old}`]: "disabled", [`${present}`]: "Auto" }, { forZones: [{ name: "zone-b" }] }],
+          [{ [`${old}`]: null }, undefined],
+          [{ [`${present}`]: null }, { forZones: [{ name: "zone-b" }] }]
+        ] as const) {
+          yield* Stand.patch(Service, "web", { metadata: { annotations } })
+          assert.deepStrictEqual(yield* zone, ["zone-b", hints])
+        }
         yield* Stand.patch(Service, "web", { spec: { trafficDistribution: null } })
         assert.deepStrictEqual(yield* zone, ["zone-b", undefined])
       })

@@ -92,7 +92,8 @@ const endpointOf = (service: Service, pod: Pod, { family, node }: Place): Endpoi
   }
 }
 
-const topologyMode = "service.kubernetes.io/topology-mode"
+/** By the old name, which counts first, or by the new one. */
+const topologyModes = ["service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"] as const
 
 /**
  * Where the endpoint's traffic should come from. A Service that asks for proportional hints gets none: they would need the processors of
@@ -104,7 +105,7 @@ const hintsOf = (
   node: string | undefined
 ): Endpoint["hints"] | undefined => {
   const preference = spec?.trafficDistribution
-  if (preference === undefined || isProportional(metadata.annotations?.[topologyMode])) return undefined
+  if (preference === undefined || isProportional(metadata.annotations)) return undefined
   const forNode = preference === "PreferSameNode"
   if (!forNode && preference !== "PreferClose" && preference !== "PreferSameZone") return undefined
   const hints = {
@@ -114,7 +115,11 @@ const hintsOf = (
   return Object.keys(hints).length === 0 ? undefined : hints
 }
 
-const isProportional = (mode: string | undefined): boolean => mode === "Auto" || mode === "auto"
+const isProportional = (annotations: Readonly<Record<string, string>> = {}): boolean => {
+  const [old, present] = topologyModes.map((name) => annotations[name])
+  const mode = old ?? present
+  return mode === "Auto" || mode === "auto"
+}
 
 /** What an endpoint is known by while its state changes. Source: endpointslice hashEndpoint. */
 export const identity = ({ addresses, hostname, nodeName, targetRef }: Endpoint): string =>
