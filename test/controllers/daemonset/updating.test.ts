@@ -89,6 +89,31 @@ Stand.scenario(
 )
 
 Stand.scenario(
+  "surges with patience: an old pod goes when the new one beside it has been ready for long enough",
+  2,
+  Effect.gen(function* () {
+    yield* running({ ...rolling({ maxSurge: 1, maxUnavailable: 0 }), minReadySeconds: 30 })
+    yield* Stand.useImage("log:2")
+    yield* Stand.advance("25 seconds")
+    const both = yield* Stand.shape
+    assert.strictEqual(both.length, 3, both.join())
+    const first = both.find((line) => line.endsWith("log:2")) ?? ""
+    assert.isTrue((yield* Stand.living).every(isReady))
+    const waiting = yield* Stand.status
+    // A node counts by the oldest of its pods.
+    assert.deepStrictEqual([waiting?.numberAvailable, waiting?.updatedNumberScheduled ?? 0], [2, 0])
+    yield* Stand.advance("10 seconds")
+    const after = yield* Stand.shape
+    assert.notInclude(after, first.replace("log:2", "log:1"))
+    // The second node is no faster for that.
+    assert.include(after.join(), "log:1")
+    const seen = yield* watched(60)
+    assert.deepStrictEqual(yield* Stand.shape, all("log:2", 2))
+    assert.deepStrictEqual(seen, { available: 2, most: 3 })
+  })
+)
+
+Stand.scenario(
   "surges no further than one node when the new pods do not work",
   3,
   Effect.gen(function* () {

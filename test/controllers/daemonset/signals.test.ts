@@ -1,0 +1,158 @@
+/**
+ * What operators see of the DaemonSet loop, and what it does in places where there is nothing to see: counts of pods by reason, a line for what was
+ * decided, no more than 250 pods at a time, a namespace that is going, a selector that means everything. Source: spec E.4, E.5.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as References from "effect/References"
+import * as DaemonLoop from "../../../src/controllers/daemonset/loop.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import { DaemonSet, Event, type ControllerRevision, Namespace, Node, Pod } from "../../../src/kube/resources.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import * as Store from "../../../src/streams/Store.ts"
+import { logged } from "../../support/logged.ts"
+import * as Stand from "./stand.ts"
+
+const decisions = /Daemons are made and deleted/
+
+/** The decisions that were logged, as how many pods each of them was to make and to delete. */
+const decided = () => {
+  const all: Array<readonly [made: unknown, deleted: unknown]> = []
+  const logger = Logger.make(({ fiber, message }) => {
+    const { created, deleted } = fiber.getRef(References.CurrentLogAnnotations)
+    if (decisions.test(String(message))) all.push([created, deleted])
+  })
+  const layer = Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "Debug"))
+  return { all, layer }
+}
+
+const counted = Effect.map(Metric.snapshot, (all) =>
+  all.flatMap(({ attributes, id, state }) =>
+    id === "daemonset_controller_pods_total"
+      ? `${Object.values(attributes ?? {}).join(" ")} ${(state as { count?: number }).count}`
+      : []
+  )
+)
+
+const inOwnRegistry = Effect.provideService(Metric.MetricRegistry, new Map())
+
+describe("a DaemonSet", () => {
+  it.effect("is counted by the pods that were asked for and asked to go, and why; each decision is one line", () => {
+    const { all, layer } = decided()
+    return Effect.gen(function* () {
+      yield* Stand.start
+      yield* Stand.create(DaemonSet, Stand.daemonSet())
+      yield* Stand.advance("1 minute")
+      assert.deepStrictEqual(all, [[2, 0]])
+      const before = yield* counted
+      assert.deepStrictEqual(before.length, 1)
+      assert.match(before[0] ?? "", /^create \w+ 2$/)
+      yield* Stand.useImage("log:2")
+      yield* Stand.advance("2 minutes")
+      assert.deepStrictEqual(all.slice(1), [
+        [0, 1],
+        [1, 0],
+        [0, 1],
+        [1, 0]
+      ])
+      const after = yield* counted
+      assert.isTrue(
+        after.some((line) => /^delete \w+ 2$/.test(line)),
+        after.join("\n")
+      )
+    }).pipe(Effect.scoped, Effect.provide([ClusterTest.layer({ nodes: 3 }), layer]), inOwnRegistry)
+  })
+
+  it.effect("asks for 250 pods at a time and no more, and for the rest when these are seen", () => {
+    const { all, layer } = decided()
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      for (let number = 0; number < 260; number++) yield* client.create(Node, { metadata: { name: `node-${number}` } })
+      yield* Stand.start
+      const calls = yield* Stand.recording()
+      yield* Stand.create(DaemonSet, Stand.daemonSet())
+      yield* Stand.advance("1 minute")
+      assert.deepStrictEqual(all, [
+        [250, 0],
+        [10, 0]
+      ])
+      assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 260 + 1, "and one revision")
+      assert.strictEqual(new Set(yield* Stand.places).size, 260)
+      assert.strictEqual((yield* Stand.status)?.currentNumberScheduled, 260)
+    }).pipe(Effect.scoped, Effect.provide([ClusterTest.layer(), layer]))
+  })
+
+  it.effect("makes nothing in a namespace that is going, and tells nobody", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const namespace = "going"
+      yield* Stand.start
+      yield* client.create(Namespace, { metadata: { name: namespace } })
+      yield* client.create(DaemonSet, Stand.daemonSet({}, { namespace }))
+      yield* Stand.advance("1 minute")
+      const before = (yield* client.list(Pod, { namespace })).items
+      assert.strictEqual(before.length, 1)
+      // Nobody here empties it: it stays as it is.
+      yield* client.delete(Namespace, { name: namespace })
+      const calls = yield* Stand.recording()
+      yield* client.delete(Pod, { namespace, name: before[0]?.metadata.name ?? "" }, { gracePeriodSeconds: 0 })
+      yield* Stand.advance("10 seconds")
+      assert.deepStrictEqual((yield* client.list(Pod, { namespace })).items, [])
+      assert.strictEqual(calls.filter(({ context }) => context.verb === "create").length, 1, "it tried once")
+      yield* (yield* Recorder).drained
+      const told = (yield* client.list(Event, { namespace })).items.map(({ reason }) => reason)
+      assert.notInclude(told, "FailedCreate")
+      const { status } = yield* client.get(DaemonSet, { namespace, name: "log" })
+      assert.deepInclude(status, { desiredNumberScheduled: 1, currentNumberScheduled: 0 })
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ nodes: 2 })))
+  )
+
+  it.effect("that selects everything is warned of and left alone; no server of today stores one", () => {
+    const { lines, logger } = logged()
+    return Effect.gen(function* () {
+      const log: Array<string> = []
+      const holding = <A extends KubeObject>(...objects: ReadonlyArray<A>) => {
+        const store = Store.make<A>()
+        store.apply({ _tag: "Restarted" })
+        store.apply({ _tag: "Listed", objects })
+        store.apply({ _tag: "Synced", resourceVersion: "1" })
+        return store
+      }
+      const never = () => Effect.die("nobody is asked for anything")
+      const set = Stand.daemonSet({ selector: {} }, { uid: "u", resourceVersion: "1" }) as DaemonSet
+      const loop = DaemonLoop.make({
+        sets: holding(set),
+        pods: holding<Pod>(),
+        nodes: holding<Node>(),
+        revisions: holding<ControllerRevision>(),
+        live: never,
+        livePods: never,
+        updateStatus: never,
+        patch: never,
+        create: never,
+        remove: never,
+        createRevision: never,
+        liveRevision: never,
+        updateRevision: never,
+        patchRevision: never,
+        removeRevision: never,
+        events: {
+          event: () => Effect.void,
+          normal: () => Effect.void,
+          warning: (_, reason, message) => Effect.sync(() => void log.push(`${reason} ${message}`))
+        },
+        queue: { addWithUnsafe: () => undefined }
+      })
+      yield* loop.reconcile({ key: "default/log" })
+      assert.deepStrictEqual(log, [
+        "SelectingAll This daemon set is selecting all pods. A non-empty selector is required."
+      ])
+      assert.deepStrictEqual(lines(decisions), [])
+    }).pipe(Effect.provide(logger))
+  })
+})

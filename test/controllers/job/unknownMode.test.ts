@@ -1,0 +1,55 @@
+/** A Job whose completion mode this loop does not know, as a newer server might have one: it is told of, and not touched. Source: spec D.3. */
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as JobLoop from "../../../src/controllers/job/loop.ts"
+import * as Indexes from "../../../src/controllers/workload/indexes.ts"
+import type { Job, Pod } from "../../../src/kube/resources.ts"
+import * as Store from "../../../src/streams/Store.ts"
+
+const job = (completionMode: string): Job => ({
+  metadata: { name: "work", namespace: "ns", uid: "u", resourceVersion: "1" },
+  spec: {
+    completionMode,
+    selector: { matchLabels: { job: "work" } },
+    template: { metadata: { labels: { job: "work" } }, spec: { restartPolicy: "Never", containers: [{ name: "a" }] } }
+  }
+})
+
+/** What the loop does for it, in words. */
+const done = Effect.fnUntraced(function* (completionMode: string) {
+  const log: Array<string> = []
+  const jobs = Store.make<Job>()
+  const pods = Store.make<Pod>()
+  for (const index of [Indexes.byController, Indexes.orphans]) pods.addIndex(index.name, index.of)
+  for (const store of [jobs, pods]) store.apply({ _tag: "Restarted" })
+  jobs.apply({ _tag: "Listed", objects: [job(completionMode)] })
+  for (const store of [jobs, pods]) store.apply({ _tag: "Synced", resourceVersion: "1" })
+  const call = (what: string) => Effect.sync(() => log.push(what))
+  const loop = JobLoop.make({
+    jobs,
+    pods,
+    live: (one) => Effect.as(call("live"), one),
+    livePods: () => Effect.as(call("live pods"), []),
+    updateStatus: (one) => Effect.as(call("status"), one),
+    create: (pod) => Effect.as(call("create"), { ...pod, metadata: { ...pod.metadata, name: "work-1" } } as Pod),
+    remove: () => call("remove"),
+    patch: (pod) => Effect.as(call("patch"), pod),
+    events: {
+      event: () => Effect.void,
+      normal: () => Effect.void,
+      warning: (_, reason, message) => Effect.asVoid(call(`${reason} ${message}`))
+    },
+    queue: { addWithUnsafe: () => void log.push("again") }
+  })
+  yield* loop.reconcile({ key: "ns/work" })
+  return log
+})
+
+it.effect("a completion mode that is not known is told of, and nothing is done", () =>
+  Effect.gen(function* () {
+    const said = "UnknownCompletionMode Skipped Job sync because completion mode is unknown"
+    assert.deepStrictEqual(yield* done("Twice"), [said])
+    // The same Job in a mode that is known is worked on.
+    assert.include(yield* done("NonIndexed"), "create")
+  })
+)
