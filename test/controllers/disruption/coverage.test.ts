@@ -43,6 +43,12 @@ const step = Arbitrary.all({
 
 const histories = Arbitrary.array(step, { minLength: 2, maxLength: 18 })
 
+const app = oneOf("a", "b", "none")
+const apps = Arbitrary.all({
+  before: Arbitrary.array(app, { maxLength: 4 }),
+  after: Arbitrary.array(app, { maxLength: 4 })
+})
+
 type Step = ValueOf<typeof step>
 
 const specOf = ({ app, expressions, form }: Step["selector"]): Selector.LabelSelectorSpec | undefined => {
@@ -136,6 +142,21 @@ prove<Module>({
       return budgets.every(
         (budget) =>
           [...coverage.podsOf(Key.of(budget))].sort().join() === keys(pods.filter((pod) => selects(budget, pod)))
+      )
+    }),
+    law("a later budget sees the pods that came and changed since the first", apps, (module, { after, before }) => {
+      const facts = { namespace: "ns", tier: "none", selector: { form: "labels", app: "a", expressions: [] } } as const
+      const pods = after.flatMap((app, i) => {
+        const known = before[i]
+        const pod = { ...facts, what: "pod", name: `p${i}` } as const
+        return [...(known === undefined ? [] : [{ ...pod, app: known }]), { ...pod, app }]
+      })
+      const budget = { ...facts, what: "budget", app: "none" } as const
+      const history = [{ ...budget, name: "x" }, ...pods, { ...budget, name: "y" }] as unknown as ReadonlyArray<Step>
+      const { coverage } = play(module, history)
+      return (
+        [...coverage.podsOf("ns/y")].sort().join() ===
+        after.flatMap((app, i) => (app === "a" ? [`ns/p${i}`] : [])).join()
       )
     }),
     law("of many budgets with a label in common a pod looks at few", int(3, 9), ({ make }, count) => {
