@@ -135,16 +135,21 @@ export const kubeControllerManager: Rows = {
       "are taken out with their values, however they are written, and told of by their reason",
     "parity/stockPolicy.test.ts": "is enough for the account of ${controller.name}"
   }),
-  "K21 others": row("the loops of Services, daemons, Jobs, replicas with names and nodes do what theirs do", {
-    "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
-    "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
-    "controllers/daemonset/loop.test.ts":
-      "leaves no node without its daemon, gives none two, and takes no more at once than it may",
-    "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
-    "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
-    "controllers/nodes/deadMachine.test.ts":
-      "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
-    "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
-    "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"
-  })
+  "K21 others": row(
+    "the loops of Services, daemons, Jobs, replicas with names, disruption budgets and nodes do what theirs do",
+    {
+      "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
+      "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
+      "controllers/disruption/weather.test.ts":
+        "is never overdrawn, counts nobody who was let go, and is right in the end",
+      "controllers/daemonset/loop.test.ts":
+        "leaves no node without its daemon, gives none two, and takes no more at once than it may",
+      "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
+      "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
+      "controllers/nodes/deadMachine.test.ts":
+        "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
+      "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
+      "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"
+    }
+  )
 }
