@@ -15,6 +15,7 @@ import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
 import * as Permissions from "../../src/layers/manager/permissions.ts"
 import * as Sources from "../../src/layers/manager/setting/sources.ts"
 import * as Audit from "../support/audit.ts"
+import * as Autoscalers from "./autoscalers.ts"
 import * as Budgets from "./budgets.ts"
 import * as ClusterRoles from "./clusterRoles.ts"
 import * as Grants from "./grants.ts"
@@ -42,7 +43,8 @@ const stories = [
   ...Daemons.stories,
   ...Services.stories,
   ...Budgets.stories,
-  ...ClusterRoles.stories
+  ...ClusterRoles.stories,
+  ...Autoscalers.stories
 ]
 
 describe("under exactly the roles that are printed", () => {

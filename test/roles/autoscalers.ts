@@ -1,0 +1,82 @@
+/** Stories of autoscalers: whatever they scale, and whoever measures it. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Autoscalers from "../../src/controllers/HorizontalPodAutoscaler.ts"
+import { Deployment, Event, HorizontalPodAutoscaler } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import { Recorder } from "../../src/layers/Recorder.ts"
+import type { Story } from "./story.ts"
+import * as Stories from "./story.ts"
+
+const namespace = "default"
+const metadata = { namespace, name: "web" }
+const labels = { app: "web" }
+const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.test/web:1" }] } }
+
+/** In the place of whoever serves metrics: kinds whose objects are values. */
+const served = (group: string, version: string, plural: string) => ({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, for a test" } },
+  spec: {
+    group,
+    scope: "Namespaced",
+    names: { kind: `Measured${plural}`, plural },
+    versions: [
+      {
+        name: version,
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } }
+      }
+    ]
+  }
+})
+
+const crds = [
+  served("metrics.k8s.io", "v1beta1", "pods"),
+  served("custom.metrics.k8s.io", "v1beta2", "pods"),
+  served("external.metrics.k8s.io", "v1beta1", "depth")
+]
+
+const averageValue = { type: "AverageValue", averageValue: "10" }
+
+const autoscaler = {
+  metadata,
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    maxReplicas: 10,
+    metrics: [
+      { type: "Resource", resource: { name: "cpu", target: averageValue } },
+      { type: "Pods", pods: { metric: { name: "qps" }, target: averageValue } },
+      { type: "External", external: { metric: { name: "depth" }, target: averageValue } }
+    ]
+  }
+}
+
+export const stories: ReadonlyArray<Story> = Stories.makeIn(
+  namespace,
+  "a Deployment gets what one metric asks for while two others say nothing",
+  { crds, cache: { streamingList: "never" } },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template }
+    yield* client.create(Deployment, { metadata, spec })
+    yield* client.create(HorizontalPodAutoscaler, autoscaler)
+    const depth = { apiVersion: "external.metrics.k8s.io/v1beta1", kind: "Measureddepth", metadata, value: "30" }
+    yield* cluster.apply([depth])
+    yield* cluster.run(Autoscalers.withServedMetrics(Autoscalers.make()))
+    // The first status meets somebody else's.
+    const match = { verb: "update", resource: "horizontalpodautoscalers.autoscaling/status" } as const
+    yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Conflict" }, times: 1 }])
+    yield* cluster.advance("1 minute")
+    assert.strictEqual((yield* client.get(Deployment, metadata)).spec?.replicas, 3)
+    assert.strictEqual((yield* client.get(HorizontalPodAutoscaler, metadata)).status?.desiredReplicas, 3)
+    yield* (yield* Recorder).drained
+    const counts = (yield* cluster.snapshot(Event)).map(({ count }) => count ?? 1)
+    assert.isAbove(Math.max(...counts), 1)
+  })
+)
