@@ -71,6 +71,27 @@ const promised: ReadonlyArray<
   ["concurrent-namespace-syncs", [], "CM_CONCURRENT_NAMESPACE_SYNCS", "10"],
   ["concurrent-resource-quota-syncs", [], "CM_CONCURRENT_RESOURCE_QUOTA_SYNCS", "5"],
   ["resource-quota-sync-period", [], "CM_RESOURCE_QUOTA_SYNC_PERIOD", "5m"],
+  ["concurrent-horizontal-pod-autoscaler-syncs", [], "CM_CONCURRENT_HORIZONTAL_POD_AUTOSCALER_SYNCS", "5"],
+  ["horizontal-pod-autoscaler-sync-period", [], "CM_HORIZONTAL_POD_AUTOSCALER_SYNC_PERIOD", "15s"],
+  [
+    "horizontal-pod-autoscaler-downscale-stabilization",
+    [],
+    "CM_HORIZONTAL_POD_AUTOSCALER_DOWNSCALE_STABILIZATION",
+    "5m"
+  ],
+  ["horizontal-pod-autoscaler-tolerance", [], "CM_HORIZONTAL_POD_AUTOSCALER_TOLERANCE", "0.1"],
+  [
+    "horizontal-pod-autoscaler-cpu-initialization-period",
+    [],
+    "CM_HORIZONTAL_POD_AUTOSCALER_CPU_INITIALIZATION_PERIOD",
+    "5m"
+  ],
+  [
+    "horizontal-pod-autoscaler-initial-readiness-delay",
+    [],
+    "CM_HORIZONTAL_POD_AUTOSCALER_INITIAL_READINESS_DELAY",
+    "30s"
+  ],
   ["leader-elect", ["enable-leader-election"], "CM_LEADER_ELECT", undefined],
   ["leader-elect-resource-name", ["leader-election-id"], "CM_LEADER_ELECT_RESOURCE_NAME", "effect-controller-manager"],
   ["leader-elect-resource-namespace", [], "POD_NAMESPACE", undefined],

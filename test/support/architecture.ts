@@ -118,6 +118,7 @@ export const rooms: ReadonlyArray<Room> = [
       "streams/",
       "layers/ClusterAuthority.ts",
       "layers/CloudProvider.ts",
+      "layers/MetricsApi.ts",
       "layers/Controller.ts",
       "layers/Schedules.ts",
       "layers/Cache.ts",
