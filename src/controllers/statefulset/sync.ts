@@ -23,8 +23,9 @@ import * as Work from "./work.ts"
 
 export type Failure = History.Failure | Failed.Failed
 
-export const sync = (work: Work.Work) =>
-  Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
+export const sync = (work: Work.Work) => {
+  const tell = teller(work.ports)
+  return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
     const { ports } = work
     const set = ports.sets.get(key)
     if (set === undefined || Spec.selectorOf(set) === undefined) return
@@ -38,7 +39,7 @@ export const sync = (work: Work.Work) =>
     const step = Decide.decide(look, work.severalAtOnce ? Spec.maxUnavailable(set) : 1)
     const failure = yield* Work.carryOut(work, set, step)
     const gone = new Set(failure === undefined ? Step.deleted(step) : [])
-    const written = yield* Effect.result(tell(ports, look, Status.count(look, gone, history.collisions)))
+    const written = yield* Effect.result(tell(look, Status.count(look, gone, history.collisions)))
     const cleaned = yield* Effect.result(isLeaving(set) ? Effect.void : History.cleanUp(ports, set, history))
     if (failure !== undefined) return yield* failure
     if (written._tag === "Failure") return yield* written.failure
@@ -46,6 +47,7 @@ export const sync = (work: Work.Work) =>
     const delay = Status.recheck(look)
     return delay === undefined ? Reconcile.done : Reconcile.after(delay)
   })
+}
 
 const isLeaving = ({ metadata }: StatefulSet): boolean => metadata.deletionTimestamp !== undefined
 
@@ -66,15 +68,23 @@ const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>
     ]
   )
 
-/** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
-const tell = (ports: Ports, { set }: Look.Look, counts: Status.Counts): Effect.Effect<void, ApiError> => {
-  const write = (onto: StatefulSet): Effect.Effect<void, ApiError> => {
-    const status = Status.withCounts(onto.status, counts)
-    return status === onto.status ? Effect.void : Effect.asVoid(ports.updateStatus({ ...onto, status }))
+/**
+ * Writes the counts if they are news; a refused write is repeated once on what the server has now. A server that is too old for a count leaves
+ * it out of its answer: from then on it is not news any more.
+ */
+const teller = (ports: Ports) => {
+  let isKept = true
+  const write = (onto: StatefulSet, counts: Status.Counts): Effect.Effect<void, ApiError> => {
+    const status = Status.withCounts(onto.status, isKept ? counts : Status.withoutAvailable(counts))
+    if (status === onto.status) return Effect.void
+    return Effect.map(ports.updateStatus({ ...onto, status }), (answer) => {
+      if (counts.availableReplicas > 0 && answer.status?.availableReplicas === undefined) isKept = false
+    })
   }
-  return Effect.catch(write(set), (error) =>
-    Effect.flatMap(ports.live(set), (fresh) =>
-      fresh.metadata.uid === set.metadata.uid ? write(fresh) : Effect.fail(error)
+  return ({ set }: Look.Look, counts: Status.Counts): Effect.Effect<void, ApiError> =>
+    Effect.catch(write(set, counts), (error) =>
+      Effect.flatMap(ports.live(set), (fresh) =>
+        fresh.metadata.uid === set.metadata.uid ? write(fresh, counts) : Effect.fail(error)
+      )
     )
-  )
 }

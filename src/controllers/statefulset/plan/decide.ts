@@ -3,6 +3,7 @@
  * these at a time, and none while a replica before is not available; a parallel one does all that it can. A total function.
  * Source: spec G.8.3.
  */
+import * as PodFacts from "../../../kube/pod.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
 import * as Look from "./look.ts"
@@ -74,12 +75,11 @@ const replica = (look: Look.Look, { ordinal, pod }: Look.Place): Turn => {
     if (storage.isStale) return wait("claims")
     return move({ _tag: "Create", ordinal, revision: Look.revisionFor(look, ordinal), storage })
   }
-  const { phase } = pod.status ?? {}
-  if (phase === "Failed" || phase === "Succeeded") {
+  if (PodFacts.isTerminal(pod)) {
     // The name is free only when it is gone.
     return wait("ended", Identity.isGoing(pod) ? [] : [{ _tag: "Delete", ordinal, pod, why: "ended" }])
   }
-  const isProvided = phase !== "Pending" || isInPlace(storage)
+  const isProvided = pod.status?.phase !== "Pending" || isInPlace(storage)
   const provided: Turn["deeds"] = isProvided ? [] : [{ _tag: "Provide", ordinal, pod, storage }]
   if (Spec.isOrdered(set)) {
     if (Identity.isGoing(pod)) return wait("terminating", provided)
@@ -107,13 +107,14 @@ const disown = (look: Look.Look, { ordinal, pod }: Look.Member): ReadonlyArray<S
 }
 
 /**
- * One that is not available holds the others up, unless it is the last one of its kind: then it is what everybody waits for.
+ * One that is not available holds the others up, unless it is the last one of its kind: then it is what everybody waits for. One that has ended
+ * will never be available, so nobody waits for it.
  * `last`: of the condemned ones that are not available the one with the lowest ordinal.
  */
 const surplus = (look: Look.Look, member: Look.Member, last: Look.Member | undefined): Turn => {
   const { ordinal, pod } = member
   if (Identity.isGoing(pod)) return Spec.isOrdered(look.set) ? wait("terminating") : goOn
-  if (Spec.isOrdered(look.set) && member !== last) {
+  if (Spec.isOrdered(look.set) && member !== last && !PodFacts.isTerminal(pod)) {
     if (!Identity.isReady(pod)) return wait("unready")
     if (!Identity.isAvailable(look.set, pod, look.now)) return wait("unavailable")
   }

@@ -61,8 +61,12 @@ const finished = ({ set }: Look.Look, counts: Counts): Counts => {
     : counts
 }
 
+/** What can be told to a server from before there was `minReadySeconds`. */
+export const withoutAvailable = ({ availableReplicas: _, ...counts }: Counts): Omit<Counts, "availableReplicas"> =>
+  counts
+
 /** The status with these counts; the very same one if it says so already. Absent counts are zero. */
-export const withCounts = (before: Status | undefined, counts: Counts): Status => {
+export const withCounts = (before: Status | undefined, counts: Omit<Counts, "availableReplicas">): Status => {
   const next = { ...before, ...counts }
   const isSame =
     before !== undefined &&
