@@ -49,6 +49,22 @@ const fixed: ReadonlyArray<Case> = [
     })
   },
   {
+    title: "a stateful set mounts claims that are not there yet, and its pods are not looked at",
+    since: 20,
+    run: Effect.fnUntraced(function* ({ ask, namespace }) {
+      const { statefulSets } = at(namespace)
+      const volumeMounts = [{ name: "data", mountPath: "/data" }]
+      const template = {
+        ...matching.template,
+        spec: { containers: [{ name: "main", image: "web:1", volumeMounts }] }
+      }
+      const volumeClaimTemplates = [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }]
+      const spec = { ...matching, template, serviceName: "s" }
+      done(yield* ask("POST", statefulSets, { ...alike, spec: { ...spec, volumeClaimTemplates } }))
+      done(yield* ask("POST", statefulSets, { metadata: { name: "b" }, spec }))
+    })
+  },
+  {
     title: "a job keeps its completions and its template",
     since: 20,
     run: Effect.fnUntraced(function* ({ ask, namespace }) {

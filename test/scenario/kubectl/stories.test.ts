@@ -9,6 +9,7 @@ import { budgets } from "./budgets.ts"
 import { daemons } from "./daemons.ts"
 import { jobs } from "./jobs.ts"
 import { nodes, patience } from "./nodes.ts"
+import { replicas } from "./replicas.ts"
 import { services } from "./services.ts"
 import * as Stage from "./stage.ts"
 import { tokens } from "./tokens.ts"
@@ -17,13 +18,14 @@ if (!Kubectl.isInstalled) process.stderr.write(`stories ${Kubectl.reason}\n`)
 else if (Stage.missing !== undefined) process.stderr.write(`stories on a real API server skipped: ${Stage.missing}\n`)
 else
   process.stderr.write(
-    "skipped in stories on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices, disruption budgets of policy/v1 and the condition DisruptionTarget, which it does not store\n"
+    "skipped in stories on kube-apiserver 1.20: indexed and suspended Jobs, ttl, slices, what becomes of claims, disruption budgets of policy/v1 and the condition DisruptionTarget, which it does not store\n"
   )
 
 const loops = [
   "deployment",
   "replicaset",
   "daemonset",
+  "statefulset",
   "job",
   "garbagecollector",
   "namespace",
@@ -35,7 +37,7 @@ const loops = [
   "taint-eviction"
 ]
 
-const stories = { jobs, services, tokens, daemons, nodes }
+const stories = { jobs, services, tokens, daemons, replicas, nodes }
 
 describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, Services, nodes and tokens", () => {
   it.live(
