@@ -149,21 +149,9 @@ export const kubeControllerManager: Rows = {
       "controllers/nodes/deadMachine.test.ts":
         "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
       "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
+      "controllers/HorizontalPodAutoscaler.test.ts":
+        "grows with what its pods use, is told, and is looked at each 15 seconds",
       "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"
     }
   )
-  "K21 others": row("the loops of Services, daemons, Jobs, replicas with names and nodes do what theirs do", {
-    "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
-    "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
-    "controllers/daemonset/loop.test.ts":
-      "leaves no node without its daemon, gives none two, and takes no more at once than it may",
-    "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
-    "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
-    "controllers/nodes/deadMachine.test.ts":
-      "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
-    "controllers/HorizontalPodAutoscaler.test.ts":
-      "grows with what its pods use, is told, and is looked at each 15 seconds",
-    "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
-    "controllers/CloudNodeLifecycle.test.ts": "deletes a node that is not ready and has no machine, and tells of it"
-  })
 }
