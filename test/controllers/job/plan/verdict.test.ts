@@ -1,0 +1,322 @@
+/** Whether a Job is to end, and why: spec D.4, D.5. The model asks for each reason by itself, and takes the first. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Books from "../../../../src/controllers/job/books.ts"
+import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
+import * as Look from "../../../../src/controllers/job/plan/look.ts"
+import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
+import type { Ports } from "../../../../src/controllers/job/ports.ts"
+import * as Sync from "../../../../src/controllers/job/sync.ts"
+import type { Job, Pod } from "../../../../src/kube/resources.ts"
+import * as Time from "../../../../src/kube/time.ts"
+import { law, prove } from "../../../support/laws.ts"
+
+type Module = typeof Verdict
+
+const now = 100
+
+const Facts = Schema.Struct({
+  stored: Schema.Literals(["none", "none", "none", "SuccessCriteriaMet", "FailureTarget", "not FailureTarget", "both"]),
+  policy: Schema.Literals(["none", "none", "FailJob", "Ignore"]),
+  backoffLimit: Schema.UndefinedOr(Schema.Literals([0, 1, 3])),
+  restartPolicy: Schema.Literals(["Never", "OnFailure"]),
+  deadline: Schema.UndefinedOr(Schema.Literals([50, 60, 61])),
+  /** Undefined: it begins now. */
+  started: Schema.UndefinedOr(Schema.Literals([40])),
+  isSuspended: Schema.Literals([false, false, true]),
+  mode: Schema.Literals(["NonIndexed", "Indexed", "perIndex"]),
+  completions: Schema.UndefinedOr(Schema.Literals([0, 1, 3])),
+  maxFailed: Schema.UndefinedOr(Schema.Literals([0, 1])),
+  enough: Schema.UndefinedOr(Schema.Literals([1, 2])),
+  failedBefore: Schema.Literals([0, 0, 1, 7]),
+  pods: Schema.Array(
+    Schema.Struct({
+      phase: Schema.Literals(["Pending", "Running", "Succeeded", "Failed"]),
+      index: Schema.Literals([0, 1, 2]),
+      restarts: Schema.Literals([0, 0, 1, 2]),
+      isLast: Schema.Boolean
+    })
+  ).check(Schema.isMaxLength(4))
+})
+
+type Facts = typeof Facts.Type
+
+const facts = Arbitrary.schema(Facts)
+
+const isIndexed = ({ mode }: Facts): boolean => mode !== "NonIndexed"
+
+const countOf = (one: Facts): number | undefined => one.completions ?? (isIndexed(one) ? 3 : undefined)
+
+const conditionsOf = ({ stored }: Facts) => {
+  const condition = (type: string, status = "True") => ({ type, status, reason: `${type} before`, message: "so" })
+  switch (stored) {
+    case "none":
+      return []
+    case "both":
+      return [condition("FailureTarget"), condition("SuccessCriteriaMet")]
+    case "not FailureTarget":
+      return [condition("FailureTarget", "False")]
+    default:
+      return [condition(stored)]
+  }
+}
+
+const given = <A>(key: string, value: A | undefined): object => (value === undefined ? {} : { [key]: value })
+
+const jobOf = (one: Facts): Job =>
+  ({
+    metadata: { name: "work", namespace: "ns", uid: "u" },
+    spec: {
+      template: { spec: { restartPolicy: one.restartPolicy } },
+      suspend: one.isSuspended,
+      ...given("completions", countOf(one)),
+      ...given("backoffLimit", one.backoffLimit),
+      ...given("activeDeadlineSeconds", one.deadline),
+      ...(isIndexed(one) ? { completionMode: "Indexed" } : {}),
+      ...(one.mode === "perIndex" ? { backoffLimitPerIndex: 1, ...given("maxFailedIndexes", one.maxFailed) } : {}),
+      ...(one.enough === undefined || !isIndexed(one)
+        ? {}
+        : { successPolicy: { rules: [{ succeededCount: one.enough }] } }),
+      ...(one.policy === "none"
+        ? {}
+        : { podFailurePolicy: { rules: [{ action: one.policy, onPodConditions: [{ type: "Bad", status: "True" }] }] } })
+    },
+    status: {
+      ...(one.started === undefined ? {} : { startTime: Time.format(one.started * 1000) }),
+      failed: one.failedBefore,
+      conditions: conditionsOf(one)
+    }
+  }) as unknown as Job
+
+const podOf = (pod: Facts["pods"][number], i: number): Pod => ({
+  metadata: {
+    namespace: "ns",
+    name: `p${i}`,
+    uid: `u${i}`,
+    finalizers: ["batch.kubernetes.io/job-tracking"],
+    annotations: {
+      "batch.kubernetes.io/job-completion-index": `${pod.index}`,
+      "batch.kubernetes.io/job-index-failure-count": pod.isLast ? "1" : "0"
+    }
+  },
+  status: {
+    phase: pod.phase,
+    conditions: [{ type: "Bad", status: "True" }],
+    containerStatuses: [
+      { name: "main", image: "", imageID: "", ready: false, restartCount: pod.restarts, state: { running: {} } }
+    ]
+  }
+})
+
+const lookOf = (one: Facts): Look.Look =>
+  Look.take({
+    job: jobOf(one),
+    pods: one.pods.map(podOf),
+    released: new Set(),
+    record: Backoff.none,
+    isSettled: true,
+    now: now * 1000
+  })
+
+const ended = (one: Facts, phase: "Succeeded" | "Failed") =>
+  one.pods.filter((pod) => pod.phase === phase && (!isIndexed(one) || pod.index < (countOf(one) ?? 0)))
+
+const succeededIndexes = (one: Facts): ReadonlySet<number> => new Set(ended(one, "Succeeded").map(({ index }) => index))
+
+/** Given up: the last pod that it may have has failed. What has succeeded stays so. */
+const failedIndexes = (one: Facts): ReadonlySet<number> =>
+  new Set(
+    ended(one, "Failed")
+      .filter(({ index, isLast }) => isLast && one.policy !== "Ignore" && !succeededIndexes(one).has(index))
+      .map(({ index }) => index)
+  )
+
+const limitOf = ({ backoffLimit, mode }: Facts): number => backoffLimit ?? (mode === "perIndex" ? Infinity : 6)
+
+const reasons: ReadonlyArray<readonly [string, (one: Facts) => boolean]> = [
+  ["Complete SuccessCriteriaMet before", ({ stored }) => stored === "SuccessCriteriaMet" || stored === "both"],
+  ["Failed FailureTarget before", ({ stored }) => stored === "FailureTarget"],
+  [
+    "Failed PodFailurePolicy",
+    ({ pods, policy }) => policy === "FailJob" && pods.some(({ phase }) => phase === "Failed")
+  ],
+  [
+    "Failed BackoffLimitExceeded",
+    (one) => {
+      const failed = one.failedBefore + (one.policy === "Ignore" ? 0 : ended(one, "Failed").length)
+      const running = one.pods.filter(({ phase }) => phase === "Pending" || phase === "Running")
+      const restarts = running.reduce((sum, pod) => sum + pod.restarts, 0)
+      const isRestarted = one.restartPolicy === "OnFailure" && restarts > 0 && restarts >= limitOf(one)
+      return failed > limitOf(one) || isRestarted
+    }
+  ],
+  [
+    "Failed DeadlineExceeded",
+    ({ deadline, isSuspended, started }) => deadline !== undefined && !isSuspended && now - (started ?? now) >= deadline
+  ],
+  [
+    "Failed MaxFailedIndexesExceeded",
+    (one) => one.mode === "perIndex" && one.maxFailed !== undefined && failedIndexes(one).size > one.maxFailed
+  ],
+  [
+    "Failed FailedIndexes",
+    (one) =>
+      one.mode === "perIndex" &&
+      failedIndexes(one).size > 0 &&
+      failedIndexes(one).size + succeededIndexes(one).size >= (countOf(one) ?? 0)
+  ],
+  [
+    "Complete SuccessPolicy",
+    (one) => isIndexed(one) && one.enough !== undefined && succeededIndexes(one).size >= one.enough
+  ]
+]
+
+const isFirst = ({ of }: Module, one: Facts): boolean => {
+  const verdict = of(lookOf(one))
+  const expected = reasons.find(([, holds]) => holds(one))?.[0]
+  return (verdict && `${verdict.ends} ${verdict.reason}`) === expected
+}
+
+/** Jobs with a limit per index for which nothing else counts. */
+const failing = Arbitrary.map(facts, ({ completions, maxFailed, pods }): Facts => ({
+  stored: "none",
+  policy: "none",
+  backoffLimit: undefined,
+  restartPolicy: "Never",
+  deadline: undefined,
+  started: undefined,
+  isSuspended: false,
+  mode: "perIndex",
+  completions: completions === 0 ? 1 : completions,
+  maxFailed,
+  enough: undefined,
+  failedBefore: 0,
+  pods
+}))
+
+prove<Module>({
+  path: "controllers/job/plan/verdict.ts",
+  module: Verdict,
+  laws: [
+    law("the first reason counts, and one that is stored before all others", facts, isFirst),
+    law("of a Job whose indexes fail, too", failing, isFirst),
+    law("a verdict is told first in one word and last in another, with one reason", facts, (module, one) => {
+      const verdict = module.of(lookOf(one))
+      if (verdict === undefined) return true
+      const [first, last] = [module.interim(verdict), module.terminal(verdict)]
+      return (
+        first.type === (verdict.ends === "Complete" ? "SuccessCriteriaMet" : "FailureTarget") &&
+        last.type === verdict.ends &&
+        first.reason === last.reason &&
+        first.message === last.message &&
+        verdict.isStored === verdict.reason.endsWith(" before")
+      )
+    }),
+    law("the deadline is watched while the Job is on", facts, ({ untilDeadline }, one) => {
+      const left = one.deadline === undefined ? undefined : Math.max(0, one.deadline - (now - (one.started ?? now)))
+      const isOn = !one.isSuspended && left !== undefined
+      return untilDeadline(lookOf(one)) === (isOn ? left * 1000 : undefined)
+    }),
+    law("enough have succeeded and nobody is active: it is complete", facts, ({ completion }, one) => {
+      const succeeded = isIndexed(one) ? succeededIndexes(one).size : ended(one, "Succeeded").length
+      const completions = countOf(one)
+      const isEnough = completions === undefined ? succeeded > 0 : succeeded >= completions
+      return (
+        (completion(lookOf(one), 0)?.reason === "CompletionsReached") === isEnough &&
+        completion(lookOf(one), 1) === undefined
+      )
+    })
+  ],
+  mutants: [
+    {
+      title: "what is stored is thought over",
+      find: "stored(look.job) ?? failure(look)",
+      replace: "failure(look) ?? stored(look.job)"
+    },
+    {
+      title: "a failure comes before a success that is stored",
+      find: 'const target = met ?? Spec.trueCondition(job, "FailureTarget")',
+      replace: 'const target = Spec.trueCondition(job, "FailureTarget") ?? met'
+    },
+    {
+      title: "a success counts before a failure",
+      find: "failure(look) ?? indexFailure(look) ?? success(look)",
+      replace: "success(look) ?? failure(look) ?? indexFailure(look)"
+    },
+    {
+      title: "one failure too few",
+      find: "failed > Spec.backoffLimit(job)",
+      replace: "failed >= Spec.backoffLimit(job)"
+    },
+    { title: "restarts do not count", find: " || restartsTooOften(job, pods)", replace: "" },
+    {
+      title: "restarts count wherever they are",
+      find: 'if (job.spec?.template.spec?.restartPolicy !== "OnFailure") return false',
+      replace: ""
+    },
+    {
+      title: "restarts of pods that have ended count",
+      find: 'if (status?.phase !== "Running" && status?.phase !== "Pending") continue',
+      replace: "if (status === undefined) continue"
+    },
+    {
+      title: "a limit of zero is reached before anything happens",
+      find: "Math.max(1, Spec.backoffLimit(job))",
+      replace: "Spec.backoffLimit(job)"
+    },
+    {
+      title: "time passes while it is suspended",
+      find: " || Spec.isSuspended(job)) return undefined",
+      replace: ") return undefined"
+    },
+    {
+      title: "the deadline is one moment later",
+      find: "untilDeadline(look) === 0",
+      replace: "untilDeadline(look) === -1"
+    },
+    { title: "one index too few may fail", find: "failed > most", replace: "failed >= most" },
+    {
+      title: "it goes on although no index is left",
+      find: ">= Spec.indexCount(job)",
+      replace: "> Spec.indexCount(job)"
+    },
+    {
+      title: "indexes that have succeeded are a failure",
+      find: "failed > 0 && failed + Indexes",
+      replace: "failed + Indexes"
+    },
+    { title: "complete while some are active", find: "active === 0 && succeeded", replace: "succeeded" },
+    { title: "complete without a success", find: "job.spec?.completions ?? 1", replace: "job.spec?.completions ?? 0" },
+    {
+      title: "nothing to complete is never complete",
+      find: "succeeded >= Math.max(0, job",
+      replace: "succeeded >= Math.max(1, job"
+    }
+  ]
+})
+
+describe("a Job of a mode that nobody knows", () => {
+  it.effect("is left alone, and that is told", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const job = {
+        metadata: { name: "work", namespace: "ns", uid: "u" },
+        spec: { template: {}, completionMode: "Odd", selector: { matchLabels: { app: "work" } } }
+      } as Job
+      // Whatever else is asked of it fails.
+      const ports = {
+        jobs: { get: () => job },
+        events: {
+          warning: (_: Job, reason: string, message: string) =>
+            Effect.sync(() => {
+              told.push(`${reason} ${message}`)
+            })
+        }
+      } as unknown as Ports
+      assert.deepInclude(yield* Sync.sync(ports, Books.make())("ns/work"), { _tag: "Done" })
+      assert.deepStrictEqual(told, ["UnknownCompletionMode Skipped Job sync because completion mode is unknown"])
+    })
+  )
+})
