@@ -24,6 +24,7 @@ import { patches } from "./cases/patches.ts"
 import { patchDetails } from "./cases/patchDetails.ts"
 import { quotas } from "./cases/quotas.ts"
 import { resources } from "./cases/resources.ts"
+import { schedules } from "./cases/schedules.ts"
 import { security } from "./cases/security.ts"
 import { views } from "./cases/views.ts"
 import { served } from "./cases/served.ts"
@@ -44,7 +45,8 @@ export const headings: Readonly<Record<string, ReadonlyArray<Case>>> = {
     ...absent,
     ...absentOwned,
     ...validation,
-    ...jobStatus
+    ...jobStatus,
+    ...schedules
   ],
   Deletion: [...deletion, ...evictions],
   Admission: [...admission, ...owners, ...quotas, ...webhooks],
