@@ -140,6 +140,9 @@ export const kubeControllerManager: Rows = {
     {
       "controllers/statefulset/updating.test.ts": "replaces one pod after the other, from the last to the first",
       "controllers/Job.test.ts": "is complete when its pod has succeeded, and lets the pod go",
+      "controllers/cronjob/loop.test.ts":
+        "runs no time twice, nothing beside what is to be alone, and comes to rest with the truth",
+      "controllers/PvcProtection.test.ts": "that a pod uses stays until the pod is gone, also after its end",
       "controllers/disruption/weather.test.ts":
         "is never overdrawn, counts nobody who was let go, and is right in the end",
       "controllers/daemonset/loop.test.ts":
