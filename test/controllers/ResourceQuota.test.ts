@@ -1,7 +1,7 @@
 /** What a user sees of a quota: spec G.11, and the cases that Kubernetes' own suite looks at. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Resource from "../../src/kube/Resource.ts"
+import type * as Resource from "../../src/kube/Resource.ts"
 import {
   ConfigMap,
   PersistentVolumeClaim,
@@ -78,6 +78,8 @@ describe("a quota", () => {
         yield* Stand.quota("q", { pods: "2", "requests.cpu": "1", secrets: "5" })
         yield* Stand.pod("a", { cpu: "1000m" })
         const calls = yield* Stand.recording
+        yield* Stand.patch(ResourceQuota, "q", { spec: { hard: { pods: "3" } } })
+        same(calls.splice(0).length, 1)
         yield* Stand.patch(Pod, "a", { metadata: { labels: { a: "b" } } })
         yield* Stand.advance("1 hour")
         same([calls.length, yield* Stand.used()], [0, { pods: "1", "requests.cpu": "1", secrets: "0" }])

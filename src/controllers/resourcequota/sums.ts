@@ -2,7 +2,7 @@
  * Exact sums that things are added to and taken from one by one. The form in which a sum is written is that of what it is made of, however
  * often it changes: decimal where there is no other.
  */
-import * as Quantity from "../../kube/quantity.ts"
+import type * as Quantity from "../../kube/quantity.ts"
 
 export interface Sum {
   nanos: bigint

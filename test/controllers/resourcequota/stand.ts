@@ -78,7 +78,7 @@ export const recording = Effect.gen(function* () {
   yield* (yield* ApiServer).setFaults([
     {
       match: (request) => {
-        if (request.context.resource === "resourcequotas" && request.method === "PUT") calls.push(request)
+        if (request.context.resource === "resourcequotas/status" && request.method === "PUT") calls.push(request)
         return false
       },
       fault: { _tag: "Drop" }
