@@ -213,7 +213,7 @@ describe("the size of a target", () => {
           path: at("scale"),
           context: { verb: "get", path: at("scale") }
         })
-        assert.deepNestedInclude(scale.body as object, { "spec.replicas": 4 })
+        assert.deepNestedInclude(scale.body, { "spec.replicas": 4 })
       })
     )
   )

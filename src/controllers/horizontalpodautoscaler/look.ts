@@ -33,9 +33,11 @@ export interface Done {
   readonly failure: string | undefined
 }
 
+const nothing: { readonly apiVersion?: string; readonly kind: string; readonly name: string } = { kind: "", name: "" }
+
 export const of = (autoscaler: HorizontalPodAutoscaler): Effect.Effect<Look> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const { apiVersion = "", kind = "", name = "" } = autoscaler.spec?.scaleTargetRef ?? {}
+    const { apiVersion = "", kind, name } = autoscaler.spec?.scaleTargetRef ?? nothing
     const namespace = autoscaler.metadata.namespace ?? ""
     const target = { apiVersion, kind, name, namespace }
     return { key: Key.of(autoscaler), autoscaler, namespace, target, reference: `${kind}/${namespace}/${name}`, now }

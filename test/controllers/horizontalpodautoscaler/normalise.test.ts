@@ -86,7 +86,7 @@ const play = (module: Module, one: World): ReadonlyArray<Step> => {
 }
 
 const sizeAt = (steps: ReadonlyArray<Step>, first: number, time: number): number =>
-  steps.filter(({ now }) => now <= time).at(-1)?.after ?? first
+  steps.findLast(({ now }) => now <= time)?.after ?? first
 
 const limited = (size: number, { type, value }: Policy, sign: 1 | -1): number => {
   if (type === "Pods") return size + sign * value
@@ -252,7 +252,7 @@ describe("mutants of the history", () => {
     }
   ]
   for (const mutation of mutants) {
-    it(mutation.title, async () => {
+    it(`are found: ${mutation.title}`, async () => {
       const mutant = await load<typeof History>("controllers/horizontalpodautoscaler/plan/history.ts", mutation)
       const behavior: Behavior = {
         up: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 15 }] },
@@ -295,7 +295,7 @@ describe("rows of kube-controller-manager's table", () => {
     ["within the range", given(7, 5, { max: 10 }), 7, "DesiredWithinRange"]
   ]
   for (const [title, one, replicas, reason] of rows) {
-    it(title, () => {
+    it(`hold: ${title}`, () => {
       const { limit, replicas: size } = Normalise.normalise(one)
       assert.deepStrictEqual([size, limit.reason], [replicas, reason])
     })
