@@ -19,6 +19,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   budgets: () => import("./loops/budgets.ts"),
   schedules: () => import("./loops/schedules.ts"),
   replicas: () => import("./loops/replicas.ts"),
+  autoscalers: () => import("./loops/autoscalers.ts"),
   idle: () => import("./loops/idle.ts")
 }
 
