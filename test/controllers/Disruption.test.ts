@@ -42,7 +42,7 @@ describe("a budget", () => {
           desiredHealthy: 2,
           expectedPods: 4,
           disruptionsAllowed: 1
-        } as never)
+        })
         yield* advance("10 seconds")
         yield* Stand.becomes("a", false)
         assert.strictEqual(yield* said(), "healthy 2 of 2, expected 4, allowed 0")

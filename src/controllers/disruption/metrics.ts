@@ -1,5 +1,5 @@
 /** What the loop of budgets counts. kube-controller-manager counts nothing there but its queues. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
 const writes = Metric.counter("disruption_controller_status_writes_total", {

@@ -140,7 +140,7 @@ export const refusal = (name: string, options: object = {}) =>
     onFailure: ({ details, status }: ApiError.ApiError) => `${status}: ${details?.causes?.[0]?.message ?? ""}`
   })
 
-export const start = (...controllers: ReadonlyArray<Descriptor<never>>) =>
+export const start = (...controllers: ReadonlyArray<Descriptor>) =>
   Effect.flatMap(ClusterTest.ClusterTest, (cluster) =>
     Effect.andThen(
       cluster.run(Disruption.make()),

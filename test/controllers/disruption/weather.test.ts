@@ -139,8 +139,7 @@ const judge = (log: ReadonlyArray<Entry>): string | undefined => {
     const [was, is] = [before?.status, budget.status]
     before = budget
     if (JSON.stringify(was) === JSON.stringify(is) || is === undefined) continue
-    const fresh = Object.keys(is.disruptedPods ?? {}).filter((name) => was?.disruptedPods?.[name] === undefined)
-    const [granted] = fresh
+    const granted = Object.keys(is.disruptedPods ?? {}).find((name) => was?.disruptedPods?.[name] === undefined)
     if (granted !== undefined) {
       if (is.observedGeneration !== budget.metadata.generation) return `${revision}: let go before it was looked at`
       if (left-- <= 0) return `${revision}: ${granted} is one too many`
