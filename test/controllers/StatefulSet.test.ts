@@ -9,6 +9,7 @@ const created = (ordinal: number) => `Normal SuccessfulCreate Create Pod web-${o
 Stand.scenario(
   "makes its pods one after the other, says so, and writes nothing more",
   Effect.gen(function* () {
+    const writes = yield* Stand.recording()
     yield* Stand.create(Stand.StatefulSet, Stand.statefulSet())
     assert.deepStrictEqual(yield* Stand.names, ["web-0"])
     const before = yield* Stand.status
@@ -29,6 +30,11 @@ Stand.scenario(
       collisionCount: 0
     })
     assert.deepStrictEqual(yield* Stand.events, [0, 1, 2].map(created))
+    // One for each pod that is made, and one for the last that is ready.
+    assert.lengthOf(
+      writes.map(Stand.line).filter((line) => line.includes("/status web") && !line.includes("pods")),
+      4
+    )
     const calls = yield* Stand.recording()
     yield* Stand.patch(Stand.StatefulSet, "web", { metadata: { annotations: { note: "seen" } } })
     yield* Stand.patch(Stand.Pod, "web-1", { metadata: { annotations: { note: "seen" } } })

@@ -38,8 +38,8 @@ export const sync = (work: Work.Work) => {
     const look = Look.take({ set, current, update, pods, claim: find, now })
     const step = Decide.decide(look, work.severalAtOnce ? Spec.maxUnavailable(set) : 1)
     const failure = yield* Work.carryOut(work, set, step)
-    const gone = new Set(failure === undefined ? Step.deleted(step) : [])
-    const written = yield* Effect.result(tell(look, Status.count(look, gone, history.collisions)))
+    const done = failure === undefined ? Step.outcome(step) : Step.nothing
+    const written = yield* Effect.result(tell(look, Status.count(look, done, history.collisions)))
     const cleaned = yield* Effect.result(isLeaving(set) ? Effect.void : History.cleanUp(ports, set, history))
     if (failure !== undefined) return yield* failure
     if (written._tag === "Failure") return yield* written.failure

@@ -18,7 +18,7 @@ export const Action = Schema.Union([
   /** All is well; then something happens to a pod, a user wants something else, and no call of a kind is let through for a while. */
   Schema.TaggedStruct("Disturb", {
     pod: few,
-    how: Schema.Literals(["Delete", "Unready", "Nothing"]),
+    how: Schema.Literals(["Delete", "Unready", "Nothing", "FailAll"]),
     wish: Truth.Wish,
     refused: Schema.Literals(["none", "none", "create", "delete", "update"])
   }),
@@ -76,9 +76,10 @@ const act = Effect.fnUntraced(function* (world: World, action: Action) {
       return yield* rounds(world, action.count)
     case "Disturb":
       yield* rounds(world, 8)
-      if (action.how !== "Nothing") happen(world, { _tag: action.how, pod: action.pod })
+      if (action.how === "FailAll") failAll(world)
+      else if (action.how !== "Nothing") happen(world, { _tag: action.how, pod: action.pod })
       specify(world, Truth.asked(action.wish))
-      if (action.refused !== "none") world.refusing[action.refused] = 3
+      if (action.refused !== "none") world.refusing[action.refused] = 4
       for (let i = 0; i < 2; i++) {
         world.showAll()
         yield* world.sync
@@ -109,6 +110,10 @@ const act = Effect.fnUntraced(function* (world: World, action: Action) {
       return happen(world, action)
   }
 })
+
+const failAll = ({ pods }: World): void => {
+  for (const pod of pods.all()) pods.put({ ...pod, status: { phase: "Failed" } })
+}
 
 const rounds = Effect.fnUntraced(function* (world: World, count: number) {
   for (let i = 0; i < count; i++) {

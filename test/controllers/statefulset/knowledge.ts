@@ -8,8 +8,9 @@ export interface Knowledge {
   readonly claims: ReadonlyArray<PersistentVolumeClaim>
   readonly revisions: ReadonlyArray<ControllerRevision>
   readonly now: number
-  /** What it has deleted since. */
+  /** What it has deleted since, and made. */
   readonly deleted: Array<Pod>
+  readonly made: Array<Pod>
 }
 
 export const nothing = (set: StatefulSet, now: number): Knowledge => ({
@@ -18,7 +19,8 @@ export const nothing = (set: StatefulSet, now: number): Knowledge => ({
   claims: [],
   revisions: [],
   now,
-  deleted: []
+  deleted: [],
+  made: []
 })
 
 const at = ({ pods }: Knowledge, ordinal: number): Pod | undefined => pods.find((pod) => Truth.ordinal(pod) === ordinal)
@@ -31,7 +33,8 @@ const claimOf = ({ claims }: Knowledge, { metadata }: Pod): PersistentVolumeClai
 
 /** Lower ones first, and of the right revision. */
 export const ofCreation = (known: Knowledge, pod: Pod): string | undefined => {
-  const { revisions, set } = known
+  const { made, revisions, set } = known
+  made.push(pod)
   const ordinal = Truth.ordinal(pod)
   const range = Truth.range(set)
   if (!range.includes(ordinal)) return `${pod.metadata.name} is made, and not wanted`
@@ -97,15 +100,17 @@ const ofUpdate = (known: Knowledge, pod: Pod): string | undefined => {
 }
 
 /** The present revision is another one only when every replica is of it. */
-export const ofStatus = ({ deleted, pods, revisions, set }: Knowledge, told: StatefulSet): string | undefined => {
+export const ofStatus = ({ deleted, made, pods, revisions, set }: Knowledge, told: StatefulSet): string | undefined => {
   const before = set.status?.currentRevision ?? ""
   const { currentReplicas, currentRevision, updatedReplicas, updateRevision } = told.status ?? {}
   const staying = pods.filter((pod) => !Truth.isGoing(pod))
   const of = (those: ReadonlyArray<Pod>) =>
     [currentRevision, updateRevision].map((name) => those.filter((pod) => Truth.revision(pod) === name).length)
   const said = String([currentReplicas, updatedReplicas])
-  // Of a deletion whose answer was lost nobody knows.
-  const isTrue = [staying.filter((pod) => !deleted.includes(pod)), staying].some((those) => String(of(those)) === said)
+  // Of what fails, or is lost, nobody knows.
+  const isTrue = [[...staying.filter((pod) => !deleted.includes(pod)), ...made], staying].some(
+    (those) => String(of(those)) === said
+  )
   if (!isTrue) return `says ${said}, and ${String(of(staying))} stay`
   if (before === "" || before === currentRevision) return undefined
   if (!revisions.some(({ metadata }) => metadata.name === before)) return undefined

@@ -7,6 +7,7 @@ import type { Pod, StatefulSet } from "../../../kube/resources.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
 import type * as Look from "./look.ts"
+import type * as Step from "./step.ts"
 
 export type Status = NonNullable<StatefulSet["status"]>
 
@@ -23,20 +24,25 @@ export interface Counts {
   readonly collisionCount: number
 }
 
-/** `gone`: pods that the sync has deleted after it looked. `collisions`: names of revisions that were taken. */
-export const count = (look: Look.Look, gone: ReadonlySet<Pod>, collisions: number): Counts => {
+/**
+ * `done`: what the sync has changed after it looked; new pods count at once, which saves a write for each. `collisions`: names of revisions that
+ * were taken.
+ */
+export const count = (look: Look.Look, { gone, made }: Step.Done, collisions: number): Counts => {
   const { current, now, set, update } = look
   const pods = membersOf(look)
   const number = (holds: (pod: Pod) => boolean): number => pods.reduce((sum, pod) => (holds(pod) ? sum + 1 : sum), 0)
   const stays = (pod: Pod): boolean => !Identity.isGoing(pod) && !gone.has(pod)
+  const of = ({ name }: Look.Revision): number =>
+    number((pod) => stays(pod) && Identity.revisionOf(pod) === name) + made.filter((one) => one.name === name).length
   const { generation } = set.metadata
   return finished(look, {
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-    replicas: pods.length,
+    replicas: pods.length + made.length,
     readyReplicas: number(Identity.isReady),
     availableReplicas: number((pod) => Identity.isAvailable(set, pod, now)),
-    currentReplicas: number((pod) => stays(pod) && Identity.revisionOf(pod) === current.name),
-    updatedReplicas: number((pod) => stays(pod) && Identity.revisionOf(pod) === update.name),
+    currentReplicas: of(current),
+    updatedReplicas: of(update),
     currentRevision: current.name,
     updateRevision: update.name,
     collisionCount: collisions

@@ -41,6 +41,19 @@ export interface Step {
 
 export const deeds = ({ phases }: Step): ReadonlyArray<Deed> => phases.flat()
 
-/** Pods that the step takes away. */
-export const deleted = (step: Step): ReadonlyArray<Pod> =>
-  deeds(step).flatMap((deed) => (deed._tag === "Delete" ? [deed.pod] : []))
+/** What a step that was carried out has changed, before a cache shows it. */
+export interface Done {
+  readonly gone: ReadonlySet<Pod>
+  /** The revision of each new pod. */
+  readonly made: ReadonlyArray<Revision>
+}
+
+export const nothing: Done = { gone: new Set(), made: [] }
+
+export const outcome = (step: Step): Done => {
+  const all = deeds(step)
+  return {
+    gone: new Set(all.flatMap((deed) => (deed._tag === "Delete" ? [deed.pod] : []))),
+    made: all.flatMap((deed) => (deed._tag === "Create" ? [deed.revision] : []))
+  }
+}
