@@ -139,7 +139,10 @@ const scaling = Stories.makeIn(
     }
     const images = Effect.map(pods, (all) => all.map((pod) => pod.spec?.containers[0]?.image))
     assert.deepStrictEqual(yield* images, ["example.test/log:1", "example.test/log:1"])
-    assert.deepStrictEqual((yield* revisions).map(({ revision }) => revision).sort(), [5, 6])
+    assert.deepStrictEqual(
+      (yield* revisions).map(({ revision }) => revision).sort((a, b) => a - b),
+      [5, 6]
+    )
     yield* client.patch(StatefulSet, metadata, Patch.merge({ spec: { replicas: 1 } }))
     yield* cluster.advance("1 minute")
     assert.deepStrictEqual(

@@ -75,7 +75,7 @@ const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>
 const teller = (ports: Ports) => {
   let isKept = true
   const write = (onto: StatefulSet, counts: Status.Counts): Effect.Effect<void, ApiError> => {
-    const status = Status.withCounts(onto.status, isKept ? counts : Status.withoutAvailable(counts))
+    const status = Status.withCounts(onto.status, counts, isKept)
     if (status === onto.status) return Effect.void
     return Effect.map(ports.updateStatus({ ...onto, status }), (answer) => {
       if (counts.availableReplicas > 0 && answer.status?.availableReplicas === undefined) isKept = false

@@ -46,20 +46,19 @@ export const asked = ({ historyLimit, minReady, partition, policy, replicas, sta
   }
 })
 
-export const setOf = ({ claims, isOrdered, wish }: typeof Setup.Type): StatefulSet =>
-  ({
-    apiVersion: "apps/v1",
-    kind: "StatefulSet",
-    metadata: { name: "web", namespace: "ns", uid: "uid-web", generation: 1 },
-    spec: {
-      selector: { matchLabels: labels },
-      serviceName: "web",
-      podManagementPolicy: isOrdered ? "OrderedReady" : "Parallel",
-      template: templateOf("v1"),
-      volumeClaimTemplates: claims ? [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }] : [],
-      ...asked(wish)
-    }
-  }) as never
+export const setOf = ({ claims, isOrdered, wish }: typeof Setup.Type): StatefulSet => ({
+  apiVersion: "apps/v1",
+  kind: "StatefulSet",
+  metadata: { name: "web", namespace: "ns", uid: "uid-web", generation: 1 },
+  spec: {
+    selector: { matchLabels: labels },
+    serviceName: "web",
+    podManagementPolicy: isOrdered ? "OrderedReady" : "Parallel",
+    template: templateOf("v1"),
+    volumeClaimTemplates: claims ? [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }] : [],
+    ...asked(wish)
+  }
+})
 
 export const isOrdered = ({ spec }: StatefulSet): boolean => spec?.podManagementPolicy === "OrderedReady"
 

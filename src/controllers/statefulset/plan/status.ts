@@ -67,16 +67,16 @@ const finished = ({ set }: Look.Look, counts: Counts): Counts => {
     : counts
 }
 
-/** What can be told to a server from before there was `minReadySeconds`. */
-export const withoutAvailable = ({ availableReplicas: _, ...counts }: Counts): Omit<Counts, "availableReplicas"> =>
-  counts
-
-/** The status with these counts; the very same one if it says so already. Absent counts are zero. */
-export const withCounts = (before: Status | undefined, counts: Omit<Counts, "availableReplicas">): Status => {
+/**
+ * The status with these counts; the very same one if it says so already. Absent counts are zero. `isKept`: whether the server knows of
+ * available replicas; one from before there was `minReadySeconds` leaves them out.
+ */
+export const withCounts = (before: Status | undefined, counts: Counts, isKept: boolean): Status => {
   const next = { ...before, ...counts }
+  const fields = isKept ? [...numbers, "availableReplicas" as const] : numbers
   const isSame =
     before !== undefined &&
-    numbers.every((field) => (before[field] ?? 0) === (next[field] ?? 0)) &&
+    fields.every((field) => (before[field] ?? 0) === (next[field] ?? 0)) &&
     before.currentRevision === next.currentRevision &&
     before.updateRevision === next.updateRevision
   return isSame ? before : next
@@ -86,7 +86,6 @@ const numbers = [
   "observedGeneration",
   "replicas",
   "readyReplicas",
-  "availableReplicas",
   "currentReplicas",
   "updatedReplicas",
   "collisionCount"
