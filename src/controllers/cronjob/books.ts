@@ -22,6 +22,8 @@ export interface Books {
   readonly tell: (uid: string) => void
   /** That Job is gone. */
   readonly forgetJob: (uid: string) => void
+  /** Whether this is the first word of that time, which the CronJob with that uid has missed; of each the last is kept. */
+  readonly isNewMiss: (uid: string, time: number) => boolean
   /** An update has brought a schedule that cannot be read; asked and forgotten. */
   readonly takeUnreadable: (key: Key) => boolean
   readonly noteUnreadable: (key: Key) => void
@@ -40,6 +42,7 @@ export const make = (): Books => {
   const ours = new Set<string>()
   const doubts = new Map<string, number>()
   const told = new Set<string>()
+  const misses = new Map<string, number>()
   const unreadable = new Set<Key>()
   return {
     isOurs: (uid) => ours.has(uid),
@@ -57,11 +60,17 @@ export const make = (): Books => {
     wasTold: (uid) => told.has(uid),
     tell: (uid) => void told.add(uid),
     forgetJob: (uid) => void told.delete(uid),
+    isNewMiss: (uid, time) => {
+      if (misses.get(uid) === time) return false
+      misses.set(uid, time)
+      return true
+    },
     takeUnreadable: (key) => unreadable.delete(key),
     noteUnreadable: (key) => void unreadable.add(key),
     forget: (key, uid) => {
       ours.delete(uid)
       doubts.delete(uid)
+      misses.delete(uid)
       unreadable.delete(key)
     }
   }

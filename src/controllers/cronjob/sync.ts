@@ -59,6 +59,10 @@ export const sync = (ports: Ports, books: Books) =>
     const decision = Decide.decide({ cronJob, status: account.status, now, zone: ports.zone })
     if (decision.run !== undefined && !(yield* Handover.mayRun(ports, books, cronJob, decision.run))) return shortly
     yield* tell(ports, cronJob, [...strangers.map(unexpected), ...account.news, ...decision.news])
+    const { missed } = decision
+    if (missed !== undefined && books.isNewMiss(cronJob.metadata.uid ?? "", missed)) {
+      yield* tell(ports, cronJob, [Decide.missed(missed)])
+    }
     for (const { metadata } of strangers) books.tell(metadata.uid ?? "")
     const done = yield* run(ports, cronJob, account.status, decision.run)
     if (done.status !== Runs.statusOf(cronJob)) yield* ports.updateStatus({ ...cronJob, status: done.status })

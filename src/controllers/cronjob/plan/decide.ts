@@ -12,6 +12,8 @@ import * as Runs from "./runs.ts"
 
 export interface Decision {
   readonly news: ReadonlyArray<News.News>
+  /** A time that may not be run any more: of interest once. */
+  readonly missed: number | undefined
   /** The run that is to be made. */
   readonly run: Run | undefined
   /** Milliseconds until it is to be looked at again, whatever happens; undefined: only when something happens. */
@@ -34,7 +36,12 @@ export interface Given {
   readonly zone: Zone.Zone
 }
 
-const stop = (...news: ReadonlyArray<News.News>): Decision => ({ news, run: undefined, wait: undefined })
+const stop = (...news: ReadonlyArray<News.News>): Decision => ({
+  news,
+  missed: undefined,
+  run: undefined,
+  wait: undefined
+})
 
 export const decide = (given: Given): Decision => {
   const { metadata, spec } = given.cronJob
@@ -82,20 +89,18 @@ const tooClose = "time difference between two schedules is less than 1 second"
 const forbidden = "Not starting job because prior execution is running and concurrency policy is Forbid"
 
 const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Decision => {
-  const { concurrencyPolicy, schedule: text, startingDeadlineSeconds } = cronJob.spec ?? {}
+  const { concurrencyPolicy, schedule: text } = cronJob.spec ?? {}
   const due = Due.look(schedule, cronJob, status, now)
   if (due._tag === "Never") return stop(News.warning("InvalidSchedule", `invalid schedule: ${text} : ${tooClose}`))
   const later = (...news: ReadonlyArray<News.News>): Decision => ({
     news,
+    missed: due._tag === "Missed" ? due.time : undefined,
     run: undefined,
     wait: Due.wait(schedule, cronJob, status, now)
   })
-  if (due._tag === "NotYet") return later()
+  if (due._tag !== "Due") return later()
   const { time } = due
   const hints = due.isMany ? [News.warning("TooManyMissedTimes", tooMany)] : []
-  if (startingDeadlineSeconds !== undefined && time + startingDeadlineSeconds * 1000 < now) {
-    return later(...hints, News.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`))
-  }
   const active = Runs.activeOf(status)
   const name = Runs.nameOf(cronJob, time)
   if (active.some((one) => one.name === name)) return later(...hints)
@@ -106,6 +111,10 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
   const replaces = concurrencyPolicy === "Replace" ? active : []
   return { ...later(...hints), run: { time, replaces, isAlone } }
 }
+
+/** What is told of a time that was missed. */
+export const missed = (time: number): News.News =>
+  News.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`)
 
 /** `Mon, 02 Jan 2006 15:04:05 +0000`. Source: Go time.RFC1123Z. */
 const rfc1123 = (time: number): string => new Date(time).toUTCString().replace("GMT", "+0000")

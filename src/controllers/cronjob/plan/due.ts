@@ -11,6 +11,8 @@ export type Due =
   | { readonly _tag: "NotYet" }
   /** `isMany`: about more than a hundred times have gone by. */
   | { readonly _tag: "Due"; readonly time: number; readonly isMany: boolean }
+  /** Nothing is due, and this time has gone by that may not be run any more. */
+  | { readonly _tag: "Missed"; readonly time: number }
   /** The schedule names no time that will ever be. */
   | { readonly _tag: "Never" }
 
@@ -27,7 +29,10 @@ export const look = (schedule: Schedule.Schedule, cronJob: CronJob, status: Runs
   const earliest = deadline === undefined ? begin : Math.max(begin, now - deadline * 1000)
   const first = Schedule.next(schedule, earliest)
   if (first === undefined) return { _tag: "Never" }
-  if (first > now) return { _tag: "NotYet" }
+  if (first > now) {
+    const missed = earliest > begin ? Schedule.latest(schedule, begin, now) : undefined
+    return missed === undefined ? { _tag: "NotYet" } : { _tag: "Missed", time: missed }
+  }
   const second = Schedule.next(schedule, first)
   const missed = second === undefined || second > now ? 0 : Math.floor((now - first) / (second - first)) + 1
   const time = missed === 0 ? first : (Schedule.latest(schedule, earliest, now) ?? first)

@@ -1,0 +1,173 @@
+/** What is decided for a CronJob, row by row, with what is told of it: also for objects that no server of today stores. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Decide from "../../../src/controllers/cronjob/plan/decide.ts"
+import * as Loop from "../../../src/controllers/cronjob/loop.ts"
+import type * as Ports from "../../../src/controllers/cronjob/ports.ts"
+import type * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
+import * as Zone from "../../../src/kube/cron/Zone.ts"
+import type { CronJob, Job } from "../../../src/kube/resources.ts"
+import * as Store from "../../../src/streams/Store.ts"
+
+const at = (text: string): number => Date.parse(`2024-01-01T${text}Z`)
+
+const cronJob = (spec: object, metadata: object = {}): CronJob => ({
+  metadata: { namespace: "ns", name: "tick", uid: "u", creationTimestamp: "2024-01-01T00:00:00Z", ...metadata },
+  spec: { schedule: "*/10 * * * *", concurrencyPolicy: "Allow", jobTemplate: {}, ...spec } as never
+})
+
+const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: object = {}) =>
+  Decide.decide({ cronJob: cronJob(spec, metadata), status, now: at(now), zone: Zone.utc })
+
+const told = ({ news }: Decide.Decision) => news.map(({ message, reason, type }) => `${type} ${reason} ${message}`)
+
+const under = (...names: ReadonlyArray<string>): Runs.Status => ({ active: names.map((name) => ({ name, uid: name })) })
+
+const minutes = (text: string): number => at(text) / 60_000
+
+describe("a CronJob that is looked at", () => {
+  const stops: Readonly<Record<string, readonly [spec: object, metadata: object, ...told: ReadonlyArray<string>]>> = {
+    "while it is being deleted": [{}, { deletionTimestamp: "2024-01-01T00:00:00Z" }],
+    "while it is suspended": [{ suspend: true }, {}],
+    "in a zone that is none": [
+      { timeZone: "Mars/Olympus" },
+      {},
+      'Warning UnknownTimeZone invalid timeZone: "Mars/Olympus": unknown time zone Mars/Olympus'
+    ],
+    "with a schedule that cannot be read": [
+      { schedule: "at noon" },
+      {},
+      'Warning UnparseableSchedule unparseable schedule: "at noon" : expected exactly 5 fields, found 2: [at noon]'
+    ],
+    "with a schedule in a zone that is none": [
+      { schedule: "TZ=Nowhere * * * * *" },
+      {},
+      'Warning UnsupportedSchedule CRON_TZ or TZ used in schedule "TZ=Nowhere * * * * *" is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details',
+      'Warning UnparseableSchedule unparseable schedule: "TZ=Nowhere * * * * *" : provided bad location Nowhere: unknown time zone Nowhere'
+    ],
+    "with a schedule of no time": [
+      { schedule: "0 0 31 2 *" },
+      {},
+      "Warning InvalidSchedule invalid schedule: 0 0 31 2 * : time difference between two schedules is less than 1 second"
+    ]
+  }
+  for (const [title, [spec, metadata, ...expected]] of Object.entries(stops)) {
+    it(`${title} is left alone`, () => {
+      const decision = decide(spec, "01:00:00", {}, metadata)
+      assert.deepStrictEqual(told(decision), expected)
+      assert.deepStrictEqual([decision.run, decision.wait], [undefined, undefined])
+    })
+  }
+
+  it("before its first time is looked at again a little after that", () => {
+    assert.deepStrictEqual(decide({}, "00:09:00"), { news: [], missed: undefined, run: undefined, wait: 60_100 })
+  })
+
+  it("at its time is run, and looked at again at the next", () => {
+    const run = { time: at("00:10:00"), replaces: [], isAlone: false }
+    assert.deepStrictEqual(decide({}, "00:10:00"), { news: [], missed: undefined, run, wait: 600_100 })
+  })
+
+  it("follows the zone in its text before the field", () => {
+    const schedule = "CRON_TZ=Asia/Tokyo 30 9 * * *"
+    const decision = decide({ schedule, timeZone: "Europe/Berlin" }, "00:31:00")
+    assert.strictEqual(decision.run?.time, at("00:30:00"))
+    assert.lengthOf(told(decision), 1)
+  })
+
+  it("runs the last of many times that it missed, and says when they are too many", () => {
+    const few = decide({ schedule: "* * * * *" }, "01:40:30")
+    assert.deepStrictEqual([few.run?.time, told(few)], [at("01:40:00"), []])
+    const many = decide({ schedule: "* * * * *" }, "01:41:30")
+    assert.deepStrictEqual(
+      [many.run?.time, told(many)],
+      [
+        at("01:41:00"),
+        [
+          "Warning TooManyMissedTimes too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
+        ]
+      ]
+    )
+    const bounded = decide({ schedule: "* * * * *", startingDeadlineSeconds: 600 }, "01:41:30")
+    assert.deepStrictEqual([bounded.run?.time, told(bounded)], [at("01:41:00"), []])
+  })
+
+  it("finds the last time of a schedule that is not even", () => {
+    const schedule = "30 6-16/4 * * 1-5"
+    const since = { lastScheduleTime: "2024-01-05T10:30:00Z" }
+    const { run } = Decide.decide({
+      cronJob: cronJob({ schedule }),
+      status: since,
+      now: Date.parse("2024-01-08T09:00:00Z"),
+      zone: Zone.utc
+    })
+    assert.strictEqual(run?.time, Date.parse("2024-01-08T06:30:00Z"))
+  })
+
+  it("has missed a time whose deadline has passed", () => {
+    const decision = decide({ startingDeadlineSeconds: 60 }, "00:12:00")
+    assert.deepStrictEqual([decision.run, decision.missed, decision.wait], [undefined, at("00:10:00"), 480_100])
+    assert.strictEqual(
+      Decide.missed(at("00:10:00")).message,
+      "Missed scheduled time to start a job: Mon, 01 Jan 2024 00:10:00 +0000"
+    )
+    assert.isUndefined(decide({ startingDeadlineSeconds: 120 }, "00:11:59").missed)
+  })
+
+  it("does not run a time that is on the list, nor one before the last", () => {
+    assert.isUndefined(decide({}, "00:15:00", under(`tick-${minutes("00:10:00")}`)).run)
+    assert.isUndefined(decide({}, "00:15:00", { lastScheduleTime: "2024-01-01T00:10:00Z" }).run)
+    assert.isUndefined(decide({}, "00:15:00", { lastScheduleTime: "2024-01-01T05:00:00Z" }).run)
+  })
+
+  it("allows, forbids and replaces", () => {
+    const status = under("tick-1", "tick-2")
+    assert.deepInclude(decide({}, "00:15:00", status).run, { replaces: [], isAlone: false })
+    const forbidden = decide({ concurrencyPolicy: "Forbid" }, "00:15:00", status)
+    assert.isUndefined(forbidden.run)
+    assert.deepStrictEqual(told(forbidden), [
+      "Normal JobAlreadyActive Not starting job because prior execution is running and concurrency policy is Forbid"
+    ])
+    assert.deepInclude(decide({ concurrencyPolicy: "Forbid" }, "00:15:00").run, { replaces: [], isAlone: true })
+    const replaced = decide({ concurrencyPolicy: "Replace" }, "00:15:00", status)
+    assert.deepInclude(replaced.run, { replaces: status.active ?? [], isAlone: true })
+  })
+})
+
+describe("an update", () => {
+  it.effect("that brings a schedule that cannot be read is told of once, and nothing is done", () =>
+    Effect.gen(function* () {
+      const [cronJobs, jobs] = [Store.make<CronJob>(), Store.make<Job>()]
+      const events: Array<string> = []
+      const no = () => Effect.die("nothing is to be asked")
+      const ports: Ports.Ports = {
+        cronJobs,
+        jobs,
+        zone: Zone.utc,
+        live: no,
+        liveJob: no,
+        liveJobs: no,
+        updateStatus: no,
+        create: no,
+        remove: no,
+        events: {
+          event: (_, type, reason, message) => Effect.sync(() => void events.push(`${type} ${reason} ${message}`))
+        },
+        queue: { addWithUnsafe: () => undefined }
+      }
+      const loop = yield* Loop.make(ports)
+      const previous = cronJob({})
+      const object = cronJob({ schedule: "at noon" })
+      for (const store of [cronJobs, jobs]) {
+        store.apply({ _tag: "Restarted" })
+        store.apply({ _tag: "Synced", resourceVersion: "1" })
+      }
+      cronJobs.apply({ _tag: "Changed", events: [{ type: "ADDED", object }], resourceVersion: "2" })
+      assert.deepStrictEqual(loop.onCronJob({ _tag: "Updated", key: "ns/tick", previous, object } as never), [
+        "ns/tick"
+      ])
+      yield* loop.reconcile({ key: "ns/tick" })
+      assert.deepStrictEqual(events, ["Warning UnParseableCronJobSchedule unparseable schedule for cronjob: at noon"])
+    })
+  )
+})
