@@ -28,8 +28,9 @@ const story = (stage: Effect.Effect<Stage.Stage, never, Scope.Scope>) =>
 
     yield* ok("create deployment web --image=example.test/web:1 --replicas=3")
     yield* rolledOut
-    assert.match(
-      yield* ok("describe deployment web"),
+    yield* Stage.shows(
+      { ok },
+      "describe deployment web",
       /ScalingReplicaSet.* Scaled up replica set web-\w+ from 0 to 3\n/
     )
     assert.deepStrictEqual(revisionsIn(yield* ok("rollout history deployment/web")), ["1"])

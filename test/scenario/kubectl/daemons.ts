@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import type { Story } from "./stage.ts"
+import { shows, type Story } from "./stage.ts"
 
 const daemon = {
   apiVersion: "apps/v1",
@@ -25,16 +25,17 @@ const daemon = {
 const revisionsIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^(\d+) /gm)].map(([, number = ""]) => number)
 
-export const daemons: Story = Effect.fnUntraced(function* ({ ok, run, send }) {
+export const daemons: Story = Effect.fnUntraced(function* (kubectl) {
+  const { ok, run, send } = kubectl
   const image = "jsonpath={.spec.template.spec.containers[0].image}"
   const rolledOut = Effect.gen(function* () {
-    assert.match(yield* ok("rollout status ds/agent --timeout=60s"), /successfully rolled out/)
+    assert.match(yield* ok("rollout status ds/agent --timeout=120s"), /successfully rolled out/)
   })
   const row = Effect.map(ok("get ds agent"), (text) => Kubectl.table(text)[0])
   /** Waits until so many are told to be there, and ready. */
   const counts = Effect.fnUntraced(function* (count: number) {
-    yield* ok(`wait ds/agent --for=jsonpath={.status.desiredNumberScheduled}=${count} --timeout=60s`)
-    yield* ok(`wait ds/agent --for=jsonpath={.status.numberReady}=${count} --timeout=60s`)
+    yield* ok(`wait ds/agent --for=jsonpath={.status.desiredNumberScheduled}=${count} --timeout=120s`)
+    yield* ok(`wait ds/agent --for=jsonpath={.status.numberReady}=${count} --timeout=120s`)
     assert.include(yield* row, { DESIRED: `${count}`, CURRENT: `${count}`, READY: `${count}` })
   })
   const nodes = (yield* ok("get nodes -o name")).trim().split("\n").slice(-2)
@@ -75,11 +76,14 @@ export const daemons: Story = Effect.fnUntraced(function* ({ ok, run, send }) {
   yield* ok(`label ${first} daemons=yes`)
   yield* counts(2)
   yield* ok(`taint ${first} old-`)
-  const said = yield* ok("describe ds agent")
-  assert.match(said, /Desired Number of Nodes Scheduled: 2\n/)
-  assert.match(said, /Pods Status: +2 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed\n/)
-  assert.match(said, /Normal +SuccessfulCreate +\S+ +daemonset-controller +Created pod: agent-/)
-  assert.match(said, /Normal +SuccessfulDelete +\S+ +daemonset-controller +Deleted pod: agent-/)
+  yield* shows(
+    kubectl,
+    "describe ds agent",
+    /Desired Number of Nodes Scheduled: 2\n/,
+    /Pods Status: +2 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed\n/,
+    /Normal +SuccessfulCreate +\S+ +daemonset-controller +Created pod: agent-/,
+    /Normal +SuccessfulDelete +\S+ +daemonset-controller +Deleted pod: agent-/
+  )
 
   // Another one by the same name takes the pods and the history over.
   const names = () => ok("get pods -l app=agent -o jsonpath={.items[*].metadata.uid}")
@@ -90,7 +94,7 @@ export const daemons: Story = Effect.fnUntraced(function* ({ ok, run, send }) {
   yield* counts(2)
   assert.sameMembers((yield* names()).split(" "), before.split(" "))
   yield* ok("delete ds agent")
-  yield* ok("wait pods -l app=agent --for=delete --timeout=60s")
+  yield* ok("wait pods -l app=agent --for=delete --timeout=120s")
   assert.strictEqual(yield* ok("get controllerrevisions -o name"), "")
   yield* ok(`label ${nodes.join(" ")} daemons-`)
 })

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import type { Story } from "./stage.ts"
+import { shows, type Story } from "./stage.ts"
 
 const job = (name: string, script: string, spec: object = {}) => ({
   apiVersion: "batch/v1",
@@ -20,16 +20,20 @@ const job = (name: string, script: string, spec: object = {}) => ({
   }
 })
 
-const runs: Story = Effect.fnUntraced(function* ({ json, ok, run }, server) {
+const runs: Story = Effect.fnUntraced(function* (kubectl, server) {
+  const { json, ok, run } = kubectl
   assert.strictEqual(yield* ok("create job once --image=example.test/work:1 -- sh -c true"), "job.batch/once created\n")
-  yield* ok("wait --for=condition=complete job/once --timeout=60s")
+  yield* ok("wait --for=condition=complete job/once --timeout=120s")
   const [row] = Kubectl.table(yield* ok("get job once"))
   assert.include(row, { NAME: "once", COMPLETIONS: "1/1" })
   const pod = (yield* ok("get pods -l job-name=once -o name")).trim().replace("pod/", "")
-  const described = yield* ok("describe job once")
-  assert.match(described, /Pods Statuses: +0 Active.* \/ 1 Succeeded \/ 0 Failed/)
-  assert.match(described, new RegExp(`Normal +SuccessfulCreate +\\S+ +job-controller +Created pod: ${pod}\n`))
-  assert.match(described, /Normal +Completed +\S+ +job-controller +Job completed\n/)
+  yield* shows(
+    kubectl,
+    "describe job once",
+    /Pods Statuses: +0 Active.* \/ 1 Succeeded \/ 0 Failed/,
+    new RegExp(`Normal +SuccessfulCreate +\\S+ +job-controller +Created pod: ${pod}\n`),
+    /Normal +Completed +\S+ +job-controller +Job completed\n/
+  )
   assert.notNestedProperty(yield* json(`pod ${pod}`), "metadata.finalizers")
   if (server === "present") {
     assert.include(row, { STATUS: "Complete" })
@@ -37,24 +41,25 @@ const runs: Story = Effect.fnUntraced(function* ({ json, ok, run }, server) {
     assert.match((yield* run("logs job/once")).stderr, /the server could not find the requested resource/)
   }
   yield* ok("delete job once")
-  yield* ok("wait pods -l job-name=once --for=delete --timeout=60s")
+  yield* ok("wait pods -l job-name=once --for=delete --timeout=120s")
 })
 
-const fails: Story = Effect.fnUntraced(function* ({ ok, send }) {
+const fails: Story = Effect.fnUntraced(function* (kubectl) {
+  const { ok, send } = kubectl
   yield* send("create", job("bad", "exit 3", { backoffLimit: 0 }))
-  yield* ok("wait --for=condition=failed job/bad --timeout=60s")
-  const said = yield* ok("describe job bad")
-  assert.match(
-    said,
+  yield* ok("wait --for=condition=failed job/bad --timeout=120s")
+  yield* shows(
+    kubectl,
+    "describe job bad",
+    /0 Succeeded \/ 1 Failed/,
     /Warning +BackoffLimitExceeded +\S+ +job-controller +Job has reached the specified backoff limit\n/
   )
-  assert.match(said, /0 Succeeded \/ 1 Failed/)
 })
 
 /** What a pod was for is told by its index, and what succeeded by ranges of them. */
 const indexed: Story = Effect.fnUntraced(function* ({ ok, send }) {
   yield* send("create", job("parts", "exit 0", { completions: 5, parallelism: 2, completionMode: "Indexed" }))
-  yield* ok("wait --for=condition=complete job/parts --timeout=60s")
+  yield* ok("wait --for=condition=complete job/parts --timeout=120s")
   assert.strictEqual(yield* ok("get job parts -o jsonpath={.status.completedIndexes}"), "0-4")
   const column = "custom-columns=I:.metadata.labels.batch\\.kubernetes\\.io/job-completion-index"
   const indexes = yield* ok(`get pods -l job-name=parts --no-headers -o ${column}`)
@@ -62,40 +67,44 @@ const indexed: Story = Effect.fnUntraced(function* ({ ok, send }) {
   assert.match(yield* ok("describe job parts"), /Completed Indexes: +0-4\n/)
 })
 
-const waits: Story = Effect.fnUntraced(function* ({ ok, run, send }) {
+const waits: Story = Effect.fnUntraced(function* (kubectl) {
+  const { ok, run, send } = kubectl
   yield* send("create", job("later", "sleep 600", { parallelism: 2, completions: 2 }))
-  yield* ok("wait job/later --for=jsonpath={.status.ready}=2 --timeout=60s")
+  yield* ok("wait job/later --for=jsonpath={.status.ready}=2 --timeout=120s")
   yield* ok(["patch", "job", "later", "-p", '{"spec":{"suspend":true}}'])
-  yield* ok("wait job/later --for=condition=Suspended --timeout=60s")
-  yield* ok("wait pods -l job-name=later --for=delete --timeout=60s")
+  yield* ok("wait job/later --for=condition=Suspended --timeout=120s")
+  yield* ok("wait pods -l job-name=later --for=delete --timeout=120s")
   const [row] = Kubectl.table(yield* ok("get job later"))
   assert.include(row, { STATUS: "Suspended", COMPLETIONS: "0/2" })
   const active = yield* run("get job later -o jsonpath={.status.active},{.status.startTime}")
   assert.strictEqual(active.stdout, ",")
   yield* ok(["patch", "job", "later", "-p", '{"spec":{"suspend":false}}'])
-  yield* ok("wait job/later --for=condition=Suspended=False --timeout=60s")
-  yield* ok("wait job/later --for=jsonpath={.status.ready}=2 --timeout=60s")
+  yield* ok("wait job/later --for=condition=Suspended=False --timeout=120s")
+  yield* ok("wait job/later --for=jsonpath={.status.ready}=2 --timeout=120s")
   yield* ok("annotate pods -l job-name=later simulation/exit=main=0")
-  yield* ok("wait job/later --for=condition=complete --timeout=60s")
-  const events = yield* ok("describe job later")
-  assert.match(events, /Normal +Suspended +\S+ +job-controller +Job suspended\n/)
-  assert.match(events, /Normal +Resumed +\S+ +job-controller +Job resumed\n/)
+  yield* ok("wait job/later --for=condition=complete --timeout=120s")
+  yield* shows(
+    kubectl,
+    "describe job later",
+    /Normal +Suspended +\S+ +job-controller +Job suspended\n/,
+    /Normal +Resumed +\S+ +job-controller +Job resumed\n/
+  )
 })
 
 const isKeptForAWhile: Story = Effect.fnUntraced(function* ({ ok, send }) {
   yield* send("create", job("brief", "exit 0", { ttlSecondsAfterFinished: 1 }))
-  yield* ok("wait job/brief --for=delete --timeout=60s")
-  yield* ok("wait pods -l job-name=brief --for=delete --timeout=60s")
+  yield* ok("wait job/brief --for=delete --timeout=120s")
+  yield* ok("wait pods -l job-name=brief --for=delete --timeout=120s")
 })
 
 /** Nobody counts the pods of a Job that is gone, so nothing holds them. */
 const leavesItsPods: Story = Effect.fnUntraced(function* ({ ok, send }) {
   yield* send("create", job("gone", "sleep 600"))
-  yield* ok("wait job/gone --for=jsonpath={.status.active}=1 --timeout=60s")
+  yield* ok("wait job/gone --for=jsonpath={.status.active}=1 --timeout=120s")
   yield* ok("delete job gone --cascade=orphan")
   const pod = (yield* ok("get pods -l job-name=gone -o name")).trim()
-  yield* ok(`wait ${pod} --for=jsonpath={.status.phase}=Running --timeout=60s`)
-  yield* ok(`delete ${pod} --timeout=60s`)
+  yield* ok(`wait ${pod} --for=jsonpath={.status.phase}=Running --timeout=120s`)
+  yield* ok(`delete ${pod} --timeout=120s`)
 })
 
 export const jobs: Story = Effect.fnUntraced(function* (kubectl, server) {

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Kubectl from "../../clients/kubectl.ts"
-import type { Story } from "./stage.ts"
+import { shows, type Story } from "./stage.ts"
 
 const claim = {
   metadata: { name: "data" },
@@ -47,9 +47,12 @@ export const replicas: Story = Effect.fnUntraced(function* ({ ok, run, send }, s
   assert.include(Kubectl.table(yield* ok("get sts db"))[0], { NAME: "db", READY: "3/3" })
   assert.strictEqual(yield* ok("get pods -l app=db -o name"), "pod/db-0\npod/db-1\npod/db-2\n")
   assert.strictEqual((yield* ok("get pvc -o name")).split("\n")[2], "persistentvolumeclaim/data-db-2")
-  const events = yield* ok("describe sts db")
-  assert.match(events, /SuccessfulCreate.*Create Claim data-db-0 Pod db-0 in StatefulSet db success\n/)
-  assert.match(events, /SuccessfulCreate.*Create Pod db-2 in StatefulSet db successful\n/)
+  yield* shows(
+    { ok },
+    "describe sts db",
+    /SuccessfulCreate.*Create Claim data-db-0 Pod db-0 in StatefulSet db success\n/,
+    /SuccessfulCreate.*Create Pod db-2 in StatefulSet db successful\n/
+  )
 
   yield* ok("set image sts/db db=example.test/db:2")
   yield* rolledOut

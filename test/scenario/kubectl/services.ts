@@ -1,13 +1,14 @@
 /** A Service as users meet it: its addresses follow the pods behind it, in one object and in slices. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { eventually, type Story } from "./stage.ts"
+import { eventually, shows, type Story } from "./stage.ts"
 
-export const services: Story = Effect.fnUntraced(function* ({ json, ok, send }, server) {
+export const services: Story = Effect.fnUntraced(function* (kubectl, server) {
+  const { json, ok, send } = kubectl
   const isSliced = server === "present"
   yield* ok("create deployment web --image=example.test/web:1 --replicas=3 --port=8080")
   yield* ok("expose deployment web --port=80 --target-port=8080")
-  yield* ok("rollout status deployment/web --timeout=60s")
+  yield* ok("rollout status deployment/web --timeout=120s")
   const addresses = "jsonpath={.subsets[0].addresses[*].ip}"
   const listed = (what: string) => Effect.map(ok(what), (text) => words(text).toSorted())
   const path = "jsonpath={.items[*].endpoints[?(@.conditions.ready==true)].addresses[0]}"
@@ -31,8 +32,7 @@ export const services: Story = Effect.fnUntraced(function* ({ json, ok, send }, 
   assert.match(found, /^web +\d+\.\d+\.\d+\.\d+:8080,\S+:8080,\S+:8080 /m)
   if (isSliced) {
     assert.match(yield* ok("get endpointslices"), /^web-\w{5} +IPv4 +8080 +\S+,\S+,\S+ /m)
-    const said = yield* ok("describe service web")
-    assert.match(said, /Endpoints: +\S+:8080,\S+:8080,\S+:8080\n/)
+    yield* shows(kubectl, "describe service web", /Endpoints: +\S+:8080,\S+:8080,\S+:8080\n/)
   }
   yield* ok("scale deployment web --replicas=1")
   yield* settled(1)
@@ -66,9 +66,9 @@ export const services: Story = Effect.fnUntraced(function* ({ json, ok, send }, 
     subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80 }] }]
   })
   yield* ok("delete service web")
-  yield* ok("wait endpoints/web --for=delete --timeout=60s")
+  yield* ok("wait endpoints/web --for=delete --timeout=120s")
   assert.deepNestedInclude(yield* json("endpoints manual"), { "subsets[0].addresses": [{ ip: "192.0.2.1" }] })
-  if (isSliced) yield* ok("wait endpointslices -l kubernetes.io/service-name=web --for=delete --timeout=60s")
+  if (isSliced) yield* ok("wait endpointslices -l kubernetes.io/service-name=web --for=delete --timeout=120s")
 })
 
 const words = (text: string): ReadonlyArray<string> => text.split(" ").filter((word) => word !== "")

@@ -73,5 +73,12 @@ export const eventually = <E, R>(what: string, ask: Effect.Effect<boolean, E, R>
   Effect.gen(function* () {
     while (!(yield* ask)) yield* Effect.sleep(50)
   }).pipe(
-    Effect.timeoutOrElse({ duration: "60 seconds", orElse: () => Effect.die(new Error(`it was never so: ${what}`)) })
+    Effect.timeoutOrElse({ duration: "2 minutes", orElse: () => Effect.die(new Error(`it was never so: ${what}`)) })
+  )
+
+/** Asks until the answer has all of it: events come after what they tell of. */
+export const shows = ({ ok }: Pick<Kubectl.Kubectl, "ok">, line: string, ...patterns: ReadonlyArray<RegExp>) =>
+  eventually(
+    `kubectl ${line} shows ${patterns.join(", ")}`,
+    Effect.map(ok(line), (text) => patterns.every((pattern) => pattern.test(text)))
   )

@@ -44,12 +44,12 @@ describe.skipIf(!Kubectl.isInstalled).concurrent("with kubectl, Jobs, daemons, S
     "do on the embedded cluster what they promise",
     () =>
       Effect.scoped(Effect.flatMap(Stage.embedded(patience), (stage) => Stage.tell(stage, { ...stories, budgets }))),
-    240_000
+    600_000
   )
 
   it.live.skipIf(Stage.missing !== undefined)(
     "do on a real API server what they promise",
     () => Effect.scoped(Effect.flatMap(Stage.real(loops, patience), (stage) => Stage.tell(stage, stories))),
-    240_000
+    600_000
   )
 })

@@ -24,7 +24,7 @@ export const tokens: Story = Effect.fnUntraced(function* ({ namespace, ok, run, 
   yield* ok(`create rolebinding robot --role=reader --serviceaccount=${namespace}:robot`)
   for (const name of ["first", "second"]) {
     assert.strictEqual(yield* send("apply", secret(name)), `secret/${name} created\n`)
-    yield* ok(`wait secret/${name} --for=jsonpath={.data.token} --timeout=60s`)
+    yield* ok(`wait secret/${name} --for=jsonpath={.data.token} --timeout=120s`)
   }
   assert.strictEqual(yield* decoded("first", "namespace"), namespace)
   const authority = join(yield* Process.folder, "ca.crt")
@@ -48,7 +48,7 @@ export const tokens: Story = Effect.fnUntraced(function* ({ namespace, ok, run, 
       while (!/Unauthorized|must be logged in/.test((yield* as(token, "get serviceaccounts")).stderr)) {
         yield* Effect.sleep(200)
       }
-    }).pipe(Effect.timeout("60 seconds"))
+    }).pipe(Effect.timeout("2 minutes"))
   // Applied again it stays what it was.
   assert.strictEqual(yield* send("apply", secret("second")), "secret/second unchanged\n")
   assert.strictEqual(yield* decoded("second", "token"), second)
@@ -56,13 +56,13 @@ export const tokens: Story = Effect.fnUntraced(function* ({ namespace, ok, run, 
   yield* refused(first)
   assert.strictEqual((yield* as(second, "get serviceaccounts")).code, 0)
   yield* ok("delete serviceaccount robot")
-  yield* ok("wait secret/second --for=delete --timeout=60s")
+  yield* ok("wait secret/second --for=delete --timeout=120s")
   yield* refused(second)
 
   // What pods believe the server by is put back.
   const published = yield* ok("get configmap kube-root-ca.crt -o jsonpath={.data}")
   yield* ok("delete configmap kube-root-ca.crt")
-  yield* ok("wait configmap/kube-root-ca.crt --for=create --timeout=60s")
+  yield* ok("wait configmap/kube-root-ca.crt --for=create --timeout=120s")
   assert.strictEqual(yield* ok("get configmap kube-root-ca.crt -o jsonpath={.data}"), published)
   assert.strictEqual(JSON.parse(published)["ca.crt"], content)
 })
