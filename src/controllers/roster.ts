@@ -127,6 +127,7 @@ export const roster = (
   },
   {
     ...core,
+    needsAllNamespaces: true,
     controller: ResourceQuota.make({
       concurrency: settings.resourceQuotaSyncs,
       syncPeriod: settings.resourceQuotaSyncPeriod

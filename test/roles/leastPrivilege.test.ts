@@ -25,6 +25,7 @@ import * as Operators from "./operators.ts"
 import * as Daemons from "./daemons.ts"
 import * as Jobs from "./jobs.ts"
 import * as Program from "./program.ts"
+import * as Quotas from "./quotas.ts"
 import * as Replicas from "./replicas.ts"
 import * as Schedules from "./schedules.ts"
 import * as Services from "./services.ts"
@@ -34,6 +35,7 @@ import * as Tokens from "./tokens.ts"
 const stories = [
   ...Program.stories,
   ...Housekeeping.stories,
+  ...Quotas.stories,
   ...Replicas.stories,
   ...Nodes.stories,
   ...Operators.stories,

@@ -86,6 +86,15 @@ const services = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("wait secret/token -n story --for=jsonpath={.data.token} --timeout=60s")
 })
 
+/** What is there is counted, and what goes is counted no more. */
+const quotas = Effect.fnUntraced(function* (kubectl: Kubectl) {
+  yield* kubectl("create configmap counted -n story")
+  yield* kubectl("create quota all -n story --hard=configmaps=9,count/deployments.apps=9")
+  yield* kubectl("wait quota/all -n story --for=jsonpath={.status.used.configmaps}=2 --timeout=60s")
+  yield* kubectl("delete configmap counted -n story")
+  yield* kubectl("wait quota/all -n story --for=jsonpath={.status.used.configmaps}=1 --timeout=60s")
+})
+
 /** A node of which nobody ever hears, a pod on one that is not there, and one that nobody owns. */
 const lost = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* kubectl("apply -f -", { apiVersion: "v1", kind: "Node", metadata: { name: "silent" } })
@@ -116,5 +125,6 @@ export const workloads = Effect.fnUntraced(function* (kubectl: Kubectl) {
   yield* lost(kubectl)
   yield* pods(kubectl)
   yield* services(kubectl)
+  yield* quotas(kubectl)
   yield* removals(kubectl)
 })

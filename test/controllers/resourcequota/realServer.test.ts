@@ -1,0 +1,135 @@
+/**
+ * The quota loop on a real API server, which charges and refuses by itself: what is told is what is there, what goes can be used again, and a
+ * status that says so is not written. Scopes that the server does not know are left to the embedded one.
+ */
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as ResourceQuotaController from "../../../src/controllers/ResourceQuota.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import * as Quantity from "../../../src/kube/quantity.ts"
+import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../../src/kube/resources.ts"
+import { Cache } from "../../../src/layers/Cache.ts"
+import { Discovery } from "../../../src/layers/Discovery.ts"
+import { Endpoint } from "../../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../src/layers/Recorder.ts"
+import { Supervisor } from "../../../src/layers/Supervisor.ts"
+import { Transport } from "../../../src/layers/Transport.ts"
+import * as envtest from "../../support/envtest.ts"
+
+const assets = envtest.assets()
+const missing = "missing" in assets ? assets.missing : undefined
+
+if (missing !== undefined) console.log(`skipped: quotas on a real API server, because ${missing}`)
+
+const server = Layer.effect(
+  Endpoint,
+  Effect.map(
+    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
+    ({ endpoint }) => endpoint
+  )
+)
+
+/** Statuses that the loop wrote and that changed nothing. */
+const idle: Array<string> = []
+
+const versionOf = (body: unknown): string | undefined =>
+  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
+
+const watched = Layer.effect(
+  Transport,
+  Effect.map(Transport, (transport) =>
+    Transport.of({
+      ...transport,
+      send: (request) =>
+        Effect.tap(transport.send(request), ({ body }) =>
+          Effect.sync(() => {
+            if (request.method === "PUT" && versionOf(body) === versionOf(request.body)) idle.push(request.path)
+          })
+        )
+    })
+  )
+).pipe(Layer.provide(HttpTransport.layer))
+
+const cluster = ResourceQuotaController.make().layer.pipe(
+  Layer.provideMerge(Recorder.layer),
+  Layer.provideMerge(Cache.layer()),
+  Layer.provideMerge(Discovery.layer),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(watched),
+  Layer.provideMerge(Supervisor.layer),
+  Layer.provide(server)
+)
+
+const namespace = "default"
+type Amounts = Readonly<Record<string, string>>
+
+/** Waits for the server to tell of these amounts. */
+const until = (name: string, wanted: Amounts) =>
+  Effect.flatMap(Cache, (cache) =>
+    cache.changes(ResourceQuota).pipe(
+      Stream.filter(
+        ({ object: { metadata, status } }) =>
+          metadata.name === name &&
+          Object.entries(wanted).every(([one, amount]) => Quantity.compare(status?.used?.[one], amount) === 0)
+      ),
+      Stream.runHead
+    )
+  )
+
+it.live.skipIf(missing !== undefined)(
+  "on a real API server quotas tell what is there, and what goes can be used again",
+  () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const quota = (name: string, hard: Amounts, spec: object = {}) =>
+        client.create(ResourceQuota, { metadata: { namespace, name }, spec: { hard, ...spec } })
+      const gold = "gold.storageclass.storage.k8s.io"
+      yield* quota("all", {
+        pods: "1",
+        cpu: "1",
+        "requests.example.com/dongle": "3",
+        "services.nodeports": "2",
+        "count/deployments.apps": "1",
+        [`${gold}/requests.storage`]: "5Gi"
+      })
+      yield* quota("ending", { pods: "5" }, { scopes: ["Terminating"] })
+      yield* until("all", { pods: "0", cpu: "0", "services.nodeports": "0", "count/deployments.apps": "0" })
+      yield* until("ending", { pods: "0" })
+      const amounts = { cpu: "1500m", "example.com/dongle": "2" }
+      const containers = [
+        { name: "main", image: "web:1", resources: { requests: { ...amounts, cpu: "500m" }, limits: amounts } }
+      ]
+      const pod = (name: string) =>
+        client.create(Pod, {
+          metadata: { namespace, name },
+          spec: { containers, activeDeadlineSeconds: 60, automountServiceAccountToken: false }
+        })
+      yield* pod("a")
+      yield* until("all", { pods: "1", cpu: "500m", "requests.example.com/dongle": "2" })
+      yield* until("ending", { pods: "1" })
+      assert.include((yield* Effect.flip(pod("b"))).detail, "exceeded quota: all")
+      const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } }
+      yield* client.create(PersistentVolumeClaim, {
+        metadata: { namespace, name: "a" },
+        spec: { ...claim, storageClassName: "gold" }
+      })
+      const ports = [{ name: "http", port: 80 }]
+      yield* client.create(Service, { metadata: { namespace, name: "a" }, spec: { type: "NodePort", ports } })
+      yield* until("all", { [`${gold}/requests.storage`]: "1Gi", "services.nodeports": "1" })
+      const plain = { spec: { type: "ClusterIP", ports: [{ ...ports[0], nodePort: null }] } }
+      yield* client.patch(Service, { namespace, name: "a" }, Patch.merge(plain))
+      yield* until("all", { "services.nodeports": "0" })
+      yield* client.delete(Pod, { namespace, name: "a" }, { gracePeriodSeconds: 0 })
+      yield* until("all", { pods: "0", cpu: "0", "requests.example.com/dongle": "0" })
+      yield* until("ending", { pods: "0" })
+      yield* pod("b")
+      yield* client.patch(ResourceQuota, { namespace, name: "all" }, Patch.merge({ spec: { hard: { pods: null } } }))
+      yield* until("all", { cpu: "500m" })
+      assert.deepStrictEqual(idle, [])
+    }).pipe(Effect.provide(cluster)),
+  60_000
+)

@@ -1,0 +1,30 @@
+/** The story of resourcequota. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as ResourceQuotas from "../../src/controllers/ResourceQuota.ts"
+import { ResourceQuota, Secret } from "../../src/kube/resources.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Story from "./story.ts"
+
+const namespace = "default"
+
+const quotas = Story.make(
+  "a quota is told what is used, and what is freed",
+  { cache: { streamingList: "never" } },
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    const told = Effect.map(client.get(ResourceQuota, { namespace, name: "q" }), ({ status }) => status?.used)
+    yield* client.create(Secret, { metadata: { namespace, name: "a" } })
+    yield* client.create(ResourceQuota, { metadata: { namespace, name: "q" }, spec: { hard: { secrets: "2" } } })
+    yield* cluster.run(ResourceQuotas.make())
+    yield* cluster.advance("1 minute")
+    assert.deepStrictEqual(yield* told, { secrets: "1" })
+    yield* client.delete(Secret, { namespace, name: "a" })
+    yield* cluster.settle
+    assert.deepStrictEqual(yield* told, { secrets: "0" })
+  })
+)
+
+export const stories: ReadonlyArray<Story.Story> = quotas
