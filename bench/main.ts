@@ -18,6 +18,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   daemons: () => import("./loops/daemons.ts"),
   budgets: () => import("./loops/budgets.ts"),
   schedules: () => import("./loops/schedules.ts"),
+  quotas: () => import("./loops/quotas.ts"),
   replicas: () => import("./loops/replicas.ts"),
   autoscalers: () => import("./loops/autoscalers.ts"),
   idle: () => import("./loops/idle.ts")
