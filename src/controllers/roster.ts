@@ -127,7 +127,6 @@ export const roster = (
   },
   {
     ...core,
-    needsAllNamespaces: true,
     controller: ResourceQuota.make({
       concurrency: settings.resourceQuotaSyncs,
       syncPeriod: settings.resourceQuotaSyncPeriod
