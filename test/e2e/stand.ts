@@ -2,7 +2,7 @@
  * What the cases of Kubernetes' own end-to-end suite are told with here: all loops that a cluster needs for them, run together, three simulated
  * machines, and a user who asks and waits. A case looks at what that suite looks at; what a loop does in detail is in its own tests.
  */
-import { it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -143,9 +143,7 @@ export const isGone = (resource: Resource.Any, name: string, namespace?: string)
 
 export const gone = (resource: Resource.Any, name: string, within: Duration.Input = "2 minutes") =>
   until(
-    Effect.flatMap(isGone(resource, name), (is) =>
-      is ? Effect.void : Effect.fail(new Error(`${resource.kind} ${name} is still there`))
-    ),
+    Effect.map(isGone(resource, name), (is) => assert.isTrue(is, `${resource.kind} ${name} is still there`)),
     within
   )
 
@@ -170,11 +168,10 @@ export const isReady = ({ status }: Pod): boolean =>
 /** Waits until so many pods with the label run and are ready. */
 export const running = (labelSelector: string, count: number) =>
   until(
-    Effect.flatMap(livingPods(labelSelector), (all) => {
+    Effect.map(livingPods(labelSelector), (all) => {
       const ready = all.filter(isReady)
-      return ready.length === count && all.length === count
-        ? Effect.succeed(ready)
-        : Effect.fail(new Error(`${ready.length} of ${all.length} pods are ready`))
+      assert.deepStrictEqual([ready.length, all.length], [count, count], "pods that are ready, and all pods")
+      return ready
     })
   )
 
