@@ -13,7 +13,7 @@ const at = (text: string): number => Date.parse(`2024-01-01T${text}Z`)
 
 const cronJob = (spec: object, metadata: object = {}): CronJob => ({
   metadata: { namespace: "ns", name: "tick", uid: "u", creationTimestamp: "2024-01-01T00:00:00Z", ...metadata },
-  spec: { schedule: "*/10 * * * *", concurrencyPolicy: "Allow", jobTemplate: {}, ...spec } as never
+  spec: { schedule: "*/10 * * * *", concurrencyPolicy: "Allow", jobTemplate: {}, ...spec }
 })
 
 const decide = (spec: object, now: string, status: Runs.Status = {}, metadata: object = {}) =>
