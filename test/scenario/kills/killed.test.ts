@@ -32,7 +32,7 @@ const killed = Effect.fnUntraced(function* <E>(start: Effect.Effect<Stage.Server
 const assets = envtest.assets()
 if ("missing" in assets) process.stderr.write(`kills on a real API server skipped: ${assets.missing}\n`)
 
-const limit = full ? 1_800_000 : 240_000
+const limit = full ? 1_800_000 : 400_000
 
 describe.concurrent("the loops of Jobs, daemons, Services, nodes and tokens are killed in the middle of their work", () => {
   it.live(

@@ -14,7 +14,7 @@ export interface Knows extends Log.Knows {
 }
 
 /** Milliseconds: many times what is needed. */
-const patience = full ? 300_000 : 90_000
+const patience = full ? 300_000 : 150_000
 
 /** Waits until there is no difference, and fails with it when that takes too long. */
 export const settled = Effect.fnUntraced(function* (
