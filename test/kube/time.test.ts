@@ -25,4 +25,18 @@ describe("time", () => {
     for (const text of [undefined, "", "soon", "1970", "1970-01-01", "2023-13-01T00:00:00Z", "1970-01-01 00:00:00Z"])
       assert.isUndefined(Time.parse(text), String(text))
   })
+
+  it("understands lengths of time in Go's form", () => {
+    const rows = [
+      ["0", 0],
+      ["15.5s", 15_500],
+      ["1m30s", 90_000],
+      ["1.5h", 5_400_000],
+      ["250ms", 250],
+      [".5s", 500]
+    ] as const
+    for (const [text, millis] of rows) assert.strictEqual(Time.parseGoDuration(text), millis, text)
+    for (const text of [undefined, "", "1", "-1s", "soon", "1 s"])
+      assert.isUndefined(Time.parseGoDuration(text), String(text))
+  })
 })
