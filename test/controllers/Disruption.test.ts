@@ -1,16 +1,10 @@
 /** What a budget says of its pods, when, and what users are told. Rows of part G.9. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Resource from "../../src/kube/Resource.ts"
-import {
-  Deployment,
-  Pod,
-  PodDisruptionBudget,
-  ReplicaSet,
-  ReplicationController,
-  StatefulSet
-} from "../../src/kube/resources.ts"
+import * as Metric from "effect/Metric"
+import { Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { logged } from "../support/logged.ts"
 import * as Stand from "./disruption/stand.ts"
 
 const { advance, budget, controlledBy, create, patch, pending, running, said, workload, world } = Stand
@@ -114,183 +108,6 @@ describe("a budget", () => {
         assert.strictEqual(yield* said(), "healthy 1 of 0, expected 1, allowed 1")
         assert.strictEqual(yield* said("other"), "healthy 1 of 0, expected 1, allowed 1")
       })
-    )
-  )
-})
-
-describe("the size of what controls its pods", () => {
-  const controllers = Effect.gen(function* () {
-    const rc = yield* create(ReplicationController, "rc", { ...workload(2), selector: Stand.labels })
-    const set = yield* create(ReplicaSet, "set", workload(3))
-    const deployment = yield* create(Deployment, "deployment", workload(5))
-    const owned = yield* create(ReplicaSet, "owned", workload(4), controlledBy(deployment, Deployment))
-    const stateful = yield* create(StatefulSet, "stateful", workload(7))
-    return { rc, set, owned, stateful }
-  })
-
-  it.effect(
-    "counts each controller once: replication controllers, replica sets, their Deployments, stateful sets",
-    () =>
-      world(
-        Effect.gen(function* () {
-          const { owned, rc, set, stateful } = yield* controllers
-          yield* running(["a", "b"], controlledBy(set, ReplicaSet))
-          yield* budget({ maxUnavailable: 1 })
-          assert.strictEqual(yield* said(), "healthy 2 of 2, expected 3, allowed 0")
-          yield* running(["c"], controlledBy(owned, ReplicaSet))
-          assert.strictEqual(yield* said(), "healthy 3 of 7, expected 8, allowed 0")
-          yield* running(["d"], controlledBy(rc, ReplicationController))
-          yield* running(["e"], controlledBy(stateful, StatefulSet))
-          assert.strictEqual(yield* said(), "healthy 5 of 16, expected 17, allowed 0")
-          yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: "80%" } })
-          // A share is rounded up: 14 of 17 may be missing.
-          assert.strictEqual(yield* said(), "healthy 5 of 3, expected 17, allowed 2")
-          yield* patch(PodDisruptionBudget, "web", { spec: { maxUnavailable: null, minAvailable: "20%" } })
-          assert.strictEqual(yield* said(), "healthy 5 of 4, expected 17, allowed 1")
-        })
-      )
-  )
-
-  it.effect("is followed when it changes, without a change of any pod", () =>
-    world(
-      Effect.gen(function* () {
-        const { owned, set } = yield* controllers
-        yield* running(["a"], controlledBy(set, ReplicaSet))
-        yield* running(["b"], controlledBy(owned, ReplicaSet))
-        yield* budget({ maxUnavailable: 0 })
-        assert.strictEqual(yield* said(), "healthy 2 of 8, expected 8, allowed 0")
-        yield* patch(ReplicaSet, "set", { spec: { replicas: 1 } })
-        assert.strictEqual(yield* said(), "healthy 2 of 6, expected 6, allowed 0")
-        yield* patch(Deployment, "deployment", { spec: { replicas: 1 } })
-        assert.strictEqual(yield* said(), "healthy 2 of 2, expected 2, allowed 0")
-      })
-    )
-  )
-
-  it.effect("is nobody's for pods that nobody controls, which is told", () =>
-    world(
-      Effect.gen(function* () {
-        const { set } = yield* controllers
-        yield* running(["a", "b"], controlledBy(set, ReplicaSet))
-        yield* running(["bare"])
-        const matchExpressions = [
-          { key: "app", operator: "In", values: ["web", "x"] },
-          { key: "tier", operator: "DoesNotExist" }
-        ]
-        yield* budget({ maxUnavailable: "50%", selector: { matchLabels: Stand.labels, matchExpressions } })
-        assert.strictEqual(yield* said(), "healthy 3 of 1, expected 3, allowed 2")
-        assert.deepStrictEqual(yield* Stand.events, [
-          'web: Warning UnmanagedPods Pods selected by this PodDisruptionBudget (selector: &LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:app,Operator:In,Values:[web x],},LabelSelectorRequirement{Key:tier,Operator:DoesNotExist,Values:[],},},}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
-        ])
-        // A number asks nobody.
-        yield* budget({ minAvailable: 1 }, "number")
-        assert.strictEqual(yield* said("number"), "healthy 3 of 1, expected 3, allowed 2")
-        assert.lengthOf(yield* Stand.events, 1)
-      })
-    )
-  )
-})
-
-const game = { group: "example.test", version: "v1", kind: "Game", plural: "games" } as const
-const Game = Resource.make()(game)
-
-const definition = (subresources?: object) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "games.example.test" },
-  spec: {
-    group: "example.test",
-    scope: "Namespaced",
-    names: { kind: "Game", plural: "games" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-        ...(subresources === undefined ? {} : { subresources })
-      }
-    ]
-  }
-})
-
-const scale = { scale: { specReplicasPath: ".spec.players", statusReplicasPath: ".status.players" } }
-
-describe("controllers of other kinds", () => {
-  it.effect("are asked for their scale", () =>
-    world(
-      Effect.gen(function* () {
-        const chess = yield* create(Game, "chess", { players: 4 })
-        yield* running(["a", "b", "c", "d"], controlledBy(chess, Game))
-        yield* budget({ maxUnavailable: 2 })
-        assert.strictEqual(yield* said(), "healthy 4 of 2, expected 4, allowed 2")
-        assert.deepStrictEqual(yield* Stand.events, [])
-      }),
-      { crds: [definition(scale)] }
-    )
-  )
-
-  it.effect("allow nothing when they have no scale, and say so", () =>
-    world(
-      Effect.gen(function* () {
-        const chess = yield* create(Game, "chess", { players: 4 })
-        yield* running(["a", "b"], controlledBy(chess, Game))
-        yield* budget({ maxUnavailable: 2 })
-        const why = "games.example.test does not implement the scale subresource"
-        assert.strictEqual(yield* Stand.condition(), `False SyncFailed ${why}`)
-        assert.strictEqual(yield* said(), "healthy 0 of 0, expected 0, allowed 0")
-        assert.deepStrictEqual(yield* Stand.events, [
-          `web: Warning CalculateExpectedPodCountFailed Failed to calculate the number of expected pods: ${why}`
-        ])
-      }),
-      { crds: [definition()] }
-    )
-  )
-
-  it.effect(
-    "of kinds that nobody serves, that are gone, or are others by now, allow nothing; until they are there",
-    () =>
-      world(
-        Effect.gen(function* () {
-          const set = yield* create(ReplicaSet, "set", workload(2))
-          const owner = { metadata: { name: "chess", uid: "u" } }
-          yield* running(["a"], controlledBy(set, ReplicaSet))
-          yield* budget({ maxUnavailable: 1 })
-          assert.strictEqual(yield* said(), "healthy 1 of 1, expected 2, allowed 0")
-          yield* running(["b"], controlledBy(owner, Game))
-          assert.strictEqual(
-            yield* Stand.condition(),
-            'False SyncFailed no matches for kind "Game" in version "example.test/v1"'
-          )
-          yield* Stand.remove(Pod, "b")
-          assert.strictEqual(yield* Stand.condition(), "False InsufficientPods")
-          const other = { metadata: { name: "set", uid: "another" } }
-          yield* running(["c"], controlledBy(other, ReplicaSet))
-          assert.strictEqual(yield* Stand.condition(), 'False SyncFailed found no controllers for pod "c"')
-          yield* Stand.remove(Pod, "c")
-          yield* running(["d"], controlledBy(set, ReplicaSet))
-          assert.strictEqual(yield* Stand.condition(), "True SufficientPods")
-        })
-      )
-  )
-
-  it.effect("that could not be asked are asked again", () =>
-    world(
-      Effect.gen(function* () {
-        const server = yield* ApiServer
-        const chess = yield* create(Game, "chess", { players: 2 })
-        yield* running(["a", "b"], controlledBy(chess, Game))
-        yield* server.setFaults([
-          { match: ({ path }) => path.endsWith("/scale"), fault: { _tag: "Status", code: 403, message: "not now" } }
-        ])
-        yield* budget({ maxUnavailable: 1 })
-        assert.strictEqual(yield* Stand.condition(), "False SyncFailed not now")
-        yield* server.setFaults([])
-        yield* advance("1 minute")
-        assert.strictEqual(yield* Stand.condition(), "True SufficientPods")
-        assert.strictEqual(yield* said(), "healthy 2 of 1, expected 2, allowed 1")
-      }),
-      { crds: [definition(scale)] }
     )
   )
 })
@@ -401,4 +218,33 @@ describe("users", () => {
       })
     )
   )
+})
+
+describe("operators", () => {
+  it.effect("count the statuses that were written, by their reason, and pods that were told to stay", () => {
+    const { lines, logger } = logged()
+    return world(
+      Effect.gen(function* () {
+        yield* budget({ maxUnavailable: 1 })
+        const set = yield* create(ReplicaSet, "set", workload(1))
+        yield* running(["a"], controlledBy(set, ReplicaSet))
+        yield* running(["b"], controlledBy({ metadata: { name: "gone", uid: "u" } }, StatefulSet))
+        const target = { type: "DisruptionTarget", status: "True", lastTransitionTime: "1970-01-01T00:00:00Z" }
+        yield* patch(Pod, "a", { status: { conditions: [target] } }, "status")
+        yield* advance("2 minutes")
+        const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+          id.startsWith("disruption_controller_")
+            ? [[id, ...Object.values(attributes ?? {}), (state as { count?: number }).count].join(" ")]
+            : []
+        )
+        assert.sameMembers(counted, [
+          "disruption_controller_status_writes_total InsufficientPods 2",
+          "disruption_controller_status_writes_total SufficientPods 1",
+          "disruption_controller_status_writes_total SyncFailed 1",
+          "disruption_controller_stale_disruptions_total 1"
+        ])
+        assert.deepStrictEqual(lines(/stayed/), ["disruption: Took back that a pod is to go, because it stayed"])
+      })
+    ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.provide(logger))
+  })
 })
