@@ -6,11 +6,10 @@
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
-import * as Resource from "../kube/Resource.ts"
 import { Secret, ServiceAccount } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Secrets from "./serviceaccounttoken/secrets.ts"
+import * as Secrets from "./tokens/secrets.ts"
 import * as Sync from "./serviceaccounttoken/sync.ts"
 
 export interface Options {
@@ -18,16 +17,13 @@ export interface Options {
   readonly concurrency?: number | undefined
 }
 
-/** Of a cluster's Secrets most are something else, and large. */
-const Tokens = Resource.selected(Secret, `type=${Secrets.type}`)
-
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "serviceaccount-token",
     startFirst: true,
     for: Secret,
     access: [
-      Access.read(Tokens),
+      Access.read(Secrets.Tokens),
       Access.get(Secret),
       Access.update(Secret),
       Access.remove(Secret),
@@ -46,11 +42,11 @@ export const make = (options: Options = {}) =>
           )
         }
         const gone = new Map<Key.Key, Secrets.Wanted>()
-        const secrets = store(Tokens)
+        const secrets = store(Secrets.Tokens)
         return {
           sources: [
             Controller.watch(
-              Tokens,
+              Secrets.Tokens,
               ({ _tag, object }) => {
                 const wanted = Secrets.accountOf(object)
                 if (wanted === undefined) return []
@@ -67,7 +63,7 @@ export const make = (options: Options = {}) =>
             signer,
             rootCa,
             gone,
-            secret: (key) => cache.get(Tokens, key),
+            secret: (key) => cache.get(Secrets.Tokens, key),
             account: (key) => cache.get(ServiceAccount, key),
             liveSecret: (target) => client.get(Secret, target),
             liveAccount: (target) => client.get(ServiceAccount, target),

@@ -25,6 +25,7 @@ import * as EndpointSlice from "./EndpointSlice.ts"
 import * as GarbageCollector from "./GarbageCollector.ts"
 import * as HorizontalPodAutoscaler from "./HorizontalPodAutoscaler.ts"
 import * as Job from "./Job.ts"
+import * as LegacyTokenCleaner from "./LegacyTokenCleaner.ts"
 import * as Memcached from "./Memcached.ts"
 import * as Namespace from "./Namespace.ts"
 import * as NodeLifecycle from "./NodeLifecycle.ts"
@@ -68,6 +69,7 @@ export interface Settings {
   readonly resourceQuotaSyncs?: number | undefined
   readonly resourceQuotaSyncPeriod?: Duration.Duration | undefined
   readonly terminatedPodThreshold?: number | undefined
+  readonly legacyTokenPeriod?: Duration.Duration | undefined
   readonly nodeMonitorPeriod?: Duration.Duration | undefined
   readonly nodeMonitorGracePeriod?: Duration.Duration | undefined
   readonly nodeStartupGracePeriod?: Duration.Duration | undefined
@@ -249,6 +251,14 @@ export const roster = (
     account: "disruption-controller",
     aliases: ["disruption-controller"],
     summary: "says of each disruption budget how many of its pods may be evicted now"
+  },
+  {
+    ...core,
+    needsAllNamespaces: true,
+    controller: LegacyTokenCleaner.make({ period: settings.legacyTokenPeriod }),
+    account: "legacy-service-account-token-cleaner",
+    aliases: ["legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner"],
+    summary: "deletes tokens in Secrets that nobody has used for years"
   },
   {
     ...core,

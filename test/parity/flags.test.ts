@@ -71,6 +71,7 @@ const promised: ReadonlyArray<
   ["concurrent-namespace-syncs", [], "CM_CONCURRENT_NAMESPACE_SYNCS", "10"],
   ["concurrent-resource-quota-syncs", [], "CM_CONCURRENT_RESOURCE_QUOTA_SYNCS", "5"],
   ["resource-quota-sync-period", [], "CM_RESOURCE_QUOTA_SYNC_PERIOD", "5m"],
+  ["legacy-service-account-token-clean-up-period", [], "CM_LEGACY_SERVICE_ACCOUNT_TOKEN_CLEAN_UP_PERIOD", "8760h"],
   ["concurrent-horizontal-pod-autoscaler-syncs", [], "CM_CONCURRENT_HORIZONTAL_POD_AUTOSCALER_SYNCS", "5"],
   ["horizontal-pod-autoscaler-sync-period", [], "CM_HORIZONTAL_POD_AUTOSCALER_SYNC_PERIOD", "15s"],
   [

@@ -1,6 +1,8 @@
 /** Stories of what accounts and namespaces are given: serviceaccount-token, root-ca-cert-publisher. */
 import { assert } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as LegacyTokenCleaner from "../../src/controllers/LegacyTokenCleaner.ts"
 import * as RootCa from "../../src/controllers/RootCa.ts"
 import * as ServiceAccountToken from "../../src/controllers/ServiceAccountToken.ts"
 import * as Patch from "../../src/kube/Patch.ts"
@@ -56,4 +58,36 @@ const authorities = Story.make(
   })
 )
 
-export const stories: ReadonlyArray<Story.Story> = [tokens, authorities].flat()
+const cleaned = Story.make(
+  "tokens that nobody uses are marked, and deleted later",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    const annotations = { "kubernetes.io/service-account.name": "robot" }
+    yield* client.create(ServiceAccount, { metadata: { namespace, name: "robot" }, secrets: [{ name: "a" }] })
+    yield* client.create(Secret, {
+      metadata: { namespace, name: "a", annotations },
+      type: "kubernetes.io/service-account-token"
+    })
+    yield* client.create(ConfigMap, {
+      metadata: { namespace: "kube-system", name: "kube-apiserver-legacy-service-account-token-tracking" },
+      data: { since: "1970-01-01" }
+    })
+    yield* cluster.advance("5 days")
+    // A look, and nothing on the days between two of them.
+    const look = Effect.gen(function* () {
+      const running = yield* cluster.run(LegacyTokenCleaner.make({ period: Duration.hours(12) }))
+      yield* cluster.settle
+      yield* running.stop()
+    })
+    yield* look
+    const { metadata } = yield* client.get(Secret, { namespace, name: "a" })
+    assert.strictEqual(metadata.labels?.["kubernetes.io/legacy-token-invalid-since"], "1970-01-06")
+    yield* cluster.advance("2 days")
+    yield* look
+    assert.deepStrictEqual(yield* cluster.snapshot(Secret), [])
+  })
+)
+
+export const stories: ReadonlyArray<Story.Story> = [tokens, authorities, cleaned].flat()

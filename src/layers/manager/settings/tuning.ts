@@ -85,6 +85,13 @@ export const settings = {
     description: "So many terminated pods are kept; 0 and less keep all",
     default: "12500"
   }),
+  legacyTokenPeriod: Setting.make(Codecs.interval, {
+    name: "legacy-service-account-token-clean-up-period",
+    group: "tuning",
+    description:
+      "Tokens in Secrets that nobody has used for so long are marked as invalid, and deleted after as long again",
+    default: "8760h"
+  }),
   ...Nodes.settings,
   autoscalerSyncs: syncs("concurrent-horizontal-pod-autoscaler-syncs", 5, "HorizontalPodAutoscalers"),
   ...Autoscaling.settings,

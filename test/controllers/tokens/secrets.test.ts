@@ -2,7 +2,7 @@
 import * as Base64 from "effect/encoding/Base64"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Secrets from "../../../src/controllers/serviceaccounttoken/secrets.ts"
+import * as Secrets from "../../../src/controllers/tokens/secrets.ts"
 import type { Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import { law, prove } from "../../support/laws.ts"
 
@@ -55,7 +55,7 @@ const given = ({ rootCa }: Facts) => ({ rootCa: rootCa ? "right" : undefined, to
 const facts = Arbitrary.schema(Facts)
 
 prove<Module>({
-  path: "controllers/serviceaccounttoken/secrets.ts",
+  path: "controllers/tokens/secrets.ts",
   module: Secrets,
   laws: [
     law("a Secret that is filled has everything, for this account", facts, ({ filled }: Module, one) => {

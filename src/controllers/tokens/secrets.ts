@@ -3,10 +3,15 @@
  */
 import * as Base64 from "effect/encoding/Base64"
 import * as Key from "../../kube/Key.ts"
-import type { Secret, ServiceAccount } from "../../kube/resources.ts"
+import * as Resource from "../../kube/Resource.ts"
+import { Secret, type ServiceAccount } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
 
-export const type = "kubernetes.io/service-account-token"
+const type = "kubernetes.io/service-account-token"
+
+/** To be read in place of all Secrets, of which most are something else, and large. */
+export const Tokens = Resource.selected(Secret, `type=${type}`)
+
 const nameAnnotation = "kubernetes.io/service-account.name"
 const uidAnnotation = "kubernetes.io/service-account.uid"
 

@@ -1,0 +1,98 @@
+/**
+ * legacy-serviceaccount-token-cleaner: tokens in Secrets that were once made for every service account, and that nobody has used for a year, are marked
+ * as invalid, and deleted after another year. One look a day. The server tells since when it has noted the use of tokens; before a year has passed
+ * since then nothing is touched. Source: spec G.3; kube-controller-manager's legacy-serviceaccount-token-cleaner.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Schedule from "effect/Schedule"
+import * as Access from "../kube/Access.ts"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
+import * as Patch from "../kube/Patch.ts"
+import * as Resource from "../kube/Resource.ts"
+import { ConfigMap, Pod, Secret, ServiceAccount } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Plan from "./legacytokencleaner/plan.ts"
+import * as Secrets from "./tokens/secrets.ts"
+
+export interface Options {
+  /** How long a token has to be of no use before it is marked, and again before it is deleted; a year unless said otherwise. */
+  readonly period?: Duration.Duration | undefined
+}
+
+const cleaned = Metric.counter("legacy_service_account_token_cleaner_tokens_total", {
+  description: "Secrets with tokens of no use, by what became of them",
+  incremental: true
+})
+
+const trackingName = "kube-apiserver-legacy-service-account-token-tracking"
+
+/** Where the server tells since when it has noted the use of tokens. */
+const Tracking = Resource.selected(ConfigMap, `metadata.name=${trackingName}`)
+
+const access = [
+  Access.read(Secrets.Tokens),
+  Access.read(ServiceAccount),
+  Access.read(Pod),
+  Access.read(Tracking),
+  Access.patch(Secret),
+  Access.remove(Secret)
+] as const
+
+type Tools = Controller.Tools<(typeof access)[number]>
+
+export const make = ({ period = Duration.days(365) }: Options = {}) =>
+  Controller.scheduled({
+    name: "legacy-serviceaccount-token-cleaner",
+    access,
+    schedule: Schedule.spaced("24 hours"),
+    run: (tools) =>
+      Effect.gen(function* () {
+        const tracking = yield* tools.cache.get(Tracking, Key.make("kube-system", trackingName))
+        const plan = Plan.plan({
+          now: yield* Clock.currentTimeMillis,
+          periodMillis: Duration.toMillis(period),
+          since: tracking?.data?.["since"],
+          secrets: yield* tools.cache.list(Secrets.Tokens),
+          accounts: yield* tools.cache.list(ServiceAccount),
+          pods: yield* tools.cache.list(Pod)
+        })
+        if (plan._tag === "Untracked") return yield* Effect.logDebug(plan.why)
+        yield* Effect.forEach(plan.deeds, (deed) => carryOut(tools, deed), { discard: true })
+      })
+  })
+
+const carryOut = Effect.fnUntraced(
+  function* ({ client }: Tools, deed: Plan.Deed) {
+    const { name, namespace, resourceVersion, uid } = deed.secret.metadata
+    const target = { namespace, name }
+    // Whoever has used it since has changed it, or will find it gone.
+    const preconditions = { uid, resourceVersion }
+    if (deed._tag === "Mark") {
+      const metadata = { ...preconditions, labels: { [Plan.invalidSince]: deed.since } }
+      yield* client.patch(Secret, target, Patch.merge({ metadata }))
+    } else yield* client.delete(Secret, target, { preconditions })
+    yield* Metric.update(
+      Metric.withAttributes(cleaned, { action: deed._tag === "Mark" ? "invalidated" : "deleted" }),
+      1
+    )
+    yield* Effect.logInfo(
+      deed._tag === "Mark"
+        ? "Marked a token as invalid that nobody has used"
+        : "Deleted a token that has been invalid for long"
+    )
+  },
+  (effect, _, { secret }) =>
+    effect.pipe(
+      // Gone, or used: the next look decides anew.
+      Effect.catchIf(
+        (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
+        () => Effect.void
+      ),
+      Effect.catch((error) => Effect.logWarning(`Cannot clean up a token, will try again tomorrow: ${error.message}`)),
+      Effect.annotateLogs({ secret: Key.of(secret) })
+    )
+)

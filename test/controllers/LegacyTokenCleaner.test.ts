@@ -1,0 +1,211 @@
+/** Tokens that nobody uses are marked after some time and deleted after as long again: spec G.3. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as LegacyTokenCleaner from "../../src/controllers/LegacyTokenCleaner.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { ConfigMap, Pod, Secret, ServiceAccount } from "../../src/kube/resources.ts"
+import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+
+const namespace = "default"
+const lastUsed = "kubernetes.io/legacy-token-last-used"
+const invalidSince = "kubernetes.io/legacy-token-invalid-since"
+
+const annotations = { "kubernetes.io/service-account.name": "robot" }
+
+const secret = (name: string) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.create(Secret, {
+      metadata: { namespace, name, annotations },
+      type: "kubernetes.io/service-account-token"
+    })
+  )
+
+const secrets = Effect.flatMap(ClusterTest, (cluster) =>
+  Effect.map(cluster.snapshot(Secret), (all) =>
+    Object.fromEntries(all.map(({ metadata }) => [metadata.name, metadata.labels?.[invalidSince] ?? ""]))
+  )
+)
+
+/** One account, whose list has all but `by-hand`; `since` is the first day that the server knows of. */
+const prepared = Effect.fnUntraced(function* (names: ReadonlyArray<string>, since = "1970-01-01") {
+  const client = yield* KubeClient
+  yield* client.create(ServiceAccount, {
+    metadata: { namespace, name: "robot" },
+    secrets: names.filter((name) => name !== "by-hand").map((name) => ({ name }))
+  })
+  yield* Effect.forEach(names, secret, { discard: true })
+  yield* client.create(ConfigMap, {
+    metadata: { namespace: "kube-system", name: "kube-apiserver-legacy-service-account-token-tracking" },
+    data: { since }
+  })
+  return { client, cluster: yield* ClusterTest }
+})
+
+const label = (name: string, labels: Readonly<Record<string, string | null>>) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.patch(Secret, { namespace, name }, Patch.merge({ metadata: { labels } }))
+  )
+
+const toA = { verb: "patch", path: `/api/v1/namespaces/${namespace}/secrets/a` } as const
+
+/** In place of a year. */
+const period = Duration.days(2)
+
+/** A day of the loop's life: a look, and no other. */
+const look = Effect.gen(function* () {
+  const cluster = yield* ClusterTest
+  const running = yield* cluster.run(LegacyTokenCleaner.make({ period }))
+  yield* cluster.settle
+  yield* running.stop()
+})
+
+const where = ClusterTest.layer()
+
+describe("legacy-serviceaccount-token-cleaner", () => {
+  it.effect("marks what nobody has used for the period, and deletes it after another", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a"])
+      yield* look
+      yield* cluster.advance("2 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "" })
+      yield* cluster.advance("1 day")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-04" })
+      yield* cluster.advance("2 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-04" })
+      yield* cluster.advance("1 day")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, {})
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("looks once a day", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a"])
+      yield* cluster.run(LegacyTokenCleaner.make({ period: Duration.days(1) }))
+      yield* cluster.advance("47 hours")
+      assert.deepStrictEqual(yield* secrets, { a: "" })
+      yield* cluster.advance("1 hour")
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-03" })
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("keeps those in use, those that a pod mounts, and those that somebody made by hand", () =>
+    Effect.gen(function* () {
+      const { client, cluster } = yield* prepared(["used", "mounted", "by-hand", "idle"])
+      yield* client.create(Pod, {
+        metadata: { namespace, name: "p" },
+        spec: {
+          containers: [{ name: "main", image: "example.test/main:1" }],
+          volumes: [{ name: "v", secret: { secretName: "mounted" } }]
+        }
+      })
+      yield* cluster.advance("5 days")
+      yield* label("used", { [lastUsed]: "1970-01-05" })
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { used: "", mounted: "", "by-hand": "", idle: "1970-01-06" })
+      yield* client.delete(Pod, { namespace, name: "p" }, { gracePeriodSeconds: 0 })
+      yield* cluster.advance("1 day")
+      yield* look
+      assert.strictEqual((yield* secrets)["mounted"], "1970-01-07")
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("leaves a token alone for a period whose mark somebody takes off, and who uses it", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a"])
+      yield* cluster.advance("5 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-06" })
+      yield* label("a", { [invalidSince]: null, [lastUsed]: "1970-01-06" })
+      yield* cluster.advance("2 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "" })
+      yield* cluster.advance("1 day")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-09" })
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("touches nothing where the server does not tell of use, or not for long enough", () =>
+    Effect.gen(function* () {
+      const { client, cluster } = yield* prepared(["a"], "1970-01-04")
+      yield* cluster.advance("5 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "" })
+      yield* client.delete(ConfigMap, {
+        namespace: "kube-system",
+        name: "kube-apiserver-legacy-service-account-token-tracking"
+      })
+      yield* cluster.advance("5 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "" })
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("one refusal keeps no other from being cleaned, and is made good at the next look", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a", "b"])
+      const { setFaults } = yield* ApiServer
+      yield* cluster.advance("5 days")
+      yield* setFaults([{ match: toA, fault: { _tag: "Status", code: 403 } }])
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "", b: "1970-01-06" })
+      yield* setFaults([])
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-06", b: "1970-01-06" })
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("a token that is used while it is looked at stays", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a"])
+      yield* cluster.advance("5 days")
+      yield* (yield* ApiServer).setFaults([{ match: toA, fault: { _tag: "Delay", millis: 10_000 }, times: 1 }])
+      yield* cluster.run(LegacyTokenCleaner.make({ period }))
+      yield* cluster.advance("5 seconds")
+      yield* label("a", { [lastUsed]: "1970-01-06" })
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* secrets, { a: "" })
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("a lost answer and a process that ends in the middle change nothing", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a", "b", "c"])
+      yield* cluster.advance("5 days")
+      yield* (yield* ApiServer).setFaults([
+        { match: { verb: "patch", resource: "secrets" }, fault: { _tag: "DropAnswer" }, times: 2 }
+      ])
+      yield* look
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { a: "1970-01-06", b: "1970-01-06", c: "1970-01-06" })
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+
+  it.effect("writes nothing while there is nothing to clean, and counts what it does", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* prepared(["a", "by-hand"])
+      yield* cluster.advance("5 days")
+      yield* look
+      yield* cluster.advance("5 days")
+      yield* look
+      assert.deepStrictEqual(yield* secrets, { "by-hand": "" })
+      const { revision } = yield* ApiServer
+      const before = yield* revision
+      yield* cluster.advance("5 days")
+      yield* look
+      assert.strictEqual(yield* revision, before)
+      const counted = (yield* Metric.snapshot).flatMap(({ attributes, id }) =>
+        id === "legacy_service_account_token_cleaner_tokens_total" ? [attributes?.["action"]] : []
+      )
+      assert.sameMembers(counted, ["invalidated", "deleted"])
+    }).pipe(Effect.scoped, Effect.provide(where))
+  )
+})
