@@ -1,7 +1,11 @@
 /** What users see of a StatefulSet: who its pods are, in which order they come and go, what holds them up, and what the status says. */
-import { assert } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as References from "effect/References"
+import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import { logged } from "../support/logged.ts"
 import * as Stand from "./statefulset/stand.ts"
 
 const created = (ordinal: number) => `Normal SuccessfulCreate Create Pod web-${ordinal} in StatefulSet web successful`
@@ -305,3 +309,31 @@ Stand.scenario(
     assert.deepInclude(yield* Stand.status, { replicas: 4, readyReplicas: 4 })
   })
 )
+
+it.effect("counts what it does to replicas, and what it waits for, and tells of it", () => {
+  const { lines, logger } = logged()
+  const body = Effect.gen(function* () {
+    yield* Stand.start
+    yield* Stand.running()
+    yield* Stand.useImage("web:2")
+    yield* Stand.advance("1 minute")
+    const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+      id.startsWith("statefulset_controller_")
+        ? `${id} ${Object.values(attributes ?? {}).join(" ")} ${(state as { count?: number }).count}`
+        : []
+    )
+    assert.includeMembers(counted, [
+      "statefulset_controller_pods_total create missing 6",
+      "statefulset_controller_pods_total delete outdated 3"
+    ])
+    assert.match(counted.join("\n"), /statefulset_controller_waits_total unready \d+/)
+    assert.isAtLeast(lines(/^statefulset: Replicas are brought in order/).length, 9)
+  })
+  return body.pipe(
+    Effect.scoped,
+    Effect.provide(ClusterTest.layer({ nodes: 3 })),
+    Effect.provideService(Metric.MetricRegistry, new Map()),
+    Effect.provideService(References.MinimumLogLevel, "Debug"),
+    Effect.provide(logger)
+  )
+})

@@ -8,8 +8,8 @@ import * as History from "../revisions/history.ts"
 import * as Spec from "./spec.ts"
 
 /** Source: apps/v1 StatefulSetPodNameLabel, PodIndexLabel. */
-export const nameLabel = "statefulset.kubernetes.io/pod-name"
-export const indexLabel = "apps.kubernetes.io/pod-index"
+const nameLabel = "statefulset.kubernetes.io/pod-name"
+const indexLabel = "apps.kubernetes.io/pod-index"
 
 export interface Parts {
   readonly parent: string

@@ -1,0 +1,107 @@
+/** Small parts of the loop of StatefulSets: what names say, how many may be unavailable, and which templates mean the same. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Defaults from "../../../../src/controllers/revisions/defaults.ts"
+import * as Identity from "../../../../src/controllers/statefulset/identity.ts"
+import * as Look from "../../../../src/controllers/statefulset/plan/look.ts"
+import * as Outdated from "../../../../src/controllers/statefulset/plan/outdated.ts"
+import * as Spec from "../../../../src/controllers/statefulset/spec.ts"
+import type { Pod, StatefulSet } from "../../../../src/kube/resources.ts"
+
+describe("names of replicas", () => {
+  for (const [name, expected] of [
+    ["web-0", { parent: "web", ordinal: 0 }],
+    ["my-web-12", { parent: "my-web", ordinal: 12 }],
+    ["web-2147483648", { parent: "web", ordinal: -1 }],
+    ["web", undefined],
+    ["web-", undefined],
+    ["web-1a", undefined],
+    ["web--1", { parent: "web-", ordinal: 1 }]
+  ] as const)
+    it(`are read: ${name}`, () => assert.deepStrictEqual(Identity.parse(name), expected))
+})
+
+const set = (spec: object): StatefulSet => ({ metadata: { name: "web", uid: "u" }, spec }) as never
+
+describe("how many replicas may be unavailable", () => {
+  for (const [maxUnavailable, replicas, expected] of [
+    [undefined, 5, 1],
+    [2, 5, 2],
+    ["50%", 5, 2],
+    ["1%", 5, 1],
+    ["nonsense", 5, 1]
+  ] as const)
+    it(`${maxUnavailable} of ${replicas}`, () => {
+      const updateStrategy = { type: "RollingUpdate", rollingUpdate: { maxUnavailable } }
+      assert.strictEqual(Spec.maxUnavailable(set({ replicas, updateStrategy })), expected)
+    })
+})
+
+/** `n` is new and well, `o` old and well; capitals are not ready; `.` is missing. */
+const lookAt = (letters: string, partition = 0): Look.Look => {
+  const spec = { replicas: letters.length, updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } } }
+  const pods = Array.from(letters).flatMap((letter, ordinal): ReadonlyArray<Pod> => {
+    if (letter === ".") return []
+    const revision = letter.toLowerCase() === "n" ? "new" : "old"
+    const ready = { type: "Ready", status: letter === letter.toLowerCase() ? "True" : "False" }
+    return [
+      {
+        metadata: { name: `web-${ordinal}`, labels: { "controller-revision-hash": revision } },
+        status: { phase: "Running", conditions: [ready] }
+      }
+    ]
+  })
+  const [current, update] = ["old", "new"].map((name) => ({ name, template: {} }))
+  return Look.take({ set: set(spec), current, update, pods, claim: () => undefined, now: 0 } as never)
+}
+
+describe("which replicas are replaced", () => {
+  for (const [letters, partition, atOnce, expected] of [
+    ["ooo", 0, 1, [2]],
+    ["oon", 0, 1, [1]],
+    ["ooN", 0, 1, []],
+    ["ooO", 0, 1, [2]],
+    ["o.n", 0, 1, []],
+    ["ooo", 3, 1, []],
+    ["ooo", 2, 1, [2]],
+    ["ooooo", 0, 2, [4, 3]],
+    ["ooooN", 0, 2, [3]],
+    ["oooNN", 0, 2, []],
+    // Those that cannot be used anyway cost nothing, as far as they are on the way.
+    ["oooOO", 0, 2, [4, 3]],
+    ["oooOO", 0, 3, [4, 3, 2]],
+    ["ooooo", 3, 5, [4, 3]]
+  ] as const)
+    it(`${letters}, from ${partition} on, ${atOnce} at once`, () =>
+      assert.deepStrictEqual(
+        Outdated.choose(lookAt(letters, partition), atOnce).map(({ ordinal }) => ordinal),
+        [...expected]
+      ))
+})
+
+describe("a template that says less", () => {
+  const container = { name: "a", image: "a:1" }
+  const whole = {
+    metadata: { labels: { app: "a" } },
+    spec: {
+      containers: [{ ...container, terminationMessagePath: "/dev/termination-log", resources: {} }],
+      restartPolicy: "Always",
+      securityContext: {},
+      terminationGracePeriodSeconds: 30
+    }
+  }
+  const part = (more: object = {}) => ({
+    metadata: { labels: { app: "a" }, creationTimestamp: null },
+    spec: { containers: [container], ...more }
+  })
+  it("is the same if the rest is what is filled in", () => assert.isTrue(Defaults.completes(part(), whole)))
+  it("is another one if it says something else", () =>
+    assert.isFalse(Defaults.completes(part({ terminationGracePeriodSeconds: 10 }), whole)))
+  it("is another one if it leaves out what somebody chose", () =>
+    assert.isFalse(Defaults.completes(part(), { ...whole, spec: { ...whole.spec, terminationGracePeriodSeconds: 5 } })))
+  it("is another one with fewer containers", () => {
+    const containers = [...whole.spec.containers, { name: "b", image: "b:1" }]
+    assert.isFalse(Defaults.completes(part(), { ...whole, spec: { ...whole.spec, containers } }))
+  })
+  it("is another one with other labels", () =>
+    assert.isFalse(Defaults.completes(part(), { ...whole, metadata: { labels: { app: "a", type: "" } } })))
+})
