@@ -252,6 +252,18 @@ describe("podgc", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
+  it.effect("forbidden to declare pods failed, as by servers before 1.25: they are removed all the same", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      for (const name of ["p", "q"]) yield* create(name, { nodeName: "gone" })
+      const forbidden = { _tag: "Status", code: 403 } as const
+      yield* (yield* ApiServer).setFaults([{ match: Faults.on({ verb: "patch" }), fault: forbidden }])
+      yield* cluster.run(PodGC.make())
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* names, [])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
   it.effect("never touches a namesake of a pod that the cache still shows", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest

@@ -6,6 +6,7 @@ import { Node, Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
+import type { Request } from "../../src/layers/Transport.ts"
 import * as Stand from "./nodes/stand.ts"
 
 const taint = (...keys: ReadonlyArray<string>) =>
@@ -226,4 +227,18 @@ describe("taint-eviction", () => {
       )
     )
   }
+
+  it.effect("forbidden to read pods and to say why they go, as by servers before 1.25: they go all the same", () =>
+    world(
+      { p: {}, q: {} },
+      Effect.gen(function* () {
+        const isForbidden = ({ context, path }: Request) =>
+          /\/pods\/[pq]/.test(path) && (context.verb === "get" || context.verb === "patch")
+        yield* (yield* ApiServer).setFaults([{ match: isForbidden, fault: { _tag: "Status", code: 403 } }])
+        yield* taint("k")
+        yield* advance("0 seconds")
+        assert.deepStrictEqual(yield* Stand.podNames, [])
+      })
+    )
+  )
 })
