@@ -23,13 +23,26 @@ export interface Quantity {
 const isBinary = (suffix: string): suffix is keyof typeof binary => Object.hasOwn(binary, suffix)
 const isDecimal = (suffix: string): suffix is keyof typeof decimal => Object.hasOwn(decimal, suffix)
 
+/** What was read last: the same few texts are in thousands of objects. Never more than so many; a new text empties it then. */
+const known = new Map<string, Quantity | undefined>()
+const knownAtMost = 1024
+
 /** Undefined when the text is no quantity. Numbers of JSON are quantities too. */
 export const parse = (value: unknown): Quantity | undefined => {
   const text = typeof value === "number" ? String(value) : value
-  if (typeof text !== "string") return undefined
+  if (typeof text !== "string" || text.length > 64) return undefined
+  const found = known.get(text)
+  if (found !== undefined || known.has(text)) return found
+  const quantity = read(text)
+  if (known.size >= knownAtMost) known.clear()
+  known.set(text, quantity)
+  return quantity
+}
+
+const read = (text: string): Quantity | undefined => {
   const match = pattern.exec(text)
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? []
-  if (match === null || whole.length + fraction.length === 0 || text.length > 64) return undefined
+  if (match === null || whole.length + fraction.length === 0) return undefined
   const digits = BigInt(`${whole}${fraction}` || "0")
   const places = BigInt(fraction.length)
   const scaled = isBinary(suffix)
