@@ -129,6 +129,7 @@ export const roster = (
   },
   {
     ...core,
+    needsAllNamespaces: true,
     controller: ResourceQuota.make({
       concurrency: settings.resourceQuotaSyncs,
       syncPeriod: settings.resourceQuotaSyncPeriod

@@ -11,6 +11,7 @@ const whole = [
   "serviceaccount",
   "root-ca-cert-publisher",
   "namespace",
+  "resourcequota",
   "garbagecollector",
   "podgc",
   "nodelifecycle",
