@@ -146,6 +146,12 @@ const judge = (log: ReadonlyArray<Entry>): string | undefined => {
       letGo.add(names.get(granted) ?? "")
       continue
     }
+    if (is.conditions?.some(({ reason }) => reason === "SyncFailed") === true) {
+      // Nobody could count: what was counted before is left as it was, and nothing is allowed.
+      if (is.disruptionsAllowed !== 0) return `${revision}: allows ${is.disruptionsAllowed} without a count`
+      left = 0
+      continue
+    }
     const seen = [...current.values()].filter(isHealthy).map(uidOf)
     const recent = [...healthy].filter(([, last]) => at - last < memory).map(([uid]) => uid)
     const most = [...new Set([...seen, ...recent])].filter((uid) => !letGo.has(uid)).length
