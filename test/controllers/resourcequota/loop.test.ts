@@ -1,0 +1,104 @@
+/** What changes ask for: which quotas, how urgently, and when. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Loop from "../../../src/controllers/resourcequota/loop.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import { Pod, type ResourceQuota, Secret } from "../../../src/kube/resources.ts"
+import * as KeyedQueue from "../../../src/streams/KeyedQueue.ts"
+import * as Store from "../../../src/streams/Store.ts"
+
+const listed = <A extends KubeObject>(...objects: ReadonlyArray<A>): Store.Store<A> => {
+  const store = Store.make<A>()
+  store.apply({ _tag: "Restarted" })
+  store.apply({ _tag: "Listed", objects })
+  store.apply({ _tag: "Synced", resourceVersion: "1" })
+  return store
+}
+
+const quota = (name: string, hard: Record<string, string>, status?: object): ResourceQuota => ({
+  metadata: { name, namespace: "default", uid: name },
+  spec: { hard },
+  ...(status === undefined ? {} : { status })
+})
+
+const object = (name: string, more: object = {}): KubeObject => ({
+  metadata: { name, namespace: "default", uid: name },
+  ...more
+})
+
+const fresh = quota("fresh", { pods: "1" })
+const known = quota(
+  "known",
+  { pods: "1", secrets: "1" },
+  { hard: { pods: "1", secrets: "1" }, used: { pods: "0", secrets: "0" } }
+)
+
+const begun = () => {
+  const asked: Array<string> = []
+  const quotas = listed(fresh, known)
+  const loop = Loop.make({
+    quotas,
+    updateStatus: Effect.succeed,
+    queue: {
+      addUnsafe: (key, priority = 0) => void asked.push(`${key} ${priority}`),
+      addWithUnsafe: (key, { after }) => {
+        asked.push(`${key} after ${String(after)}`)
+        return 0
+      }
+    },
+    now: () => 0
+  })
+  for (const one of quotas.list()) loop.onQuota({ _tag: "Created", object: one, initial: true })
+  const [pods, secrets] = [loop.watch(Pod, listed<KubeObject>()), loop.watch(Secret, listed<KubeObject>())]
+  const before = asked.length
+  loop.begin()
+  return { asked, loop, pods, secrets, before, take: () => asked.splice(0) }
+}
+
+describe("the loop of quotas", () => {
+  it("asks for nobody before the kinds are read, and then for those first of which nothing is told", () => {
+    const { before, loop, take } = begun()
+    assert.strictEqual(before, 0)
+    assert.deepStrictEqual(take(), [`default/fresh ${Loop.urgent}`, "default/known 0"])
+    loop.recountAll()
+    assert.deepStrictEqual(take(), [`default/fresh ${KeyedQueue.LOW}`, `default/known ${KeyedQueue.LOW}`])
+    loop.onSynced(Secret)
+    assert.deepStrictEqual(take(), ["default/known 0"])
+  })
+
+  it("asks at once for what something frees, later for what something takes, and for nobody else", () => {
+    const { pods, secrets, take } = begun()
+    take()
+    const [a, b] = [object("a"), object("b")]
+    secrets([{ _tag: "Created", object: a, initial: false }])
+    assert.deepStrictEqual(take(), [`default/known after ${Loop.patience}`])
+    secrets([{ _tag: "Updated", object: object("a", { data: {} }), previous: a }])
+    assert.deepStrictEqual(take(), [])
+    secrets([{ _tag: "Deleted", object: a, stateUnknown: false }])
+    assert.deepStrictEqual(take(), ["default/known 0"])
+    pods([{ _tag: "Created", object: b, initial: false }])
+    assert.deepStrictEqual(take(), [`default/fresh after ${Loop.patience}`, `default/known after ${Loop.patience}`])
+    const running = object("b", { status: { phase: "Running" } })
+    pods([{ _tag: "Updated", object: running, previous: b }])
+    assert.deepStrictEqual(take(), [])
+    pods([{ _tag: "Updated", object: object("b", { status: { phase: "Failed" } }), previous: running }])
+    assert.deepStrictEqual(take(), ["default/fresh 0", "default/known 0"])
+    pods([{ _tag: "Created", object: { metadata: { name: "c", namespace: "other" } }, initial: false }])
+    assert.deepStrictEqual(take(), [])
+  })
+
+  it("looks at other limits, and at no status", () => {
+    const { loop, take } = begun()
+    take()
+    const charged = { ...known, status: { ...known.status, used: { pods: "1", secrets: "0" } } }
+    loop.onQuota({ _tag: "Updated", object: charged, previous: known })
+    loop.onQuota({
+      _tag: "Updated",
+      object: { ...known, spec: { hard: { pods: "1000m", secrets: "1" } } },
+      previous: known
+    })
+    assert.deepStrictEqual(take(), [])
+    loop.onQuota({ _tag: "Updated", object: { ...known, spec: { hard: { pods: "2" } } }, previous: known })
+    assert.deepStrictEqual(take(), [`default/known ${Loop.urgent}`])
+  })
+})
