@@ -233,7 +233,7 @@ const controllerOf = (room: Room, file: string): string =>
   (file.slice(room.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
 
 /** What several loops share - about nodes, about Services, about owners of pods; it knows none of them. */
-const sharedByControllers = new Set(["kinds", "nodes", "revisions", "scale", "services", "workload"])
+const sharedByControllers = new Set(["kinds", "nodes", "revisions", "scale", "services", "tokens", "workload"])
 
 const isSibling = (from: string, to: string): boolean => from !== to && !sharedByControllers.has(to)
 
