@@ -88,12 +88,6 @@ const mutants: ReadonlyArray<Mutant> = [
     replace: "remove: [...working.slice(0, room)]"
   },
   {
-    title: "a new pod beside every old one, whatever its node says",
-    file: "daemonset/plan/rolling.ts",
-    find: "else if (place.shouldRun) (works(old)",
-    replace: "else if (place.mayStay) (works(old)"
-  },
-  {
     title: "failed pods stay",
     file: "daemonset/plan/manage.ts",
     find: 'if (held === 0) ended.push({ pod, why: "failed" })',
@@ -170,12 +164,6 @@ const mutants: ReadonlyArray<Mutant> = [
     file: "workload/handover.ts",
     find: "if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) disown(uid)",
     replace: ""
-  },
-  {
-    title: "the number of pods is enough to know them by",
-    file: "workload/handover.ts",
-    find: "(isSameVersion(before, pod) || gist(before) === gist(pod))",
-    replace: "before.metadata.name !== ''"
   },
   {
     title: "updated pods are not counted",

@@ -169,10 +169,10 @@ prove<Module>({
     )
   ],
   mutants: [
-    { title: "the patch adds to what was", find: '$patch: "replace", ...(inOrder', replace: "...(inOrder" },
+    { title: "the patch adds to what was", find: '$patch: "replace", ...(sorted', replace: "...(sorted" },
     { title: "keys are as they come", find: ".sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))", replace: "" },
-    { title: "lists are as they come", find: "value.map(inOrder)", replace: "value" },
-    { title: "anything is a patch", find: '$patch === "replace" && ', replace: "void $patch, " },
+    { title: "lists are as they come", find: "value.map(sorted)", replace: "value" },
+    { title: "anything is a patch", find: '$patch === "replace" ? kept : undefined', replace: "kept ?? $patch" },
     {
       title: "every template is alike",
       find: "Equality.equal(kept, template)",
@@ -216,7 +216,7 @@ prove<Module>({
       find: "ownerReferences: [Owner.reference(resource, owner)]",
       replace: "ownerReferences: []"
     },
-    { title: "it has no hash", find: "[hashLabel]: hash }", replace: "}" },
+    { title: "it has no hash", find: "[label]: hash }", replace: "...(label === hash ? {} : {}) }" },
     {
       title: "what changed is not said",
       find: "...(annotations === undefined ? {} : { annotations })",
