@@ -1,5 +1,6 @@
 /** What changes ask for: which quotas, how urgently, and when. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Loop from "../../../src/controllers/resourcequota/loop.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
@@ -42,7 +43,7 @@ const begun = () => {
     queue: {
       addUnsafe: (key, priority = 0) => void asked.push(`${key} ${priority}`),
       addWithUnsafe: (key, { after }) => {
-        asked.push(`${key} after ${String(after)}`)
+        asked.push(`${key} after ${Duration.toMillis(after ?? 0)}`)
         return 0
       }
     },
