@@ -146,7 +146,13 @@ const held = (given: Given, { name, replicas: wanted }: Proposal) => {
   // After its last replica was taken away, the bounds may have been changed.
   const isRaised = current === 0 && result.replicas < min
   const reason =
-    wanted > current ? `${name} above target` : wanted < current ? "All metrics below target" : current < min ? tooFew : ""
+    wanted > current
+      ? `${name} above target`
+      : wanted < current
+        ? "All metrics below target"
+        : current < min
+          ? tooFew
+          : ""
   return {
     desired: isRaised ? min : result.replicas,
     reason,
