@@ -22,6 +22,7 @@ import * as Disruption from "./Disruption.ts"
 import * as EcsBinding from "./EcsBinding.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as EndpointSlice from "./EndpointSlice.ts"
+import * as EndpointSliceMirroring from "./EndpointSliceMirroring.ts"
 import * as GarbageCollector from "./GarbageCollector.ts"
 import * as HorizontalPodAutoscaler from "./HorizontalPodAutoscaler.ts"
 import * as Job from "./Job.ts"
@@ -61,6 +62,9 @@ export interface Settings {
   readonly endpointSyncs?: number | undefined
   readonly serviceEndpointSyncs?: number | undefined
   readonly maxEndpointsPerSlice?: number | undefined
+  readonly mirroringSyncs?: number | undefined
+  readonly mirroringMaxEndpoints?: number | undefined
+  readonly mirroringBatchPeriod?: Duration.Duration | undefined
   readonly serviceAccountTokenSyncs?: number | undefined
   readonly serviceAccountKeyFile?: Option.Option<string> | undefined
   readonly gcSyncs?: number | undefined
@@ -232,6 +236,17 @@ export const roster = (
   },
   {
     ...core,
+    controller: EndpointSliceMirroring.make({
+      concurrency: settings.mirroringSyncs,
+      maxEndpointsPerSubset: settings.mirroringMaxEndpoints,
+      batchPeriod: settings.mirroringBatchPeriod
+    }),
+    account: "endpointslicemirroring-controller",
+    aliases: ["endpointslice-mirroring-controller"],
+    summary: "shows Endpoints that others write in slices too"
+  },
+  {
+    ...core,
     needsAllNamespaces: true,
     controller: NodeLifecycle.make(nodeHealth(settings)),
     account: "node-controller",
@@ -263,7 +278,6 @@ export const roster = (
   },
   {
     ...core,
-    needsAllNamespaces: true,
     controller: ClusterRoleAggregation.make(),
     account: "clusterrole-aggregation-controller",
     aliases: ["clusterrole-aggregation-controller"],

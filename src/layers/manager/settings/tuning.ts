@@ -54,6 +54,23 @@ export const settings = {
     description: "Endpoints in one EndpointSlice, at most",
     default: "100"
   }),
+  mirroringSyncs: syncs(
+    "mirroring-concurrent-service-endpoint-syncs",
+    5,
+    "Endpoints that are mirrored to EndpointSlices are"
+  ),
+  mirroringMaxEndpoints: Setting.make(Codecs.integer({ min: 1, max: 1000, expected: "a number from 1 to 1000" }), {
+    name: "mirroring-max-endpoints-per-subset",
+    group: "tuning",
+    description: "Addresses of a subset of Endpoints that are mirrored to EndpointSlices, at most",
+    default: "1000"
+  }),
+  mirroringBatchPeriod: Setting.make(Codecs.duration, {
+    name: "mirroring-endpointslice-updates-batch-period",
+    group: "tuning",
+    description: "How long changes of Endpoints are gathered before they are mirrored; 0 does so at once",
+    default: "0s"
+  }),
   serviceAccountTokenSyncs: syncs(
     "concurrent-serviceaccount-token-syncs",
     5,
@@ -117,6 +134,7 @@ const own = {
   autoscalerSyncs: "HorizontalPodAutoscaler.autoscaling",
   endpointSyncs: "Service",
   serviceEndpointSyncs: "Service",
+  mirroringSyncs: "Endpoints",
   serviceAccountTokenSyncs: "Secret",
   gcSyncs: undefined,
   namespaceSyncs: "Namespace",
@@ -153,6 +171,7 @@ export const syncsOf = ({
     autoscalerSyncs: of("autoscalerSyncs"),
     endpointSyncs: of("endpointSyncs"),
     serviceEndpointSyncs: of("serviceEndpointSyncs"),
+    mirroringSyncs: of("mirroringSyncs"),
     serviceAccountTokenSyncs: of("serviceAccountTokenSyncs"),
     gcSyncs: of("gcSyncs"),
     namespaceSyncs: of("namespaceSyncs"),

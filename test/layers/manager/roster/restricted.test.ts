@@ -15,7 +15,8 @@ const whole = [
   "garbagecollector",
   "podgc",
   "nodelifecycle",
-  "taint-eviction"
+  "taint-eviction",
+  "legacy-serviceaccount-token-cleaner"
 ]
 
 const chosen = (patterns: ReadonlyArray<string>, by: string | undefined, embedded = true): ReadonlyArray<string> =>

@@ -2,6 +2,7 @@
  * Syntax of the values inside specs: ports, addresses, environment variables, percentages, label selectors, times. Each check
  * gives what is wrong in the reference server's words, nothing when all is well. Source: apimachinery util/validation.
  */
+import * as Ip from "../../../../kube/ip.ts"
 import { arrayAt, get, isObject, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"
@@ -54,17 +55,8 @@ export const dataKey = (text: string): ReadonlyArray<string> => {
   return text.startsWith("..") ? ["must not start with '..'"] : nothing
 }
 
-const octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-const ipv4 = new RegExp(`^${octet}(\\.${octet}){3}$`)
-
-export const isIPv4 = (text: string): boolean => ipv4.test(text)
-
-export const isIP = (text: string): boolean =>
-  isIPv4(text) ||
-  (text.includes(":") && /^[0-9a-fA-F:]+(\d+\.\d+\.\d+\.\d+)?$/.test(text) && text.split("::").length <= 2)
-
 export const ip = (text: string): ReadonlyArray<string> =>
-  isIP(text) ? nothing : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
+  Ip.isIP(text) ? nothing : ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
 
 export const noCidr = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 

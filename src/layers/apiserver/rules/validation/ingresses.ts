@@ -1,4 +1,5 @@
 /** Ingress and IngressClass. Source: networking validation of the reference server. */
+import * as Ip from "../../../../kube/ip.ts"
 import { arrayAt, at, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as names from "../names.ts"
@@ -50,7 +51,7 @@ const tls = (errors: Errors, path: string, one: Json): void => {
 const rule = (errors: Errors, path: string, one: Json): void => {
   const host = textAt(one, "host")
   if (host !== "") {
-    if (formats.isIP(host)) errors.push(invalid(`${path}.host`, host, "must be a DNS name, not an IP address"))
+    if (Ip.isIP(host)) errors.push(invalid(`${path}.host`, host, "must be a DNS name, not an IP address"))
     hostName(errors, `${path}.host`, host)
   }
   const http = at(one, "http")

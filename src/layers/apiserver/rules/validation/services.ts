@@ -2,6 +2,7 @@
  * Service, Endpoints, EndpointSlice. Source: core and discovery validation of the reference server. Addresses have been
  * allocated before this is asked.
  */
+import * as Ip from "../../../../kube/ip.ts"
 import { arrayAt, at, equal, get, numberAt, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { duplicate, forbidden, invalid, notSupported, Printed, pushAll, required, stringList } from "./field.ts"
@@ -29,7 +30,7 @@ export const service = (errors: Errors, object: JsonObject): void => {
   formats.labels(errors, "spec.selector", get(spec, "selector"))
   choice(errors, "spec.sessionAffinity", textAt(spec, "sessionAffinity"), affinities)
   affinityTime(errors, spec)
-  if (ip !== "" && !headless && !formats.isIP(ip) && type !== "ExternalName") {
+  if (ip !== "" && !headless && !Ip.isIP(ip) && type !== "ExternalName") {
     errors.push(invalid("spec.clusterIPs[0]", ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"))
   }
   if (headless && (type === "NodePort" || type === "LoadBalancer")) {
@@ -38,7 +39,7 @@ export const service = (errors: Errors, object: JsonObject): void => {
   for (const [index, one] of arrayAt(spec, "externalIPs").entries()) {
     const text = typeof one === "string" ? one : ""
     const field = `spec.externalIPs[${index}]`
-    const detail = formats.isIP(text) ? special(text) : ""
+    const detail = Ip.isIP(text) ? special(text) : ""
     pushAll(errors, field, text, detail === "" ? formats.ip(text) : [detail])
   }
   choice(errors, "spec.type", type, types)
@@ -178,7 +179,7 @@ export const serviceUpdate = (errors: Errors, object: JsonObject, before: JsonOb
 const address = (errors: Errors, field: string, text: string): void => {
   pushAll(errors, field, text, formats.ip(text))
   // Said twice: once by the check of the field, once by that of what the address is for.
-  const detail = formats.isIP(text) ? special(text) : "must be a valid IP address"
+  const detail = Ip.isIP(text) ? special(text) : "must be a valid IP address"
   if (detail !== "") errors.push(invalid(field, text, detail))
 }
 
@@ -267,10 +268,10 @@ export const endpointSlice = (errors: Errors, object: JsonObject): void => {
 const sliceAddress = (errors: Errors, field: string, value: Json, type: string): void => {
   const text = typeof value === "string" ? value : ""
   if (type === "IPv4") {
-    if (!formats.isIPv4(text)) errors.push(invalid(field, text, "must be a valid IPv4 address"))
+    if (!Ip.isIPv4(text)) errors.push(invalid(field, text, "must be a valid IPv4 address"))
     else address(errors, field, text)
   } else if (type === "IPv6") {
-    if (!formats.isIP(text) || formats.isIPv4(text)) errors.push(invalid(field, text, "must be a valid IPv6 address"))
+    if (!Ip.isIP(text) || Ip.isIPv4(text)) errors.push(invalid(field, text, "must be a valid IPv6 address"))
     else address(errors, field, text)
   } else if (type === "FQDN") pushAll(errors, field, text, formats.dnsSubdomain(text))
 }

@@ -1,0 +1,74 @@
+/**
+ * endpointslicemirroring: Endpoints that somebody writes by hand, for a Service without a selector, are shown as slices, which is what nodes read.
+ * What a sync does is decided in `endpointslicemirroring/`; here is what it reads and may do. Source: spec F.4.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Access from "../kube/Access.ts"
+import { Endpoints, EndpointSlice, Service } from "../kube/resources.ts"
+import * as Controller from "../layers/Controller.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
+import * as Sync from "./endpointslicemirroring/sync.ts"
+import * as Triggers from "./endpointslicemirroring/triggers.ts"
+
+export interface Options {
+  /** How many Endpoints are synced at once; 5 unless said otherwise. */
+  readonly concurrency?: number | undefined
+  /** Addresses of a subset, at most; 1,000 unless said otherwise, which is what the API takes. */
+  readonly maxEndpointsPerSubset?: number | undefined
+  /** How long changes of Endpoints are gathered before they are shown; none unless said otherwise. */
+  readonly batchPeriod?: Duration.Duration | undefined
+}
+
+/** Of the slice that is meant, and of no namesake. */
+const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined ? {} : { preconditions: { uid } })
+
+export const make = (options: Options = {}) =>
+  Controller.stateful({
+    name: "endpointslicemirroring",
+    component: "endpoint-slice-mirroring-controller",
+    for: Endpoints,
+    access: [
+      Access.read(Service),
+      Access.read(Endpoints),
+      Access.own(Endpoints),
+      Access.read(EndpointSlice),
+      Access.create(EndpointSlice),
+      Access.update(EndpointSlice),
+      Access.remove(EndpointSlice),
+      Access.record
+    ],
+    concurrency: options.concurrency ?? 5,
+    backoff: { base: "1 second", max: "1000 seconds" },
+    retries: 15,
+    // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
+    ownWritesLimit: "5 minutes",
+    body: ({ client, events, queue, store }) =>
+      Effect.sync(() => {
+        const batchMillis = Duration.toMillis(options.batchPeriod ?? Duration.zero)
+        const sync = Sync.sync({
+          services: store(Service),
+          endpoints: store(Endpoints),
+          slices: store(EndpointSlice),
+          create: (draft) => client.create(EndpointSlice, draft),
+          update: (slice) => client.update(EndpointSlice, slice),
+          remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
+          events,
+          limit: options.maxEndpointsPerSubset ?? 1000
+        })
+        return {
+          sources: [
+            Controller.watch(Service, Triggers.services),
+            Controller.watch(Endpoints, (delta) => {
+              const keys = Triggers.endpoints(delta)
+              if (batchMillis === 0) return keys
+              for (const key of keys) queue.addWithUnsafe(key, { after: batchMillis })
+              return []
+            }),
+            Controller.watch(EndpointSlice, Triggers.slices, { indexes: [Mirrored.byEndpoints] })
+          ],
+          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)
+        }
+      })
+  })
