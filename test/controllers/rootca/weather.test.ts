@@ -120,12 +120,14 @@ const play = (loop: typeof RootCa, history: History) =>
     yield* cluster.advance("30 minutes")
     const before = yield* server.revision
     const maps = (yield* cluster.snapshot(ConfigMap)).filter(({ metadata }) => metadata.name === map)
-    const wrong = maps
-      .filter((one) => JSON.stringify(one.data) !== data)
-      .map(({ metadata }) => `${metadata.namespace} has another`)
-    for (const { metadata, status } of yield* cluster.snapshot(Namespace))
-      if (status?.phase === "Active" && !maps.some((one) => one.metadata.namespace === metadata.name))
-        wrong.push(`${metadata.name} has none`)
+    const wrong: Array<string> = []
+    // One that is going is left as it is.
+    for (const { metadata, status } of yield* cluster.snapshot(Namespace)) {
+      if (status?.phase !== "Active") continue
+      const found = maps.find((one) => one.metadata.namespace === metadata.name)
+      if (found === undefined) wrong.push(`${metadata.name} has none`)
+      else if (JSON.stringify(found.data) !== data) wrong.push(`${metadata.name} has another`)
+    }
     yield* cluster.advance("2 hours")
     return (yield* server.revision) === before ? wrong : [...wrong, "it goes on writing"]
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
