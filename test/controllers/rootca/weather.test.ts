@@ -141,10 +141,13 @@ const check = (loop: typeof RootCa, options: Arbitrary.CheckOptions) =>
   )
 
 describe("the cluster's authorities in bad weather", () => {
-  it.effect("are in every active namespace in the end", () =>
-    Effect.map(check(RootCa, { runs: runs(20) }), (result) =>
-      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-    )
+  it.effect(
+    "are in every active namespace in the end",
+    () =>
+      Effect.map(check(RootCa, { runs: runs(20) }), (result) =>
+        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      ),
+    600_000
   )
 
   const mutants = [

@@ -169,10 +169,13 @@ const check = (loop: typeof ServiceAccountToken, options: Arbitrary.CheckOptions
   )
 
 describe("tokens in bad weather", () => {
-  it.effect("come to the same end", () =>
-    Effect.map(check(ServiceAccountToken, { runs: runs(25) }), (result) =>
-      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-    )
+  it.effect(
+    "come to the same end",
+    () =>
+      Effect.map(check(ServiceAccountToken, { runs: runs(25) }), (result) =>
+        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      ),
+    600_000
   )
 
   const mutants = [

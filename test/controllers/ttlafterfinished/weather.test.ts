@@ -231,10 +231,13 @@ const check = (loop: typeof TtlAfterFinished, options: Arbitrary.CheckOptions) =
   )
 
 describe("Jobs that have ended, in bad weather", () => {
-  it.effect("go when their time is over and not before", () =>
-    Effect.map(check(TtlAfterFinished, { runs: runs(25) }), (result) =>
-      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-    )
+  it.effect(
+    "go when their time is over and not before",
+    () =>
+      Effect.map(check(TtlAfterFinished, { runs: runs(25) }), (result) =>
+        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      ),
+    600_000
   )
 
   const mutants = [
