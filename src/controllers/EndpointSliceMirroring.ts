@@ -17,7 +17,7 @@ export interface Options {
   readonly concurrency?: number | undefined
   /** Addresses of a subset, at most; 1,000 unless said otherwise, which is what the API takes. */
   readonly maxEndpointsPerSubset?: number | undefined
-  /** How long changes of Endpoints are gathered before they are shown; none unless said otherwise. */
+  /** How long changes of mirrored slices are gathered before they are put right; none unless said otherwise. */
   readonly batchPeriod?: Duration.Duration | undefined
 }
 
@@ -40,7 +40,7 @@ export const make = (options: Options = {}) =>
       Access.record
     ],
     concurrency: options.concurrency ?? 5,
-    backoff: { base: "1 second", max: "1000 seconds" },
+    backoff: { base: "1 second", max: "100 seconds" },
     retries: 15,
     // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
@@ -60,13 +60,17 @@ export const make = (options: Options = {}) =>
         return {
           sources: [
             Controller.watch(Service, Triggers.services),
-            Controller.watch(Endpoints, (delta) => {
-              const keys = Triggers.endpoints(delta)
-              if (batchMillis === 0) return keys
-              for (const key of keys) queue.addWithUnsafe(key, { after: batchMillis })
-              return []
-            }),
-            Controller.watch(EndpointSlice, Triggers.slices, { indexes: [Mirrored.byEndpoints] })
+            Controller.watch(Endpoints, Triggers.endpoints),
+            Controller.watch(
+              EndpointSlice,
+              (delta) => {
+                const keys = Triggers.slices(delta)
+                if (batchMillis === 0) return keys
+                for (const key of keys) queue.addWithUnsafe(key, { after: batchMillis })
+                return []
+              },
+              { indexes: [Mirrored.byEndpoints] }
+            )
           ],
           reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)
         }

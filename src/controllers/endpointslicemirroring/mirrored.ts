@@ -2,6 +2,7 @@
  * Which Endpoints are mirrored, and the slices that mirror them: whose they are, their labels and annotations, and how one begins. Pure.
  * Source: spec F.4.
  */
+import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -21,15 +22,12 @@ const own = new Set([
   "kubectl.kubernetes.io/last-applied-configuration"
 ])
 
-/** What Go reads as true. */
-const truths = new Set(["1", "t", "T", "TRUE", "true", "True"])
-
 /** Whether these Endpoints want it; what their Service says is another question. */
 export const isWanted = ({ metadata: { annotations, labels } }: Endpoints): boolean =>
-  !truths.has(labels?.[skipMirror] ?? "") && annotations?.[leader] === undefined
+  labels?.[skipMirror] !== "true" && annotations?.[leader] === undefined
 
-/** Whether it is somebody else who keeps the Endpoints of the Service, and nobody its slices. */
-export const leavesToOthers = ({ spec }: Service): boolean => spec?.selector === undefined
+/** Whether it is somebody else who keeps the Endpoints of the Service, and nobody its slices. Servers store an empty selector as none. */
+export const leavesToOthers = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length === 0
 
 /** The Endpoints that a slice of ours says it mirrors; undefined for a slice of somebody else. */
 export const endpointsOf = ({ metadata }: EndpointSlice): Key.Key | undefined => {
@@ -55,9 +53,11 @@ export const labelsOf = ({ metadata: { labels, name } }: Endpoints): Readonly<Re
 export const annotationsOf = ({ metadata: { annotations = {} } }: Endpoints): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(annotations).filter(([key]) => !own.has(key)))
 
-/** Whether these Endpoints own it, and not some that had their name before. */
-export const isOwned = (slice: EndpointSlice, endpoints: Endpoints): boolean =>
-  Owner.controlledBy(slice, endpoints.metadata.uid)
+/** Whether it is as these Endpoints want it but for its content: theirs, and not of some that had their name before; with their labels and annotations. */
+export const isLabelled = (slice: EndpointSlice, endpoints: Endpoints): boolean =>
+  Owner.controlledBy(slice, endpoints.metadata.uid) &&
+  Equality.equal(slice.metadata.labels, labelsOf(endpoints)) &&
+  Equality.equal(slice.metadata.annotations, annotationsOf(endpoints))
 
 export const draft = (endpoints: Endpoints, content: Model.Content): Draft<EndpointSlice> => {
   const { name, namespace } = endpoints.metadata
@@ -70,15 +70,20 @@ export const draft = (endpoints: Endpoints, content: Model.Content): Draft<Endpo
       ownerReferences: [Owner.reference(Endpoints, endpoints)]
     },
     addressType: content.family,
-    endpoints: [...content.endpoints],
+    endpoints: [...content.endpoints.values()],
     ports: [...content.ports]
   }
 }
 
-/** The slice with what it is to say; nothing of what others put into it stays. */
+/** The slice with what it is to say, whosever it was; nothing that others put there stays. */
 export const rewrite = (slice: EndpointSlice, endpoints: Endpoints, content: Model.Content): EndpointSlice => ({
   ...slice,
-  metadata: { ...slice.metadata, labels: labelsOf(endpoints), annotations: annotationsOf(endpoints) },
-  endpoints: [...content.endpoints],
+  metadata: {
+    ...slice.metadata,
+    labels: labelsOf(endpoints),
+    annotations: annotationsOf(endpoints),
+    ownerReferences: [Owner.reference(Endpoints, endpoints)]
+  },
+  endpoints: [...content.endpoints.values()],
   ports: [...content.ports]
 })

@@ -2,7 +2,7 @@
  * What the slices of some Endpoints are to say: for each set of ports and each family the addresses, each once, with whether it is ready. At most so
  * many of a subset count, those that are ready first; texts that are no addresses are left out. Pure. Source: spec F.4.
  */
-import { isIP } from "../../kube/ip.ts"
+import * as Ip from "../../kube/ip.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
 import { type Family, familyOf } from "../services/pods.ts"
 import * as ServicePorts from "../services/servicePorts.ts"
@@ -21,8 +21,8 @@ export interface Content {
   readonly key: string
   readonly family: Family
   readonly ports: ReadonlyArray<Port>
-  /** Never empty. */
-  readonly endpoints: ReadonlyArray<Endpoint>
+  /** By identity; never empty. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>
 }
 
 export interface Model {
@@ -37,8 +37,8 @@ export interface Model {
 export const keyOf = (family: string, ports: ReadonlyArray<Port>): string => `${family} ${ServicePorts.keyOfAll(ports)}`
 
 /** What an endpoint is known by, whether it is ready or not. */
-const identity = ({ addresses, targetRef }: Endpoint): string =>
-  `${addresses[0]} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
+export const identity = ({ addresses, targetRef }: Endpoint): string =>
+  `${addresses.join()} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
 
 interface Growing {
   readonly family: Family
@@ -55,19 +55,19 @@ export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number):
     let added = 0
     const add = (address: Address, ready: boolean): void => {
       if (added >= limit) return
-      if (!isIP(address.ip)) {
+      const ip = Ip.canonical(address.ip)
+      if (ip === undefined) {
         invalid++
         return
       }
       added++
-      const family = familyOf(address.ip)
+      const family = familyOf(ip)
       const key = keyOf(family, ports)
       const known = growing.get(key) ?? { family, ports, endpoints: new Map() }
       growing.set(key, known)
-      const endpoint = endpointOf(address, ready)
-      const id = identity(endpoint)
-      // An address in two subsets with the same ports is ready if it is ready in one.
-      if (ready || !known.endpoints.has(id)) known.endpoints.set(id, endpoint)
+      const endpoint = endpointOf({ ...address, ip }, ready)
+      // Of an address that is there twice with the same ports, what is said last counts.
+      known.endpoints.set(identity(endpoint), endpoint)
     }
     for (const address of addresses) add(address, true)
     for (const address of notReadyAddresses) add(address, false)
@@ -77,7 +77,7 @@ export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number):
     key,
     family,
     ports,
-    endpoints: [...endpoints.values()].slice(0, limit)
+    endpoints: new Map([...endpoints].slice(0, limit))
   }))
   return { contents, invalid, skipped }
 }

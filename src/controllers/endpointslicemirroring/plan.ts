@@ -18,39 +18,59 @@ export interface Gathered {
   readonly limit: number
 }
 
+/** How many endpoints come to be in slices, are there in another state, and leave. */
+export interface Totals {
+  readonly added: number
+  readonly updated: number
+  readonly removed: number
+}
+
 /** In the order in which it is to be done. */
 export interface Plan {
   readonly creates: ReadonlyArray<Draft<EndpointSlice>>
   readonly updates: ReadonlyArray<EndpointSlice>
   readonly deletes: ReadonlyArray<EndpointSlice>
+  readonly totals: Totals
+  /** Addresses that are none. */
   readonly invalid: number
+  /** Addresses that are left out, those that are none among them. */
   readonly skipped: number
-  /** Endpoints that the slices will have. */
-  readonly desired: number
 }
 
 export const plan = ({ endpoints, limit, slices }: Gathered): Plan => {
-  const none: Plan = { creates: [], updates: [], deletes: slices, invalid: 0, skipped: 0, desired: 0 }
-  if (endpoints === undefined) return none
+  if (endpoints === undefined) {
+    const totals = { added: 0, updated: 0, removed: sizeOf(slices) }
+    return { creates: [], updates: [], deletes: slices, totals, invalid: 0, skipped: 0 }
+  }
   const { contents, invalid, skipped } = Model.of(endpoints, limit)
-  const { deletes, missing, updates } = compare(endpoints, contents, slices)
-  const left = [...deletes]
+  const { missing, spare, totals, updates } = compare(endpoints, contents, slices)
+  const isLeaving = endpoints.metadata.deletionTimestamp !== undefined
   const creates: Array<Draft<EndpointSlice>> = []
   for (const content of missing) {
-    const at = left.findIndex((slice) => slice.addressType === content.family && Mirrored.isOwned(slice, endpoints))
-    const [spare] = at < 0 ? [] : left.splice(at, 1)
-    if (spare !== undefined) updates.push(Mirrored.rewrite(spare, endpoints, content))
-    else creates.push(Mirrored.draft(endpoints, content))
+    const at = spare.findIndex((slice) => slice.addressType === content.family)
+    const [slice] = at < 0 ? [] : spare.splice(at, 1)
+    if (slice === undefined && isLeaving) continue
+    totals.added += content.endpoints.size
+    if (slice === undefined) creates.push(Mirrored.draft(endpoints, content))
+    else {
+      totals.removed += sizeOf([slice])
+      updates.push(Mirrored.rewrite(slice, endpoints, content))
+    }
   }
-  const isLeaving = endpoints.metadata.deletionTimestamp !== undefined
-  const desired = contents.reduce((sum, one) => sum + one.endpoints.length, 0)
-  return { creates: isLeaving ? [] : creates, updates, deletes: left, invalid, skipped, desired }
+  totals.removed += sizeOf(spare)
+  return { creates, updates, deletes: spare, totals, invalid, skipped }
 }
+
+const sizeOf = (slices: ReadonlyArray<EndpointSlice>): number =>
+  slices.reduce((sum, { endpoints }) => sum + (endpoints?.length ?? 0), 0)
 
 interface Comparison {
   readonly updates: Array<EndpointSlice>
-  readonly deletes: ReadonlyArray<EndpointSlice>
-  readonly missing: ReadonlyArray<Model.Content>
+  /** That nobody wants. */
+  readonly spare: Array<EndpointSlice>
+  /** Without a slice. */
+  readonly missing: Iterable<Model.Content>
+  readonly totals: { added: number; updated: number; removed: number }
 }
 
 const compare = (
@@ -59,27 +79,36 @@ const compare = (
   slices: ReadonlyArray<EndpointSlice>
 ): Comparison => {
   const missing = new Map(contents.map((content) => [content.key, content]))
-  const [updates, deletes]: [Array<EndpointSlice>, Array<EndpointSlice>] = [[], []]
+  const [updates, spare]: [Array<EndpointSlice>, Array<EndpointSlice>] = [[], []]
+  const totals = { added: 0, updated: 0, removed: 0 }
   for (const slice of slices) {
     const key = Model.keyOf(slice.addressType, slice.ports ?? [])
-    const content = Mirrored.isOwned(slice, endpoints) ? missing.get(key) : undefined
-    if (content === undefined) deletes.push(slice)
-    else {
-      missing.delete(key)
-      if (!says(slice, endpoints, content)) updates.push(Mirrored.rewrite(slice, endpoints, content))
+    const content = missing.get(key)
+    if (content === undefined) {
+      spare.push(slice)
+      continue
     }
+    missing.delete(key)
+    const { added, removed, updated } = difference(slice.endpoints ?? [], content.endpoints)
+    totals.added += added
+    totals.updated += updated
+    totals.removed += removed
+    if (added + updated + removed > 0 || !Mirrored.isLabelled(slice, endpoints))
+      updates.push(Mirrored.rewrite(slice, endpoints, content))
   }
-  return { updates, deletes, missing: [...missing.values()] }
+  return { updates, spare, missing: missing.values(), totals }
 }
 
 /** The order of endpoints says nothing. */
-const says = ({ endpoints: held, metadata }: EndpointSlice, endpoints: Endpoints, content: Model.Content): boolean =>
-  Equality.equal(metadata.labels, Mirrored.labelsOf(endpoints)) &&
-  Equality.equal(metadata.annotations, Mirrored.annotationsOf(endpoints)) &&
-  inOrder(held ?? []) === inOrder(content.endpoints)
-
-const inOrder = (endpoints: ReadonlyArray<Model.Endpoint>): string =>
-  endpoints
-    .map((one) => Equality.canonical(one))
-    .toSorted()
-    .join()
+const difference = (held: ReadonlyArray<Model.Endpoint>, wanted: ReadonlyMap<string, Model.Endpoint>): Totals => {
+  const kept = new Set<string>()
+  let updated = 0
+  for (const endpoint of held) {
+    const id = Model.identity(endpoint)
+    const known = wanted.get(id)
+    if (known === undefined || kept.has(id)) continue
+    kept.add(id)
+    if (!Equality.equal(known, endpoint)) updated++
+  }
+  return { added: wanted.size - kept.size, updated, removed: held.length - kept.size }
+}

@@ -42,8 +42,12 @@ export const sync =
       const found = ports.endpoints.get(key)
       const endpoints = isMirrored(ports, key, found) ? found : undefined
       const plan = Plan.plan({ endpoints, slices: slicesOf(ports, key), limit: ports.limit })
-      const work = Effect.andThen(warn(ports, endpoints, plan), apply(ports, key, plan))
-      return endpoints === undefined ? work : Effect.tapError(work, ({ message }) => tell(ports, endpoints, message))
+      const work = apply(ports, key, plan)
+      if (endpoints === undefined) return work
+      return Metrics.planned(plan).pipe(
+        Effect.andThen(warn(ports, endpoints, plan)),
+        Effect.andThen(Effect.tapError(work, ({ message }) => tell(ports, endpoints, message)))
+      )
     })
 
 /** They are there and want it, and their Service leaves them to others. */
@@ -62,10 +66,9 @@ const slicesOf = ({ slices }: Ports, key: Key.Key): ReadonlyArray<EndpointSlice>
 
 const warn = Effect.fnUntraced(function* (
   { events, limit }: Ports,
-  endpoints: Endpoints | undefined,
+  endpoints: Endpoints,
   { invalid, skipped }: Plan.Plan
 ) {
-  if (endpoints === undefined) return
   if (invalid > 0) {
     const message = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`
     yield* events.warning(endpoints, "InvalidIPAddress", message)
@@ -84,8 +87,7 @@ const tell = ({ events }: Ports, endpoints: Endpoints, message: string): Effect.
   )
 
 const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Plan.Plan) {
-  const { creates, deletes, desired, updates } = plan
-  yield* Metrics.planned(plan)
+  const { creates, deletes, totals, updates } = plan
   if (creates.length + updates.length + deletes.length === 0) return
   for (const draft of creates) {
     const created = yield* orLeave(ports.create(draft), `failed to create EndpointSlice for Endpoints ${key}`)
@@ -104,10 +106,10 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
     yield* Metrics.changed("delete")
   }
   yield* Effect.annotateLogs(Effect.logDebug("Mirrored Endpoints to slices"), {
-    endpoints: desired,
-    created: creates.length,
-    updated: updates.length,
-    deleted: deletes.length
+    ...totals,
+    slicesCreated: creates.length,
+    slicesUpdated: updates.length,
+    slicesDeleted: deletes.length
   })
 })
 
