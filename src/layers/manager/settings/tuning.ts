@@ -68,7 +68,8 @@ export const settings = {
   mirroringBatchPeriod: Setting.make(Codecs.duration, {
     name: "mirroring-endpointslice-updates-batch-period",
     group: "tuning",
-    description: "How long changes of mirrored EndpointSlices are gathered before they are put right; 0 does so at once",
+    description:
+      "How long changes of mirrored EndpointSlices are gathered before they are put right; 0 does so at once",
     default: "0s"
   }),
   serviceAccountTokenSyncs: syncs(
