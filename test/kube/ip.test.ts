@@ -1,0 +1,86 @@
+/** Addresses read as Go reads and prints them; `node:net` and the platform's URL are the second opinion. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Net from "node:net"
+import * as Ip from "../../src/kube/ip.ts"
+import { int, law, oneOf, prove } from "../support/laws.ts"
+
+const piece = oneOf("0", "0", "1", "ffff", "FfFf", "00a0", "10.1.2.3", "256.1.1.1", "", "", "g", "12345", "%eth0")
+const text = Arbitrary.all({
+  pieces: Arbitrary.array(piece, { maxLength: 9 }),
+  by: oneOf(":", ":", ":", ".")
+})
+const octets = Arbitrary.all({ octets: Arbitrary.array(int(0, 300), { minLength: 3, maxLength: 5 }), zeros: int(0, 2) })
+const groups = Arbitrary.array(oneOf("0", "0", "0", "1", "ab", "ffff"), { minLength: 8, maxLength: 8 })
+
+const gap = Arbitrary.all({ groups: Arbitrary.array(oneOf("1", "0"), { minLength: 6, maxLength: 8 }), at: int(0, 8) })
+
+/** As URLs print it, which is RFC 5952 too. */
+const printed = (address: string): string => new URL(`http://[${address}]/`).hostname.slice(1, -1)
+
+prove<typeof Ip>({
+  path: "kube/ip.ts",
+  module: Ip,
+  laws: [
+    law("a text is an address if the platform says so", text, (module, { by, pieces }) => {
+      const one = pieces.join(by)
+      return module.isIP(one) === (Net.isIP(one) !== 0 && !one.includes("%"))
+    }),
+    law("a gap stands for one group at least", gap, (module, { at, groups }) => {
+      const one = `${groups.slice(0, at).join(":")}::${groups.slice(at).join(":")}`
+      return module.isIP(one) === Net.isIPv6(one)
+    }),
+    law("and so it is for IPv4", octets, (module, { octets: some, zeros }) => {
+      const one = some.map((value) => `${"0".repeat(zeros)}${value}`).join(".")
+      const plain = some.join(".")
+      return (
+        module.isIPv4(one) === Net.isIPv4(one) &&
+        module.isIP(one) === Net.isIPv4(one) &&
+        module.canonical(one) === (Net.isIPv4(plain) ? plain : undefined)
+      )
+    }),
+    law("an address is printed as the platform prints it", groups, (module, parts) => {
+      const one = parts.join(":")
+      const isMapped = parts.slice(0, 5).every((part) => part === "0") && parts[5] === "ffff"
+      return isMapped || module.canonical(one) === printed(one)
+    }),
+    law("what is printed is an address, and prints as itself", text, (module, { by, pieces }) => {
+      const one = module.canonical(pieces.join(by))
+      return one === undefined || (module.isIP(one) && module.canonical(one) === one)
+    })
+  ],
+  mutants: [
+    {
+      title: "any number is an octet",
+      find: "octets.every((value) => value <= 255)",
+      replace: "octets.every(() => true)"
+    },
+    { title: "two gaps are one", find: "if (halves.length > 2) return undefined", replace: "" },
+    { title: "a gap may stand for nothing", find: "known > 7", replace: "known > 8" },
+    { title: "groups may be missing", find: "known !== 8", replace: "known > 8" },
+    { title: "groups are as long as you like", find: "{1,4}$/", replace: "+$/" },
+    { title: "IPv4 may stand anywhere", find: "isLast && i === parts.length - 1 &&", replace: "" },
+    {
+      title: "the last gap is closed",
+      find: "if (end - start > length)",
+      replace: "if (end - start >= length && end > start)"
+    },
+    { title: "a single zero is a gap", find: "let [from, length] = [0, 1]", replace: "let [from, length] = [0, 0]" }
+  ]
+})
+
+describe("the one text of an address", () => {
+  for (const [given, wanted] of [
+    ["010.001.0.9", "10.1.0.9"],
+    ["FD00:0:0::0a", "fd00::a"],
+    ["::ffff:10.1.2.3", "10.1.2.3"],
+    ["::ffff:0a01:0203", "10.1.2.3"],
+    ["::10.1.2.3", "::a01:203"],
+    ["::", "::"],
+    ["fe80::1%eth0", undefined],
+    ["10.1.2", undefined],
+    ["", undefined]
+  ] as const) {
+    it(`of "${given}" is ${wanted}`, () => assert.strictEqual(Ip.canonical(given), wanted))
+  }
+})
