@@ -5,7 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Patch from "../../src/kube/Patch.ts"
-import { Deployment, Node, Pod, ReplicaSet } from "../../src/kube/resources.ts"
+import { Deployment, Node, Pod, PodDisruptionBudget, ReplicaSet } from "../../src/kube/resources.ts"
 import * as Kubectl from "./kubectl.ts"
 import { Stand } from "./stand.ts"
 
@@ -180,6 +180,13 @@ describe.skipIf(!Kubectl.isInstalled)("kubectl", () => {
           Pod,
           { namespace, name: "a", subresource: "status" },
           Patch.merge({ status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } })
+        )
+        // A budget that its controller has not looked at is answered with "wait ten seconds", which kubectl does without a word.
+        const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0 }
+        yield* client.patch(
+          PodDisruptionBudget,
+          { namespace, name: "b", subresource: "status" },
+          Patch.merge({ status: { observedGeneration: 1, ...counts } })
         )
         const { code, stderr } = yield* run("drain kept --force --timeout=1s")
         assert.strictEqual(code, 1)
