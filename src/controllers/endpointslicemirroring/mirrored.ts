@@ -54,10 +54,11 @@ export const annotationsOf = ({ metadata: { annotations = {} } }: Endpoints): Re
   Object.fromEntries(Object.entries(annotations).filter(([key]) => !own.has(key)))
 
 /** Whether it is as these Endpoints want it but for its content: theirs, and not of some that had their name before; with their labels and annotations. */
-export const isLabelled = (slice: EndpointSlice, endpoints: Endpoints): boolean =>
-  Owner.controlledBy(slice, endpoints.metadata.uid) &&
-  Equality.equal(slice.metadata.labels, labelsOf(endpoints)) &&
-  Equality.equal(slice.metadata.annotations, annotationsOf(endpoints))
+export const isLabelled = (slice: EndpointSlice, endpoints: Endpoints): boolean => {
+  const { annotations, labels } = slice.metadata
+  const wanted = { annotations: annotationsOf(endpoints), labels: labelsOf(endpoints) }
+  return Owner.controlledBy(slice, endpoints.metadata.uid) && Equality.equal({ annotations, labels }, wanted)
+}
 
 export const draft = (endpoints: Endpoints, content: Model.Content): Draft<EndpointSlice> => {
   const { name, namespace } = endpoints.metadata

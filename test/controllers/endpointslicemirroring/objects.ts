@@ -84,10 +84,14 @@ export const endpointsOf = (facts: EndpointsFacts, uid = "uid"): Endpoints => ({
   }))
 })
 
-export const stored = (draft: Draft<EndpointSlice>, name: string): EndpointSlice => ({
-  ...draft,
-  metadata: { ...draft.metadata, name, uid: `${name}-uid` }
-})
+/** As a server has it: what is empty is not there, and a name is. */
+export const written = (slice: EndpointSlice): EndpointSlice => {
+  const { annotations = {}, ...metadata } = slice.metadata
+  return { ...slice, metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations } }
+}
+
+export const stored = (draft: Draft<EndpointSlice>, name: string): EndpointSlice =>
+  written({ ...draft, metadata: { ...draft.metadata, name, uid: `${name}-uid` } })
 
 /** Slices as they were made for Endpoints of the past. */
 export const past = Arbitrary.all({

@@ -9,7 +9,7 @@ import * as Ip from "../../../src/kube/ip.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import type { EndpointSlice } from "../../../src/kube/resources.ts"
 import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-import { endpointsFacts, endpointsOf, limit, past, slicesOf, stored } from "./objects.ts"
+import { endpointsFacts, endpointsOf, limit, past, slicesOf, stored, written } from "./objects.ts"
 
 type Slices = ReadonlyArray<EndpointSlice>
 
@@ -149,7 +149,7 @@ const carryOut = (slices: Slices, { creates, deletes, updates }: Plan.Plan): Sli
   const gone = new Set([...deletes, ...updates].map(({ metadata }) => metadata.name))
   return [
     ...slices.filter(({ metadata }) => !gone.has(metadata.name)),
-    ...updates,
+    ...updates.map(written),
     ...creates.map((draft, i) => stored(draft, `new-${i}`))
   ]
 }
@@ -200,7 +200,7 @@ prove<typeof Plan>({
         (slice) =>
           Owner.controlledBy(slice, "uid") &&
           text(slice.metadata.labels) === text(Mirrored.labelsOf(one)) &&
-          text(slice.metadata.annotations) === text(Mirrored.annotationsOf(one))
+          text(slice.metadata.annotations ?? {}) === text(Mirrored.annotationsOf(one))
       )
     }),
     law(

@@ -1,0 +1,68 @@
+/** What the scenarios of mirroring say: a Service that selects nobody, Endpoints written by hand, and the slices that show them. */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
+import { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
+import type * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import * as Stand from "../services/stand.ts"
+
+const namespace = "default"
+
+export const manager = "endpointslicemirroring-controller.k8s.io"
+
+/** A Service that leaves its Endpoints to others. */
+export const open = (metadata: object = {}) => Stand.expose({ selector: null }, metadata)
+
+export const http = [{ name: "http", port: 8080, protocol: "TCP" }]
+
+/** One subset of those addresses. */
+export const of = (...ips: ReadonlyArray<string>) => ({ addresses: ips.map((ip) => ({ ip })), ports: http })
+
+/** Endpoints of the Service, as somebody writes them. */
+export const point = (subsets: ReadonlyArray<object>, metadata: object = {}) =>
+  Effect.tap(
+    Effect.flatMap(KubeClient, (client) =>
+      client.create(Endpoints, {
+        metadata: { namespace, name: "web", ...metadata },
+        subsets
+      } as Parameters<typeof client.create<Endpoints>>[1])
+    ),
+    () => Stand.settle
+  )
+
+export const change = (body: object) => Stand.patch(Endpoints, "web", body)
+
+export const select = (selector: object | null) => Stand.patch(Service, "web", { spec: { selector } })
+
+export const mirrored = Effect.map(Stand.slices(), (all) =>
+  all.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === manager)
+)
+
+/** `IPv4 http:8080 10.0.0.1 (10.0.0.2)` for each slice, those that are not ready in brackets. */
+export const shown = Effect.map(mirrored, (all) =>
+  all
+    .map(({ addressType, endpoints, ports }) =>
+      [
+        addressType,
+        ...(ports ?? []).map(({ name = "", port }) => `${name}:${port}`),
+        ...(endpoints ?? [])
+          .map(({ addresses, conditions }) => (conditions?.ready === true ? addresses.join() : `(${addresses.join()})`))
+          .toSorted()
+      ].join(" ")
+    )
+    .toSorted()
+)
+
+export const nameOf = Effect.map(mirrored, ([slice]) => slice?.metadata.name ?? "none")
+
+/** Takes a slice and does that with it. */
+export const meddle = (body: object) => Effect.flatMap(nameOf, (name) => Stand.patch(EndpointSlice, name, body))
+
+export const steal = Effect.flatMap(nameOf, (name) => Stand.remove(EndpointSlice, name))
+
+/** The loop alone, unless others are named, on a cluster of one node. */
+export const world = <A, E>(
+  test: Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>,
+  options: Mirroring.Options = {}
+) => Stand.world(test, { controllers: [Mirroring.make(options)] })

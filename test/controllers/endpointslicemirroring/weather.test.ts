@@ -1,0 +1,337 @@
+/**
+ * Mirrored slices in bad weather: conflicts, refusals, lost answers, a cache that lags, and a loop that ends between any two of its writes. Afterwards
+ * they say what the Endpoints say, and nobody writes any more. Mutants that make light of a failure do not get there.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as TestClock from "effect/testing/TestClock"
+import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
+import { Endpoints, EndpointSlice, Namespace, Service } from "../../../src/kube/resources.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import type { Fault, Rule } from "../../../src/layers/apiserver/faults.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { LeaderLost } from "../../../src/layers/Leadership.ts"
+import { int, oneOf, type ValueOf } from "../../support/laws.ts"
+import { loadThrough } from "../../support/mutant.ts"
+import { runs, seed } from "../../support/runs.ts"
+import * as Stand from "../services/stand.ts"
+import * as By from "./stand.ts"
+
+const slices = "endpointslices.discovery.k8s.io"
+
+const step = Arbitrary.all({
+  what: oneOf("say", "say", "say", "ports", "empty", "skip", "select", "service", "remove", "wait", "meddle", "steal"),
+  one: int(1, 4),
+  two: int(0, 3),
+  fault: oneOf("none", "none", "conflict", "refusal", "lost", "lagging", "crash", "cut"),
+  /** How many calls the fault meets. */
+  times: int(1, 3)
+})
+
+type Step = ValueOf<typeof step>
+
+const faults: Partial<Record<Step["fault"], Fault>> = {
+  conflict: { _tag: "Conflict" },
+  refusal: { _tag: "Status", code: 500 },
+  lost: { _tag: "DropAnswer" },
+  crash: { _tag: "DropAnswer" }
+}
+
+const rulesOf = ({ fault, times, what }: Step): ReadonlyArray<Rule> => {
+  // These would meet the user's own writes.
+  if (what === "meddle" || what === "steal") return []
+  const onWrites = faults[fault]
+  if (onWrites !== undefined) {
+    return [{ match: ({ context, method }) => method !== "GET" && context.resource === slices, fault: onWrites, times }]
+  }
+  // Until the watch is there again, after a pause, the cache lags behind.
+  const cut: Fault = { _tag: "CutWatch", after: 0, how: "reset" }
+  if (fault === "lagging") return [{ match: { verb: "watch", resource: slices }, fault: cut, times }]
+  if (fault === "cut") return [{ match: { verb: "watch", resource: "endpoints" }, fault: cut, times }]
+  return []
+}
+
+const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.ignore(effect)
+
+const say = (subsets: ReadonlyArray<object>) =>
+  Effect.catch(By.change({ subsets }), () => Effect.asVoid(By.point(subsets)))
+
+const act = ({ one, two, what }: Step, i: number) => {
+  switch (what) {
+    case "say":
+      return quietly(say([By.of(`10.0.${i}.${one}`, ...(two === 0 ? [`fd00::${one}`] : [`10.0.0.${two}`]))]))
+    case "ports":
+      return quietly(
+        say([By.of(`10.0.0.${one}`), { ...By.of(`10.0.${i}.1`), ports: [{ name: "http", port: 9000 + two }] }])
+      )
+    case "empty":
+      return quietly(say([]))
+    case "skip":
+      return quietly(
+        By.change({ metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": String(two === 0) } } })
+      )
+    case "select":
+      return quietly(By.select(two === 0 ? Stand.labels : null))
+    case "service":
+      return Effect.andThen(quietly(Stand.remove(Service, "web")), () => quietly(By.open()))
+    case "remove":
+      return quietly(Stand.remove(Endpoints, "web"))
+    case "meddle":
+      return quietly(By.meddle({ endpoints: [], metadata: { annotations: { mine: "x" } } }))
+    case "steal":
+      return quietly(By.steal)
+    case "wait":
+      return Stand.advance("3 seconds")
+  }
+}
+
+/** What the Endpoints say, if anybody is to hear it. */
+const expected = Effect.gen(function* () {
+  const endpoints = yield* Stand.endpoints()
+  const [service] = (yield* Stand.list(Service)).filter(({ metadata }) => metadata.name === "web")
+  const isSkipped = endpoints?.metadata.labels?.["endpointslice.kubernetes.io/skip-mirror"] === "true"
+  if (isSkipped || service === undefined || service.spec?.selector !== undefined) return []
+  const said = new Map<string, Set<string>>()
+  for (const { addresses = [], ports = [] } of endpoints?.subsets ?? []) {
+    for (const { ip } of addresses) {
+      const family = ip.includes(":") ? "IPv6" : "IPv4"
+      const key = [family, ...ports.map(({ name = "", port }) => `${name}:${port}`)].join(" ")
+      said.set(key, (said.get(key) ?? new Set()).add(ip))
+    }
+  }
+  return Array.from(said, ([key, ips]) => [key, ...[...ips].toSorted()].join(" ")).toSorted()
+})
+
+const gone = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+
+/** Plays it, and answers with what is wrong in the end. */
+const play = (steps: ReadonlyArray<Step>, make: typeof Mirroring.make = Mirroring.make) =>
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const server = yield* ApiServer
+    yield* By.open()
+    yield* By.point([By.of("10.0.0.1")])
+    let running = yield* cluster.run(make())
+    for (const [i, one] of steps.entries()) {
+      yield* server.setFaults(rulesOf(one))
+      yield* act(one, i)
+      if (one.fault !== "crash") continue
+      // The loop ends where it is, and another takes over.
+      yield* running.stop(gone)
+      running = yield* cluster.run(make())
+    }
+    yield* server.setFaults([])
+    yield* Stand.advance("10 minutes")
+    const calls = yield* Stand.recording()
+    yield* Stand.advance("1 hour")
+    const [wanted, found] = [yield* expected, yield* By.shown]
+    return [
+      ...(wanted.join() === found.join() ? [] : [`slices say ${found.join()} instead of ${wanted.join()}`]),
+      ...calls.map((call) => `${Stand.line(call)} for nothing`)
+    ]
+  }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+
+describe("in any weather", () => {
+  it.effect(
+    "slices say in the end what the Endpoints say, and are left alone then",
+    () =>
+      Effect.gen(function* () {
+        const result = yield* Arbitrary.checkEffect(
+          Arbitrary.array(step, { minLength: 1, maxLength: 10 }),
+          (steps) =>
+            play(steps).pipe(
+              Effect.provide(TestClock.layer()),
+              Effect.flatMap((said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said)))
+            ),
+          { runs: runs(25), maxShrinks: 50, seed }
+        )
+        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      }),
+    120_000
+  )
+})
+
+const plain = { what: "say", one: 2, two: 1, fault: "none", times: 1 } as const
+
+/** Every kind of step and of fault, one after the other. */
+const all: ReadonlyArray<Step> = [
+  plain,
+  { ...plain, two: 0, fault: "lost" },
+  { ...plain, what: "ports", fault: "conflict" },
+  { ...plain, what: "meddle" },
+  { ...plain, what: "steal" },
+  { ...plain, what: "skip", two: 0, fault: "refusal", times: 3 },
+  { ...plain, what: "skip" },
+  { ...plain, what: "select", two: 0, fault: "crash" },
+  { ...plain, what: "select" },
+  { ...plain, what: "service", fault: "lost" },
+  { ...plain, what: "remove", fault: "crash" },
+  { ...plain, what: "say", fault: "crash", times: 2 },
+  { ...plain, what: "empty", fault: "cut" },
+  { ...plain, what: "ports", fault: "lagging" }
+]
+
+describe("a history of everything", () => {
+  it.effect("ends well", () => Effect.map(play(all), (said) => assert.deepStrictEqual(said, [])))
+
+  for (const [title, path, find, replace, last] of [
+    [
+      "a failed sync is taken for done",
+      "endpointslicemirroring/sync.ts",
+      "yield* Effect.mapError(ports.update(slice), failure(what))",
+      "yield* Effect.ignore(Effect.mapError(ports.update(slice), failure(what)))",
+      { fault: "conflict" }
+    ],
+    [
+      "slices are not deleted",
+      "endpointslicemirroring/sync.ts",
+      "yield* Effect.mapError(unlessGone(ports.remove(slice)), failure(what))",
+      "void what",
+      { what: "empty" }
+    ],
+    [
+      "a refused create is taken for a namespace that goes",
+      "endpointslicemirroring/sync.ts",
+      "Effect.catchIf(ApiError.isNamespaceTerminating",
+      "Effect.catchIf(() => true",
+      { two: 0, fault: "refusal" }
+    ],
+    [
+      "changes of slices are nobody's business",
+      "endpointslicemirroring/triggers.ts",
+      "const keys = [Mirrored.endpointsOf(delta.object)]",
+      "const keys: Array<Key.Key | undefined> = []",
+      { what: "steal" }
+    ]
+  ] as const) {
+    const steps: ReadonlyArray<Step> = [plain, { ...plain, what: "wait" }, { ...plain, one: 3, ...last }]
+
+    it.effect(`a loop in which ${title} does not get there, ours does`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          loadThrough<typeof Mirroring>("controllers/EndpointSliceMirroring.ts", `controllers/${path}`, {
+            title,
+            find,
+            replace
+          })
+        )
+        assert.deepStrictEqual(yield* play(steps), [])
+        assert.isNotEmpty(yield* play(steps, mutant.make))
+      })
+    )
+  }
+})
+
+const refusal = (times: number, verb: "create" | "update" | "delete", fault: Fault): Rule => ({
+  match: { verb, resource: slices },
+  fault,
+  times
+})
+
+describe("a write that fails", () => {
+  const refused: Fault = { _tag: "Status", code: 500, message: "no disk" }
+
+  for (const [title, verb, act, fault, message] of [
+    [
+      "a create",
+      "create",
+      By.point([By.of("10.0.0.1")]),
+      refused,
+      "failed to create EndpointSlice for Endpoints default/web: no disk"
+    ],
+    [
+      "an update",
+      "update",
+      By.change({ subsets: [By.of("10.0.0.1", "10.0.0.2")] }),
+      // Other refusals of an update are tried again by the client itself.
+      { _tag: "Conflict" },
+      "failed to update NAME EndpointSlice for Endpoints default/web: "
+    ]
+  ] as const) {
+    it.effect(`is told and tried again a second later, two, four: ${title}`, () =>
+      By.world(
+        Effect.gen(function* () {
+          yield* By.open()
+          if (verb === "update") yield* By.point([By.of("10.0.0.1")])
+          const name = yield* By.nameOf
+          const calls = yield* Stand.recording([refusal(3, verb, fault)])
+          yield* act
+          const count = () => calls.filter(({ context }) => context.verb === verb && context.resource === slices).length
+          assert.strictEqual(count(), 1)
+          for (const [seconds, times] of [
+            ["999 millis", 1],
+            ["1 millis", 2],
+            ["1999 millis", 2],
+            ["1 millis", 3],
+            ["3999 millis", 3],
+            ["1 millis", 4]
+          ] as const) {
+            yield* Stand.advance(seconds)
+            assert.strictEqual(count(), times)
+          }
+          assert.lengthOf(yield* By.mirrored, 1)
+          const [said] = yield* Stand.events
+          assert.include(
+            said,
+            `endpoint-slice-mirroring-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Endpoints default/web: ${message.replace("NAME", name)}`
+          )
+        })
+      )
+    )
+  }
+
+  it.effect("because the slice is gone is as good as one that did not: a delete", () =>
+    By.world(
+      Effect.gen(function* () {
+        yield* By.open()
+        yield* By.point([By.of("10.0.0.1")])
+        const calls = yield* Stand.recording([refusal(1, "delete", { _tag: "DropAnswer" })])
+        yield* By.change({ subsets: [] })
+        yield* Stand.advance("1 hour")
+        assert.deepStrictEqual(yield* By.shown, [])
+        assert.isAtMost(calls.filter(({ context }) => context.verb === "delete").length, 2)
+      })
+    )
+  )
+
+  it.effect("because its answer was lost leaves no second slice: a create", () =>
+    By.world(
+      Effect.gen(function* () {
+        yield* By.open()
+        yield* (yield* ApiServer).setFaults([refusal(1, "create", { _tag: "DropAnswer" })])
+        yield* By.point([By.of("10.0.0.1")])
+        yield* Stand.advance("1 minute")
+        assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.1"])
+        assert.lengthOf(yield* By.mirrored, 1)
+      })
+    )
+  )
+
+  it.effect("because the namespace is going is not told, and not tried again", () =>
+    By.world(
+      Effect.gen(function* () {
+        const client = yield* KubeClient
+        const namespace = "late"
+        const key = { namespace, name: "web" }
+        yield* client.create(Namespace, { metadata: { name: namespace } })
+        yield* client.create(Service, { metadata: key, spec: { ports: [{ port: 80 }] } })
+        const labels = { "endpointslice.kubernetes.io/skip-mirror": "true" }
+        yield* client.create(Endpoints, {
+          metadata: { ...key, labels },
+          subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }]
+        })
+        yield* client.delete(Namespace, { name: namespace })
+        const calls = yield* Stand.recording()
+        yield* client.patch(Endpoints, key, Patch.merge({ metadata: { labels: { [Object.keys(labels)[0]!]: null } } }))
+        yield* Stand.advance("1 hour")
+        assert.deepStrictEqual(calls.map(Stand.line), ["patch endpoints", `create ${slices}`])
+        assert.lengthOf((yield* client.list(EndpointSlice, { namespace })).items, 0)
+        assert.deepStrictEqual(yield* Stand.events, [])
+      })
+    )
+  )
+})
