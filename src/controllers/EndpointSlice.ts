@@ -11,7 +11,10 @@ import * as Books from "./endpointslice/books.ts"
 import type { Memory, Ports } from "./endpointslice/ports.ts"
 import * as Slices from "./endpointslice/slices.ts"
 import * as Sync from "./endpointslice/sync.ts"
+import * as Totals from "./endpointslice/totals.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
+import * as Wishes from "./endpointslice/wishes.ts"
+import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./services/selection.ts"
 import * as Watching from "./services/watching.ts"
 
@@ -60,7 +63,14 @@ export const make = (options: Options = {}) =>
           queue
         }
         const table = Selection.makeTable()
-        const memory: Memory = { table, books: Books.make(), limit: options.maxEndpointsPerSlice ?? 100 }
+        const memory: Memory = {
+          table,
+          books: Books.make(),
+          zones: Zones.make(),
+          wishes: Wishes.make(),
+          totals: Totals.make(),
+          limit: options.maxEndpointsPerSlice ?? 100
+        }
         const sync = Sync.sync(ports, memory)
         return {
           sources: [

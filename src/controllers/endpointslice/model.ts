@@ -96,8 +96,8 @@ const endpointOf = (service: Service, pod: Pod, { family, node }: Place): Endpoi
 const topologyModes = ["service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"] as const
 
 /**
- * Where the endpoint's traffic should come from. A Service that asks for proportional hints gets none: they would need the processors of
- * every node. Source: spec F.3, endpointslice/trafficdist.
+ * Where the endpoint's traffic should come from. A Service that asks for proportional hints gets none here: they are divided when all of its
+ * endpoints are known. Source: spec F.3, endpointslice/trafficdist.
  */
 const hintsOf = (
   { metadata, spec }: Service,
@@ -105,7 +105,7 @@ const hintsOf = (
   node: string | undefined
 ): Endpoint["hints"] | undefined => {
   const preference = spec?.trafficDistribution
-  if (preference === undefined || isProportional(metadata.annotations)) return undefined
+  if (preference === undefined || isProportional(metadata)) return undefined
   const forNode = preference === "PreferSameNode"
   if (!forNode && preference !== "PreferClose" && preference !== "PreferSameZone") return undefined
   const hints = {
@@ -115,8 +115,9 @@ const hintsOf = (
   return Object.keys(hints).length === 0 ? undefined : hints
 }
 
-const isProportional = (annotations: Readonly<Record<string, string>> = {}): boolean => {
-  const [old, present] = topologyModes.map((name) => annotations[name])
+/** Whether the Service asks for hints by the processors of each zone. */
+export const isProportional = ({ annotations }: Service["metadata"]): boolean => {
+  const [old, present] = topologyModes.map((name) => annotations?.[name])
   const mode = old ?? present
   return mode === "Auto" || mode === "auto"
 }
@@ -125,17 +126,21 @@ const isProportional = (annotations: Readonly<Record<string, string>> = {}): boo
 export const identity = ({ addresses, hostname, nodeName, targetRef }: Endpoint): string =>
   `${addresses.join()}|${hostname ?? ""}|${nodeName ?? ""}|${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
 
-/** Whether two endpoints of one identity are in the same state. */
+/** Whether two endpoints of one identity are in the same state, their hints included. */
 export const equal = (a: Endpoint, b: Endpoint): boolean =>
   a === b ||
-  (a.conditions?.ready === b.conditions?.ready &&
-    a.conditions?.serving === b.conditions?.serving &&
-    a.conditions?.terminating === b.conditions?.terminating &&
-    a.zone === b.zone &&
-    a.targetRef?.kind === b.targetRef?.kind &&
-    a.targetRef?.uid === b.targetRef?.uid &&
+  (equalButHints(a, b) &&
     namesOf(a.hints?.forZones) === namesOf(b.hints?.forZones) &&
     namesOf(a.hints?.forNodes) === namesOf(b.hints?.forNodes))
+
+/** The same, whatever their hints are. */
+export const equalButHints = (a: Endpoint, b: Endpoint): boolean =>
+  a.conditions?.ready === b.conditions?.ready &&
+  a.conditions?.serving === b.conditions?.serving &&
+  a.conditions?.terminating === b.conditions?.terminating &&
+  a.zone === b.zone &&
+  a.targetRef?.kind === b.targetRef?.kind &&
+  a.targetRef?.uid === b.targetRef?.uid
 
 const namesOf = (list: ReadonlyArray<{ readonly name: string }> | undefined): string =>
   list === undefined ? "" : list.map(({ name }) => name).join()

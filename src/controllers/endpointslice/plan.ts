@@ -7,8 +7,11 @@ import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
 import * as Pack from "../services/pack.ts"
 import type { Family } from "../services/pods.ts"
 import * as ServicePorts from "../services/servicePorts.ts"
+import type { Shares } from "./allocation.ts"
+import * as Hints from "./hints.ts"
 import * as Model from "./model.ts"
 import * as Slices from "./slices.ts"
+import type { Answer } from "./wishes.ts"
 
 export interface Gathered {
   readonly service: Service
@@ -21,6 +24,8 @@ export interface Gathered {
   readonly time: string | undefined
   /** Endpoints in a slice, at most. */
   readonly limit: number
+  /** What part of the processors each zone has; undefined if too little is known of the nodes. */
+  readonly shares: Shares | undefined
 }
 
 /** In the order in which it is to be done. */
@@ -30,11 +35,23 @@ export interface Plan {
   readonly deletes: ReadonlyArray<EndpointSlice>
   /** Pods that are left out because nobody knows their node. */
   readonly lost: ReadonlyArray<Pod>
-  /** Endpoints that the slices will have. */
-  readonly endpoints: number
+  /** What became of the wish for hints by zone, in each family; empty if there is none. */
+  readonly answers: ReadonlyArray<Answer>
+  readonly sizes: Sizes
 }
 
-const rules = { identity: Model.identity, equal: Model.equal }
+/** What the plan comes to, in numbers. */
+export interface Sizes {
+  /** Endpoints that the slices will have. */
+  readonly endpoints: number
+  /** Of these, how many have come; and how many have gone besides. */
+  readonly added: number
+  readonly removed: number
+  /** Slices that there will be. */
+  readonly slices: number
+  /** Slices that would do, were each as full as it can be. */
+  readonly fewest: number
+}
 
 export const plan = (gathered: Gathered): Plan => {
   const { nodeOf, pods, service, slices, time } = gathered
@@ -43,15 +60,65 @@ export const plan = (gathered: Gathered): Plan => {
   const isLeaving = service.metadata.deletionTimestamp !== undefined
   const creates: Array<Draft<EndpointSlice>> = []
   const updates: Array<EndpointSlice> = []
+  const answers: Array<Answer> = []
+  let added = 0
   const deletes = slices.filter((slice) => !isServed(model, service, slice))
   for (const family of model.families) {
     const change = inFamily(gathered, model, { family, writing })
-    if (!isLeaving) creates.push(...change.creates.map((content) => Slices.draft(writing, content)))
-    updates.push(...change.updates.map(({ content, slice }) => Slices.rewrite(slice, writing, content)))
+    const writes: Writes = {
+      creates: isLeaving ? [] : change.creates.map((content) => Slices.draft(writing, content)),
+      updates: change.updates.map(({ content, slice }) => Slices.rewrite(slice, writing, content))
+    }
+    const hinted = Model.isProportional(service.metadata) ? hint(gathered, change, { family, writing, writes }) : writes
+    creates.push(...hinted.creates)
+    updates.push(...hinted.updates)
     deletes.push(...change.deletes)
+    if (hinted.answer !== undefined) answers.push(hinted.answer)
+    added += change.added
   }
-  const endpoints = model.groups.reduce((sum, group) => sum + group.endpoints.size, 0)
-  return { creates, updates, deletes, lost: model.lost, endpoints }
+  const sizes = sizesOf(gathered, model, { added, slices: slices.length + creates.length - deletes.length })
+  return { creates, updates, deletes, lost: model.lost, answers, sizes }
+}
+
+interface Writes {
+  readonly creates: ReadonlyArray<Draft<EndpointSlice>>
+  readonly updates: ReadonlyArray<EndpointSlice>
+  readonly answer?: Answer
+}
+
+interface InFamily {
+  readonly family: Family
+  readonly writing: Slices.Writing
+}
+
+/** What is written anyway with hints by zone, and slices that are written for them alone. */
+const hint = (
+  { service, shares, slices }: Gathered,
+  change: Change,
+  { family, writes, writing }: InFamily & { readonly writes: Writes }
+): Writes => {
+  const touched = new Set([...change.updates.map(({ slice }) => slice), ...change.deletes])
+  const unchanged = slices.filter(
+    (slice) => slice.addressType === family && Slices.isOwned(slice, service) && !touched.has(slice)
+  )
+  const { creates, outcome, rewritten, updates } = Hints.hint({ shares, ...writes, unchanged })
+  return {
+    creates,
+    updates: [...updates, ...rewritten.map((slice) => Slices.rehint(slice, writing))],
+    answer: { family, outcome }
+  }
+}
+
+const sizesOf = (
+  { limit, slices }: Gathered,
+  { families, groups }: Model.Model,
+  counted: Pick<Sizes, "added" | "slices">
+): Sizes => {
+  const endpoints = groups.reduce((sum, group) => sum + group.endpoints.size, 0)
+  const before = slices.reduce((sum, slice) => sum + (slice.endpoints ?? []).length, 0)
+  const empty = families.filter((family) => !groups.some((group) => group.family === family)).length
+  const fewest = groups.reduce((sum, group) => sum + Math.ceil(group.endpoints.size / limit), empty)
+  return { ...counted, endpoints, removed: before + counted.added - endpoints, fewest }
 }
 
 /** Of a family that the Service has, and its own: others cannot become what it needs. */
@@ -62,13 +129,10 @@ interface Change {
   readonly creates: ReadonlyArray<Slices.Content>
   readonly updates: ReadonlyArray<{ readonly slice: EndpointSlice; readonly content: Slices.Content }>
   readonly deletes: ReadonlyArray<EndpointSlice>
+  readonly added: number
 }
 
-const inFamily = (
-  { limit, service, slices }: Gathered,
-  model: Model.Model,
-  { family, writing }: { readonly family: Family; readonly writing: Slices.Writing }
-): Change => {
+const inFamily = ({ limit, service, slices }: Gathered, model: Model.Model, { family, writing }: InFamily): Change => {
   const byPorts = new Map<string, Array<Pack.Slice<EndpointSlice, Model.Endpoint>>>()
   for (const slice of slices) {
     if (slice.addressType !== family || !Slices.isOwned(slice, service)) continue
@@ -88,7 +152,8 @@ const inFamily = (
       return { group, desired: group.endpoints, slices: own }
     })
   const spare = [...byPorts.values()].flat().map(({ slice }) => slice)
-  const packing = Pack.pack(groups, spare, { ...rules, limit })
+  const equal = Model.isProportional(service.metadata) ? Model.equalButHints : Model.equal
+  const packing = Pack.pack(groups, spare, { identity: Model.identity, equal, limit })
   return held(packing) ? contents(packing) : empty({ family, writing }, packing.deletes)
 }
 
@@ -97,10 +162,11 @@ type Packing = Pack.Packing<Model.Group, EndpointSlice, Model.Endpoint>
 /** Whether a slice will be there. */
 const held = ({ creates, unchanged, updates }: Packing): boolean => creates.length + updates.length + unchanged > 0
 
-const contents = ({ creates, deletes, updates }: Packing): Change => ({
+const contents = ({ added, creates, deletes, updates }: Packing): Change => ({
   creates: creates.map(content),
   updates: updates.map((update) => ({ slice: update.slice, content: content(update) })),
-  deletes
+  deletes,
+  added
 })
 
 const content = ({ endpoints, group }: Pack.Filled<Model.Group, Model.Endpoint>): Slices.Content => ({
@@ -110,15 +176,12 @@ const content = ({ endpoints, group }: Pack.Filled<Model.Group, Model.Endpoint>)
 })
 
 /** A Service without endpoints has a slice that says so: the one there is, one that nobody needs any more, or a new one. */
-const empty = (
-  { family, writing }: { readonly family: Family; readonly writing: Slices.Writing },
-  spare: ReadonlyArray<EndpointSlice>
-): Change => {
+const empty = ({ family, writing }: InFamily, spare: ReadonlyArray<EndpointSlice>): Change => {
   const content: Slices.Content = { family, ports: [], endpoints: [] }
   const kept = spare.find((slice) => Slices.isPlaceholder(slice, writing.labels)) ?? spare[0]
-  if (kept === undefined) return { creates: [content], updates: [], deletes: [] }
+  if (kept === undefined) return { creates: [content], updates: [], deletes: [], added: 0 }
   const deletes = spare.filter((slice) => slice !== kept)
   return Slices.isPlaceholder(kept, writing.labels)
-    ? { creates: [], updates: [], deletes }
-    : { creates: [], updates: [{ slice: kept, content }], deletes }
+    ? { creates: [], updates: [], deletes, added: 0 }
+    : { creates: [], updates: [{ slice: kept, content }], deletes, added: 0 }
 }

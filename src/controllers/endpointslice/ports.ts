@@ -8,6 +8,9 @@ import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
 import type * as Store from "../../streams/Store.ts"
 import type * as Selection from "../services/selection.ts"
 import type { Books } from "./books.ts"
+import type { Totals } from "./totals.ts"
+import type { Wishes } from "./wishes.ts"
+import type { Zones } from "./zones.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
@@ -27,6 +30,9 @@ export interface Ports {
 export interface Memory {
   readonly table: Selection.Table
   readonly books: Books
+  readonly zones: Zones
+  readonly wishes: Wishes
+  readonly totals: Totals
   /** Endpoints in a slice, at most. */
   readonly limit: number
 }

@@ -105,6 +105,12 @@ export const rewrite = (slice: EndpointSlice, { labels, time }: Writing, content
       : portsOf(content.ports)
 })
 
+/** The slice with other hints. */
+export const rehint = (slice: EndpointSlice, { labels, time }: Writing): EndpointSlice => ({
+  ...slice,
+  metadata: { ...slice.metadata, labels, annotations: TriggerTime.annotate(slice.metadata.annotations, time) }
+})
+
 /** Whether it is what a Service without endpoints has. */
 export const isPlaceholder = (slice: EndpointSlice, labels: Readonly<Record<string, string>>): boolean =>
   (slice.endpoints ?? []).length === 0 && (slice.ports ?? []).length === 0 && hasLabels(slice, labels)

@@ -26,7 +26,10 @@ export const sync =
     Effect.suspend(() => {
       const service = ports.services.get(key)
       if (service === undefined) memory.books.forget(key)
-      if (service === undefined || Selection.selectorOf(service) === undefined) return Effect.void
+      if (service === undefined || Selection.selectorOf(service) === undefined) {
+        memory.wishes.forget(key)
+        return Metrics.total(memory.totals.forget(key))
+      }
       return reconcile(ports, memory, service).pipe(
         Effect.tap(() => Metrics.synced("success")),
         Effect.tapError(({ message }) => Effect.andThen(Metrics.synced("error"), () => tell(ports, service, message)))
@@ -41,13 +44,25 @@ const tell = ({ events }: Ports, service: Service, message: string): Effect.Effe
   )
 
 const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, service: Service) {
-  const { books, limit, table } = memory
+  const { books, limit, table, totals, wishes, zones } = memory
   const key = Key.of(service)
   const pods = Selection.podsOf(ports.pods, table, service)
   const { state, time } = TriggerTime.step(books.times.get(key), service, pods)
   const nodeOf = (name: string) => ports.nodes.get(name)
-  const plan = Plan.plan({ service, pods, slices: slicesOf(ports, memory, key), nodeOf, time, limit })
+  const plan = Plan.plan({
+    service,
+    pods,
+    slices: slicesOf(ports, memory, key),
+    nodeOf,
+    time,
+    limit,
+    shares: zones.shares()
+  })
+  // Noted before anything is awaited: a node that changes from here on finds what was decided without it.
+  const news = wishes.note(key, plan.answers)
+  yield* Effect.forEach(news, ({ message, reason, type }) => ports.events.event(service, type, reason, message))
   yield* apply(ports, memory, { key, plan })
+  yield* Metrics.total(totals.note(key, plan.sizes))
   books.times.set(key, state)
   if (plan.lost.length > 0) return yield* new SyncError({ message: missing(service, plan.lost), cause: undefined })
 })
@@ -72,7 +87,7 @@ interface Work {
 }
 
 const apply = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { key, plan }: Work) {
-  const { creates, deletes, endpoints, updates } = plan
+  const { answers, creates, deletes, sizes, updates } = plan
   yield* Metrics.planned(plan)
   if (creates.length + updates.length + deletes.length === 0) return
   for (const draft of creates) {
@@ -94,7 +109,8 @@ const apply = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { ke
     yield* Metrics.changed("delete")
   }
   yield* Effect.annotateLogs(Effect.logDebug("Changed the slices of a Service"), {
-    endpoints,
+    endpoints: sizes.endpoints,
+    ...(answers.length === 0 ? {} : { hints: answers.map(({ outcome }) => outcome._tag).join() }),
     created: creates.length,
     updated: updates.length,
     deleted: deletes.length

@@ -1,7 +1,7 @@
 /**
  * Which Services a change of a slice or of a node asks for. A slice asks for its Service when somebody else wrote or deleted it, a second
  * later, so that two who write do not chase each other; our own writes ask for nothing. A node asks for the Services of its pods when it is
- * first seen and when its zone changes. Source: spec F.3.
+ * first seen and when its zone changes, and for those that ask for hints by zone when they would not get the same any more. Source: spec F.3.
  */
 import type * as Key from "../../kube/Key.ts"
 import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
@@ -52,11 +52,12 @@ export const byNode: Index<Pod> = {
 const nowhere: ReadonlyArray<string> = []
 
 export const nodes =
-  ({ pods }: Pick<Ports, "pods">, { table }: Memory): Trigger.Trigger<Node> =>
+  ({ pods }: Pick<Ports, "pods">, { table, wishes, zones }: Memory): Trigger.Trigger<Node> =>
   (delta) => {
-    if (delta._tag === "Deleted") return none
-    if (delta._tag === "Updated" && zoneOf(delta.previous) === zoneOf(delta.object)) return none
-    const concerned = new Set<Key.Key>()
+    const others = zones.observe(delta) ? wishes.concerned(zones.shares()) : none
+    if (delta._tag === "Deleted") return others
+    if (delta._tag === "Updated" && zoneOf(delta.previous) === zoneOf(delta.object)) return others
+    const concerned = new Set(others)
     for (const { metadata } of pods.byIndex(byNode.name, delta.object.metadata.name))
       for (const service of table.matching(metadata.namespace, metadata.labels)) concerned.add(service)
     return [...concerned]

@@ -37,6 +37,8 @@ export interface Packing<out G, out S, out E> {
   readonly deletes: ReadonlyArray<S>
   /** How many slices stay as they are. */
   readonly unchanged: number
+  /** How many endpoints have come that had no place among the slices of their group, or had to leave it. */
+  readonly added: number
 }
 
 export interface Rules<in E> {
@@ -72,11 +74,13 @@ export const pack = <G, S, E>(
   const loads: Array<Load<G, S, E>> = []
   const free = [...spare]
   let untouched = 0
+  let added = 0
   for (const { desired, group, slices } of groups) {
     const { emptied, missing, unchanged, written } = sort(desired, slices, rules)
     const left = fill(written, missing, rules.limit)
     for (const { endpoints, slice } of written) updates.push({ group, slice, endpoints })
     free.push(...emptied)
+    added += missing.length
     untouched += unchanged.length
     for (let from = 0; from < left.length; from += rules.limit) {
       const endpoints = left.slice(from, from + rules.limit)
@@ -94,7 +98,7 @@ export const pack = <G, S, E>(
       updates.push({ group, slice: fits.slice, endpoints: [...fits.endpoints, ...endpoints] })
     }
   }
-  return { creates, updates, deletes: free, unchanged: untouched }
+  return { creates, updates, deletes: free, unchanged: untouched, added }
 }
 
 const sort = <S, E>(

@@ -38,14 +38,30 @@ const before = ({ limit, slices }: Scene): ReadonlyArray<EndpointSlice> =>
   slices.flatMap(({ as, owner, pods }, i) => {
     const given = { ...service(as), ...(owner === "own" ? {} : { metadata: { ...service(as).metadata, ...former } }) }
     const all = selected(given, podsOf(pods))
-    const { creates } = Plan.plan({ service: given, pods: all, slices: [], nodeOf, time: undefined, limit })
+    const { creates } = Plan.plan({
+      service: given,
+      pods: all,
+      slices: [],
+      nodeOf,
+      time: undefined,
+      limit,
+      shares: undefined
+    })
     return creates.map((draft, j) => stored(draft, `${i}-${j}`))
   })
 
 const gathered = (given: Scene, slices: ReadonlyArray<EndpointSlice>): Plan.Gathered => {
   const one = service(given.service)
   const time = given.time === "" ? undefined : given.time
-  return { service: one, pods: selected(one, podsOf(given.pods)), slices, nodeOf, time, limit: given.limit }
+  return {
+    service: one,
+    pods: selected(one, podsOf(given.pods)),
+    slices,
+    nodeOf,
+    time,
+    limit: given.limit,
+    shares: undefined
+  }
 }
 
 const carryOut = (slices: ReadonlyArray<EndpointSlice>, { creates, deletes, updates }: Plan.Plan) => {
@@ -189,8 +205,8 @@ prove<typeof Plan>({
     },
     {
       title: "new slices for a Service that goes",
-      find: "if (!isLeaving) creates",
-      replace: "if (!isLeaving || true) creates"
+      find: "creates: isLeaving ? [] :",
+      replace: "creates: isLeaving && false ? [] :"
     },
     {
       title: "one family is as good as another",
@@ -228,7 +244,8 @@ const endpointOf = (given: Partial<typeof podFact | Record<string, unknown>>, as
     slices: [],
     nodeOf,
     time: undefined,
-    limit: 100
+    limit: 100,
+    shares: undefined
   })
   return creates[0]?.endpoints?.[0]
 }

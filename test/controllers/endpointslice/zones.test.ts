@@ -1,0 +1,122 @@
+/** The shares of the zones: after any history of nodes what a look at all of them would say. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Zones from "../../../src/controllers/endpointslice/zones.ts"
+import type { Node } from "../../../src/kube/resources.ts"
+import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+
+const fact = Arbitrary.all({
+  id: int(0, 4),
+  exists: oneOf(true, true, true, false),
+  zone: oneOf("a", "a", "b", "b", "c", ""),
+  cpu: oneOf("1", "2", "1500m", "0", "none"),
+  ready: oneOf("True", "True", "True", "False", "none"),
+  role: oneOf("none", "none", "none", "control-plane", "master")
+})
+const history = Arbitrary.array(fact, { maxLength: 12 })
+type Fact = ValueOf<typeof fact>
+
+const node = ({ cpu, id, ready, role, zone }: Fact): Node => ({
+  metadata: {
+    name: `node-${id}`,
+    labels: {
+      ...(zone === "" ? {} : { "topology.kubernetes.io/zone": zone }),
+      ...(role === "none" ? {} : { [`node-role.kubernetes.io/${role}`]: "" })
+    }
+  },
+  status: {
+    ...(cpu === "none" ? {} : { allocatable: { cpu } }),
+    conditions: ready === "none" ? [] : [{ type: "Ready", status: ready }]
+  }
+})
+
+const millis: Record<string, number> = { "1": 1000, "2": 2000, "1500m": 1500, "0": 0, none: 0 }
+
+/** By a look at all nodes. */
+const expected = (nodes: Iterable<Fact>): string => {
+  const counting = [...nodes].filter(({ ready, role }) => role === "none" && ready === "True")
+  if (counting.some(({ cpu, zone }) => zone === "" || millis[cpu] === 0)) return "unknown"
+  const sums: Record<string, number> = {}
+  for (const { cpu, zone } of counting) sums[zone] = (sums[zone] ?? 0) + (millis[cpu] ?? 0)
+  const zones = Object.keys(sums).toSorted()
+  const all = zones.reduce((sum, zone) => sum + (sums[zone] ?? 0), 0)
+  return zones.length < 2 ? "unknown" : zones.map((zone) => `${zone} ${(sums[zone] ?? 0) / all}`).join()
+}
+
+const text = (shares: ReturnType<Zones.Zones["shares"]>): string =>
+  shares === undefined ? "unknown" : [...shares].map(([zone, share]) => `${zone} ${share}`).join()
+
+const play = (
+  module: typeof Zones,
+  facts: ReadonlyArray<Fact>,
+  each: (told: boolean, before: string, after: string) => boolean
+) => {
+  const zones = module.make()
+  const there = new Map<number, Fact>()
+  return facts.every((one) => {
+    const before = text(zones.shares())
+    const previous = there.get(one.id)
+    if (!one.exists && previous === undefined) return true
+    if (one.exists) there.set(one.id, one)
+    else there.delete(one.id)
+    const told = zones.observe(
+      !one.exists
+        ? { _tag: "Deleted", object: node(previous ?? one), stateUnknown: false }
+        : previous === undefined
+          ? { _tag: "Created", object: node(one), initial: false }
+          : { _tag: "Updated", object: node(one), previous: node(previous) }
+    )
+    return each(told, before, text(zones.shares())) && text(zones.shares()) === expected(there.values())
+  })
+}
+
+prove<typeof Zones>({
+  path: "controllers/endpointslice/zones.ts",
+  module: Zones,
+  laws: [
+    law("the shares are those of the nodes", history, (module, facts) => play(module, facts, () => true)),
+    law("who waits for other shares is told", history, (module, facts) =>
+      play(module, facts, (told, before, after) => told || before === after)
+    ),
+    law("a node that says the same changes nothing", fact, (module, one) => {
+      const zones = module.make()
+      zones.observe({ _tag: "Created", object: node(one), initial: true })
+      return !zones.observe({ _tag: "Updated", object: node(one), previous: node(one) })
+    })
+  ],
+  mutants: [
+    {
+      title: "the control plane counts",
+      find: "if (excluded.some((label) => Object.hasOwn(labels, label))) return undefined\n",
+      replace: ""
+    },
+    { title: "only one name of the control plane is known", find: ', "node-role.kubernetes.io/master"]', replace: "]" },
+    {
+      title: "nodes count that are not ready",
+      find: 'if (Nodes.readyCondition(node)?.status !== "True") return undefined\n',
+      replace: ""
+    },
+    {
+      title: "a node without processors is nothing",
+      find: 'return zone === "" || processors <= 0 ? unknown :',
+      replace: 'return zone === "" ? unknown :'
+    },
+    {
+      title: "a node without a zone is left out",
+      find: 'if (totals.size < 2 || totals.has("")) return undefined',
+      replace: "if (totals.size < 2) return undefined"
+    },
+    { title: "one zone is enough", find: "totals.size < 2 ||", replace: "totals.size < 1 ||" },
+    {
+      title: "what a node had before is not taken away",
+      find: "if (before !== undefined) add(before, -1)\n",
+      replace: ""
+    },
+    {
+      title: "nodes that are gone count",
+      find: '_tag === "Deleted" ? undefined : partOf(object)',
+      replace: "partOf(object)"
+    },
+    { title: "zones without nodes count", find: "if (nodes + sign === 0) totals.delete(zone)\n    else", replace: "" },
+    { title: "nobody is told", find: "return previous !== shares", replace: "return previous === shares && false" }
+  ]
+})
