@@ -74,7 +74,7 @@ export class ApiServer extends Context.Service<
     readonly watchers: Effect.Effect<number>
     /** Who asked for what and what came of it, oldest first; as much as is kept. */
     readonly audit: Effect.Effect<ReadonlyArray<AuditLog.Entry>>
-    /** Replaces the fault script of the in-process transport. */
+    /** Replaces the fault script of the in-process transport. Dies when a rule names a built-in kind without its group. */
     readonly setFaults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
     readonly faults: Faults.Script
   }

@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import type { Request } from "../Transport.ts"
+import { all as kinds } from "./schema/kinds.ts"
 
 const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
@@ -48,7 +49,7 @@ export const Calls = Schema.Struct({
   verb: Schema.optionalKey(
     Schema.Literals(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"])
   ),
-  /** As in `pods` or `deployments.apps`. */
+  /** As in `pods`, `deployments.apps` or `deployments.apps/scale`; a built-in kind's group may not be left out. */
   resource: Schema.optionalKey(Schema.String),
   /** The beginning of the path. */
   path: Schema.optionalKey(Schema.String)
@@ -80,20 +81,39 @@ export const isWatch = (request: Request): boolean => {
   return value === true || value === "true" || value === 1 || value === "1"
 }
 
-/** A matcher for the usual case, where a function is wanted. */
-export const on =
-  (what: Calls) =>
-  (request: Request): boolean =>
+// Events are of the core, too: what no group is said of is theirs.
+const core = new Set(kinds.filter(({ group }) => group === "").map(({ plural }) => plural))
+/** Names in full of built-in kinds, by what is left of them without their group. */
+const grouped: ReadonlyMap<string, string> = new Map(
+  kinds.filter(({ plural }) => !core.has(plural)).map(({ group, plural }) => [plural, `${plural}.${group}`])
+)
+
+/**
+ * A built-in kind that is named without its group is a mistake: such a rule would meet no call, and the test that has it could not fail. A name
+ * that is nobody's may be that of a custom kind that comes later.
+ */
+const mustBeInFull = (resource: string): void => {
+  const [plural = "", ...rest] = resource.split("/")
+  const name = grouped.get(plural)
+  if (name === undefined) return
+  throw new Error(`no call is about "${resource}": in full it is "${[name, ...rest].join("/")}"`)
+}
+
+/** A matcher for the usual case, where a function is wanted. Throws when the group of a built-in kind is left out. */
+export const on = (what: Calls): ((request: Request) => boolean) => {
+  if (what.resource !== undefined) mustBeInFull(what.resource)
+  return (request) =>
     (what.verb === undefined || request.context.verb === what.verb) &&
     (what.resource === undefined || request.context.resource === what.resource) &&
     (what.path === undefined || request.path.startsWith(what.path))
+}
 
 /** A matcher of all calls. */
 export const always = (): boolean => true
 
 /** The rules in force and what is left of them. */
 export interface Script {
-  /** Replaces all rules; each counts anew. */
+  /** Replaces all rules; each counts anew. Throws as `on` does, and leaves the rules before in force. */
   readonly set: (rules: ReadonlyArray<Rule>) => void
   /** The faults that meet this call, in the order of the rules; each counts as used. */
   readonly take: (request: Request) => ReadonlyArray<Fault>

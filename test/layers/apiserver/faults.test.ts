@@ -1,5 +1,6 @@
 /** The fault script: each fault as a client of the in-process transport sees it. */
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -9,6 +10,7 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import { always, isWatch, on } from "../../../src/layers/apiserver/faults.ts"
 import type { Rule } from "../../../src/layers/apiserver/faults.ts"
+import { all as kinds } from "../../../src/layers/apiserver/schema/kinds.ts"
 import { configMap, configMaps, get, layer, post, refused, same, settle, watch } from "./client.ts"
 
 const script = (...rules: ReadonlyArray<Rule>) => Effect.flatMap(ApiServer, (server) => server.setFaults(rules))
@@ -57,6 +59,46 @@ describe("faults of calls", () => {
       same((yield* refused(get(configMaps))).error.reason._tag, "Gone")
     }).pipe(Effect.provide(layer()))
   )
+})
+
+describe("a rule about a kind of a group", () => {
+  const rule = (resource: string) => ({ match: { resource }, fault: { _tag: "Drop" } }) as const
+  const defect = (resource: string) =>
+    Effect.map(Effect.exit(script(rule(resource))), (exit) =>
+      Exit.isSuccess(exit) ? undefined : String(Cause.squash(exit.cause))
+    )
+
+  it.effect("dies when it leaves the group out, and says which name is meant", () =>
+    Effect.gen(function* () {
+      const sentence = (said: string, meant: string) => `Error: no call is about "${said}": in full it is "${meant}"`
+      const roles = "clusterroles.rbac.authorization.k8s.io"
+      same(yield* defect("clusterroles"), sentence("clusterroles", roles))
+      same(yield* defect("deployments/scale"), sentence("deployments/scale", "deployments.apps/scale"))
+      for (const { group, plural } of kinds)
+        if (group !== "" && !isCore(plural)) assert.include(yield* defect(plural), `"${plural}.${group}"`)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("holds for matchers too, wherever they are made", () =>
+    Effect.gen(function* () {
+      assert.throws(() => on({ resource: "jobs" }), 'no call is about "jobs": in full it is "jobs.batch"')
+      const exit = yield* Effect.exit(script({ match: { resource: "pods" }, fault: { _tag: "Drop" } }, rule("jobs")))
+      same(Exit.isFailure(exit), true)
+      // The rules before it are not in force either.
+      same((yield* get("/api/v1/namespaces/default/pods")).items, [])
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("is taken in full, of a core kind as it is, and of a kind that may come later", () =>
+    Effect.gen(function* () {
+      for (const { group, plural } of kinds)
+        same(yield* defect(group === "" ? plural : `${plural}.${group}`), undefined)
+      for (const name of ["events", "pods/status", "widgets.example.com", "widgets", "deployments.example.com"])
+        same(yield* defect(name), undefined)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  const isCore = (plural: string) => kinds.some((kind) => kind.group === "" && kind.plural === plural)
 })
 
 describe("faults of watches", () => {
