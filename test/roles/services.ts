@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../src/controllers/Endpoints.ts"
 import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts"
+import * as Mirroring from "../../src/controllers/EndpointSliceMirroring.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
 import { Endpoints, EndpointSlice, Event, Pod, Service } from "../../src/kube/resources.ts"
@@ -67,6 +68,37 @@ const follows = (title: string, run: Descriptor, resource: Resource.Any, path: s
     })
   )
 
+/** A slice is made after failures, which are told again and again; it follows its Endpoints and goes with them. */
+const mirrors = Story.make(
+  "slices follow Endpoints that somebody writes",
+  listing,
+  Effect.gen(function* () {
+    const cluster = yield* ClusterTest
+    const client = yield* KubeClient
+    yield* cluster.run(Mirroring.make())
+    const refusal = { _tag: "Status", code: 500 } as const
+    const path = "endpointslices.discovery.k8s.io"
+    yield* (yield* ApiServer).setFaults([{ match: { verb: "create", resource: path }, fault: refusal, times: 3 }])
+    yield* client.create(Service, { metadata: web, spec: { ports: [{ port: 80 }] } })
+    const subsets = (ip: string) => [{ addresses: [{ ip }], ports: [{ port: 80 }] }]
+    yield* client.create(Endpoints, { metadata: web, subsets: subsets("10.0.0.1") })
+    yield* cluster.advance("1 minute")
+    const text = Effect.map(cluster.snapshot(EndpointSlice), (all) =>
+      JSON.stringify(all.filter(({ metadata }) => metadata.name.startsWith("web")))
+    )
+    assert.include(yield* text, '"10.0.0.1"')
+    yield* client.patch(Endpoints, web, Patch.merge({ subsets: subsets("10.0.0.2") }))
+    yield* cluster.advance("1 minute")
+    assert.include(yield* text, '"10.0.0.2"')
+    yield* client.delete(Endpoints, web)
+    yield* cluster.advance("1 minute")
+    assert.strictEqual(yield* text, "[]")
+    yield* (yield* Recorder).drained
+    const told = (yield* cluster.snapshot(Event)).filter(({ involvedObject }) => involvedObject.name === "web")
+    assert.isAbove(Math.max(...told.map(({ count }) => count ?? 1)), 1)
+  })
+)
+
 export const stories: ReadonlyArray<Story.Story> = [
   follows("Endpoints follow the pods of a Service", EndpointsController.make(), Endpoints, "endpoints"),
   follows(
@@ -74,5 +106,6 @@ export const stories: ReadonlyArray<Story.Story> = [
     EndpointSliceController.make(),
     EndpointSlice,
     "endpointslices.discovery.k8s.io"
-  )
+  ),
+  mirrors
 ].flat()
