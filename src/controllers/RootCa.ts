@@ -2,6 +2,7 @@
  * root-ca-cert-publisher: every active namespace has the ConfigMap `kube-root-ca.crt` with the authorities by which pods know the API server. It is
  * made again when somebody deletes it, and put back when somebody changes it; what others add beside it stays. Source: spec G.3.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Access from "../kube/Access.ts"
@@ -12,12 +13,32 @@ import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Plan from "./rootca/plan.ts"
 
-const published = Metric.counter("root_ca_cert_publisher_sync_total", {
-  description: "ConfigMaps with the cluster's authorities that were written, by the code of the answer",
+const syncs = Metric.counter("root_ca_cert_publisher_sync_total", {
+  description:
+    "Looks at the ConfigMap of a namespace with the cluster's authorities, by the code of the answer; 200 if there was nothing to write",
   incremental: true
 })
+const seconds = Metric.histogram("root_ca_cert_publisher_sync_duration_seconds", {
+  description: "Seconds that such a look took, by the code of the answer",
+  boundaries: Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
+})
 
-const counted = (code: string) => Metric.update(Metric.withAttributes(published, { code }), 1)
+/** Counts the sync, and for how long it ran. */
+const timed = <E extends { readonly status?: number | undefined }, R>(
+  sync: Effect.Effect<void, E, R>
+): Effect.Effect<void, E, R> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (begun) => {
+    const count = Effect.fnUntraced(function* (code: number) {
+      const attributes = { code: String(code) }
+      const now = yield* Clock.monotonicTimeNanos
+      yield* Metric.update(Metric.withAttributes(syncs, attributes), 1)
+      yield* Metric.update(Metric.withAttributes(seconds, attributes), Number(now - begun) / 1e9)
+    })
+    return sync.pipe(
+      Effect.tap(count(200)),
+      Effect.tapError(({ status = 500 }) => count(status))
+    )
+  })
 
 export const make = () =>
   Controller.stateful({
@@ -31,6 +52,28 @@ export const make = () =>
           yield* Effect.logWarning("There are no authorities to publish: say them with --root-ca-file")
           return { sources: [], reconcile: () => Effect.void }
         }
+        const publish = Effect.fnUntraced(function* (namespace: string) {
+          const plan = Plan.plan({
+            namespace: yield* cache.get(Namespace, namespace),
+            found: yield* cache.get(ConfigMap, Key.make(namespace, Plan.name)),
+            rootCa
+          })
+          if (plan._tag === "Done") return
+          const write =
+            plan._tag === "Create" ? client.create(ConfigMap, plan.draft) : client.update(ConfigMap, plan.object)
+          yield* write.pipe(
+            Effect.tap(
+              plan._tag === "Create"
+                ? Effect.logDebug("Published the cluster's authorities")
+                : Effect.logInfo("Put the cluster's authorities back")
+            ),
+            Effect.catchIf(
+              (error) => ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error),
+              () => Effect.void
+            ),
+            Effect.annotateLogs({ namespace })
+          )
+        })
         return {
           sources: [
             Controller.watch(Namespace, ({ _tag, object }) => (_tag === "Deleted" ? [] : [object.metadata.name])),
@@ -38,30 +81,7 @@ export const make = () =>
               metadata.name === Plan.name ? [Key.make(undefined, metadata.namespace ?? "")] : []
             )
           ],
-          reconcile: Effect.fnUntraced(function* ({ name: namespace }: Controller.Request) {
-            const plan = Plan.plan({
-              namespace: yield* cache.get(Namespace, namespace),
-              found: yield* cache.get(ConfigMap, Key.make(namespace, Plan.name)),
-              rootCa
-            })
-            if (plan._tag === "Done") return
-            const write =
-              plan._tag === "Create" ? client.create(ConfigMap, plan.draft) : client.update(ConfigMap, plan.object)
-            yield* write.pipe(
-              Effect.tap(counted("200")),
-              Effect.tap(
-                plan._tag === "Create"
-                  ? Effect.logDebug("Published the cluster's authorities")
-                  : Effect.logInfo("Put the cluster's authorities back")
-              ),
-              Effect.tapError(({ status }) => counted(String(status ?? 500))),
-              Effect.catchIf(
-                (error) => ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error),
-                () => Effect.void
-              ),
-              Effect.annotateLogs({ namespace })
-            )
-          })
+          reconcile: ({ name }: Controller.Request) => timed(publish(name))
         }
       })
   })
