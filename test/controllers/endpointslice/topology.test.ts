@@ -1,0 +1,282 @@
+/** What a user sees of a Service that asks for hints by zone, and of its numbers: spec F.3, and test/e2e/network/topology_hints.go of Kubernetes. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
+import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { Node, Pod, Service } from "../../../src/kube/resources.ts"
+import type * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { loadThrough } from "../../support/mutant.ts"
+import * as Stand from "../services/stand.ts"
+
+const mode = "service.kubernetes.io/topology-mode"
+const auto = { annotations: { [mode]: "Auto" } }
+const zoneLabel = "topology.kubernetes.io/zone"
+
+const settled = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tap(effect, () => Stand.settle)
+
+const status = (cpu: string, ready: boolean) => ({
+  status: { allocatable: { cpu }, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] }
+})
+
+const patchNode = (name: string, body: object, subresource?: string) =>
+  settled(Effect.flatMap(KubeClient, (client) => client.patch(Node, { name, subresource }, Patch.merge(body))))
+
+/** A node that is ready. */
+const machine = (name: string, zone: string, cpu = "4", labels: object = {}) =>
+  Effect.flatMap(KubeClient, (client) =>
+    Effect.andThen(
+      client.create(Node, { metadata: { name, labels: { ...(zone === "" ? {} : { [zoneLabel]: zone }), ...labels } } }),
+      () => patchNode(name, status(cpu, true), "status")
+    )
+  )
+
+/** So many pods on the node, all ready. */
+const pods = (node: string, count: number, from = 0) =>
+  settled(
+    Effect.forEach(
+      Array.from({ length: count }, (_, i) => `${node}-${from + i}`),
+      (name, i) =>
+        Effect.andThen(Stand.pod(name, { nodeName: node }), () =>
+          Stand.runs(name, [`10.${node.charCodeAt(0)}.0.${from + i}`])
+        )
+    )
+  )
+
+/** `east-east 3, east-west 1`: of how many endpoints of the first zone the traffic of the second comes from. */
+const hints = Effect.map(Stand.slices(), (slices) => {
+  const counts = new Map<string, number>()
+  for (const { zone, hints } of slices.flatMap(({ endpoints }) => endpoints ?? [])) {
+    const pair = `${zone ?? "nowhere"}-${hints?.forZones?.map(({ name }) => name).join("+") ?? "any"}`
+    counts.set(pair, (counts.get(pair) ?? 0) + 1)
+  }
+  return [...counts]
+    .map(([pair, count]) => `${pair} ${count}`)
+    .toSorted()
+    .join(", ")
+})
+
+/** What the Service's users were told of hints, each once. */
+const told = Effect.map(Stand.events, (all) => [
+  ...new Set(
+    all.filter((one) => one.includes("TopologyAware")).map((one) => one.replace("endpoint-slice-controller: ", ""))
+  )
+])
+
+const refused = (why: string) => `Warning TopologyAwareHintsDisabled ${why}, addressType: IPv4`
+const enabled = "Normal TopologyAwareHintsEnabled Topology Aware Hints has been enabled, addressType: IPv4"
+const unknown = refused("Insufficient Node information: allocatable CPU or zone not specified on one or more nodes")
+
+type World<A, E> = Effect.Effect<A, E, ClusterTest.Provides | Scope.Scope>
+
+/** Two zones as large as each other, and a node that does not count. */
+const world = <A, E>(test: World<A, E>, make = EndpointSliceController.make) =>
+  Stand.world(
+    Effect.andThen(Effect.andThen(machine("e", "east"), machine("w", "west")), () => test),
+    { controllers: [make()] }
+  )
+
+describe("a Service that asks for hints by zone", () => {
+  it.effect("keeps traffic in its zone where each zone has its share", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ publishNotReadyAddresses: true }, auto)
+        yield* pods("e", 2)
+        yield* pods("w", 2)
+        assert.strictEqual(yield* hints, "east-east 2, west-west 2")
+        assert.include(yield* told, enabled)
+      })
+    )
+  )
+
+  it.effect("sends traffic elsewhere where the pods are, and takes it back", () =>
+    world(
+      Effect.gen(function* () {
+        yield* pods("e", 5)
+        yield* pods("w", 1)
+        yield* Stand.expose({}, auto)
+        assert.strictEqual(yield* hints, "east-east 3, east-west 2, west-west 1")
+        yield* pods("w", 2, 1)
+        assert.strictEqual(yield* hints, "east-east 4, east-west 1, west-west 3")
+        yield* Stand.remove(Pod, "e-4", { gracePeriodSeconds: 0 })
+        yield* Stand.remove(Pod, "e-3", { gracePeriodSeconds: 0 })
+        assert.strictEqual(yield* hints, "east-east 3, west-west 3")
+        assert.deepStrictEqual(yield* told, [enabled])
+      })
+    )
+  )
+
+  it.effect("divides by processors, and anew when they change", () =>
+    world(
+      Effect.gen(function* () {
+        yield* pods("e", 4)
+        yield* pods("w", 4)
+        yield* Stand.expose({}, auto)
+        assert.strictEqual(yield* hints, "east-east 4, west-west 4")
+        const calls = yield* Stand.recording()
+        yield* patchNode("e", status("5", true), "status")
+        // Within a fifth: nothing is written for that.
+        assert.lengthOf(calls, 0)
+        yield* patchNode("e", status("12", true), "status")
+        assert.strictEqual(yield* hints, "east-east 4, west-east 2, west-west 2")
+        assert.lengthOf(calls, 1)
+        yield* patchNode("e", { metadata: { annotations: { heartbeat: "1" } } })
+        yield* Stand.advance("1 hour")
+        assert.lengthOf(calls, 1)
+      })
+    )
+  )
+
+  it.effect("has none with fewer endpoints than zones, which is told", () =>
+    world(
+      Effect.gen(function* () {
+        yield* pods("e", 1)
+        yield* Stand.expose({}, auto)
+        assert.strictEqual(yield* hints, "east-any 1")
+        assert.deepStrictEqual(yield* told, [refused("Insufficient number of endpoints (1 endpoints, 2 zones)")])
+        yield* pods("w", 1)
+        assert.strictEqual(yield* hints, "east-east 1, west-west 1")
+      })
+    )
+  )
+
+  it.effect("has none where some would be overloaded, which is told", () =>
+    world(
+      Effect.gen(function* () {
+        yield* machine("n", "north", "1")
+        yield* pods("e", 3)
+        yield* pods("w", 1)
+        yield* Stand.expose({}, auto)
+        assert.strictEqual(yield* hints, "east-any 3, west-any 1")
+        const why =
+          "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, 3 zones)"
+        assert.deepStrictEqual(yield* told, [refused(why)])
+      })
+    )
+  )
+
+  it.effect("has none while a node's zone or processors are not known, and has them again when they are", () =>
+    world(
+      Effect.gen(function* () {
+        yield* pods("e", 2)
+        yield* pods("w", 2)
+        yield* Stand.expose({}, auto)
+        yield* machine("x", "", "500m")
+        assert.strictEqual(yield* hints, "east-any 2, west-any 2")
+        assert.sameMembers([...(yield* told)], [enabled, unknown])
+        yield* patchNode("x", { metadata: { labels: { [zoneLabel]: "west" } } })
+        assert.strictEqual(yield* hints, "east-east 2, west-west 2")
+        yield* patchNode("x", status("0", true), "status")
+        assert.strictEqual(yield* hints, "east-any 2, west-any 2")
+        yield* patchNode("x", status("0", false), "status")
+        assert.strictEqual(yield* hints, "east-east 2, west-west 2")
+        yield* machine("c", "", "4", { "node-role.kubernetes.io/control-plane": "" })
+        yield* machine("m", "", "4", { "node-role.kubernetes.io/master": "" })
+        assert.strictEqual(yield* hints, "east-east 2, west-west 2")
+        yield* Effect.flatMap(KubeClient, (client) => client.delete(Node, { name: "w" }))
+        yield* Stand.settle
+        assert.notInclude(yield* hints, "east-east")
+      })
+    )
+  )
+
+  it.effect("has none if an endpoint has no zone, which is told", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.node("lost")
+        yield* pods("e", 3)
+        yield* pods("w", 2)
+        yield* Stand.pod("web", { nodeName: "lost" })
+        yield* Stand.runs("web", ["10.9.0.1"])
+        yield* Stand.expose({}, auto)
+        assert.strictEqual(yield* hints, "east-any 3, nowhere-any 1, west-any 2")
+        assert.deepStrictEqual(yield* told, [refused("One or more endpoints do not have a zone specified")])
+      })
+    )
+  )
+
+  it.effect("loses them when it stops to ask, which is told, and pods that are not ready have none", () =>
+    world(
+      Effect.gen(function* () {
+        yield* pods("e", 2)
+        yield* pods("w", 3)
+        yield* Stand.runs("w-2", ["10.8.0.9"], false)
+        yield* Stand.expose({}, auto)
+        assert.strictEqual(yield* hints, "east-east 2, west-any 1, west-west 2")
+        yield* Stand.patch(Service, "web", { metadata: { annotations: { [mode]: "Disabled" } } })
+        assert.strictEqual(yield* hints, "east-any 2, west-any 3")
+        assert.deepStrictEqual(yield* told, [enabled, refused("Topology Aware Hints has been disabled")])
+        const old = "service.kubernetes.io/topology-aware-hints"
+        yield* Stand.patch(Service, "web", { metadata: { annotations: { [old]: "auto" } } })
+        assert.strictEqual(yield* hints, "east-east 2, west-any 1, west-west 2")
+      })
+    )
+  )
+
+  const change = Effect.gen(function* () {
+    yield* pods("e", 4)
+    yield* pods("w", 4)
+    yield* Stand.expose({}, auto)
+    yield* patchNode("e", status("12", true), "status")
+    return yield* hints
+  })
+
+  for (const [title, path, find, replace] of [
+    ["forgets what it decided", "sync.ts", "wishes.note(key, plan.answers)", "wishes.note(key, [])"],
+    [
+      "does not look at nodes that stay where they are",
+      "triggers.ts",
+      "=== zoneOf(delta.object)) return others",
+      "=== zoneOf(delta.object)) return none"
+    ],
+    ["writes what needs no change otherwise as it was", "plan.ts", "...rewritten.map(", "...rewritten.slice(0, 0).map("]
+  ] as const) {
+    it.effect(`of a loop that ${title} keeps the old hints, of ours not`, () =>
+      Effect.gen(function* () {
+        const mutant = yield* Effect.promise(() =>
+          loadThrough<typeof EndpointSliceController>(
+            "controllers/EndpointSlice.ts",
+            `controllers/endpointslice/${path}`,
+            { title, find, replace }
+          )
+        )
+        assert.strictEqual(yield* world(change), "east-east 4, west-east 2, west-west 2")
+        assert.strictEqual(yield* world(change, mutant.make), "east-east 4, west-west 4")
+      })
+    )
+  }
+})
+
+it.effect("what the slices come to is counted", () =>
+  Stand.world(
+    Effect.gen(function* () {
+      const numbers = Effect.map(Metric.snapshot, (all) =>
+        Object.fromEntries(
+          all.flatMap(({ id, state }) => {
+            const { sum, value } = state as { readonly sum?: number; readonly value?: number }
+            return id.startsWith("endpoint_slice_controller_")
+              ? [[id.replace("endpoint_slice_controller_", ""), sum ?? value]]
+              : []
+          })
+        )
+      )
+      yield* Stand.crowd(7)
+      yield* Stand.expose()
+      yield* Stand.expose({ selector: { app: "nobody" } }, { name: "empty" })
+      const first = yield* numbers
+      assert.deepInclude(first, { endpoints_added_per_sync: 7, endpoints_removed_per_sync: 0 })
+      assert.deepInclude(first, { endpoints_desired: 7, num_endpoint_slices: 4, desired_endpoint_slices: 4 })
+      for (const i of [0, 3, 6]) yield* Stand.remove(Pod, `web-${i}`, { gracePeriodSeconds: 0 })
+      const second = yield* numbers
+      assert.deepInclude(second, { endpoints_added_per_sync: 7, endpoints_removed_per_sync: 3 })
+      assert.deepInclude(second, { endpoints_desired: 4, num_endpoint_slices: 3, desired_endpoint_slices: 3 })
+      yield* Stand.remove(Service, "web")
+      assert.deepInclude(yield* numbers, { endpoints_desired: 0, num_endpoint_slices: 1, desired_endpoint_slices: 1 })
+      yield* Stand.patch(Service, "empty", { spec: { selector: null } })
+      assert.deepInclude(yield* numbers, { endpoints_desired: 0, num_endpoint_slices: 0, desired_endpoint_slices: 0 })
+    }),
+    { controllers: [EndpointSliceController.make({ maxEndpointsPerSlice: 3 })] }
+  ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+)
