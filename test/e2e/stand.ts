@@ -13,6 +13,7 @@ import * as DaemonSetLoop from "../../src/controllers/DaemonSet.ts"
 import * as DeploymentLoop from "../../src/controllers/Deployment.ts"
 import * as EndpointsLoop from "../../src/controllers/Endpoints.ts"
 import * as EndpointSliceLoop from "../../src/controllers/EndpointSlice.ts"
+import * as EndpointSliceMirroringLoop from "../../src/controllers/EndpointSliceMirroring.ts"
 import * as GarbageCollector from "../../src/controllers/GarbageCollector.ts"
 import * as JobLoop from "../../src/controllers/Job.ts"
 import * as NamespaceLoop from "../../src/controllers/Namespace.ts"
@@ -56,6 +57,7 @@ const loops: ReadonlyArray<Descriptor<ClusterAuthority | Discovery | KubeClient>
   PvcProtection.make(),
   EndpointsLoop.make({}),
   EndpointSliceLoop.make({}),
+  EndpointSliceMirroringLoop.make({}),
   NodeLifecycle.make({}),
   TaintEviction.make()
 ]

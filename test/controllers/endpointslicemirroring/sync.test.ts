@@ -1,0 +1,71 @@
+/** What a server of today would not store is told and left out: addresses that are none, which older servers took. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Sync from "../../../src/controllers/endpointslicemirroring/sync.ts"
+import * as Key from "../../../src/kube/Key.ts"
+import type { KubeObject } from "../../../src/kube/Meta.ts"
+import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
+import type * as Store from "../../../src/streams/Store.ts"
+
+const metadata = { namespace: "ns", name: "web", uid: "uid" }
+
+/** A cache of that one object, or of none. */
+const holding = <A extends KubeObject>(object?: A) =>
+  ({ get: () => object, byIndex: () => (object === undefined ? [] : [object]) }) as unknown as Store.Readable<A>
+
+const synced = (subsets: Endpoints["subsets"], limit: number) =>
+  Effect.gen(function* () {
+    const said: Array<string> = []
+    const made: Array<string> = []
+    const ports: Sync.Ports = {
+      services: holding<Service>({ metadata, spec: {} }),
+      endpoints: holding<Endpoints>({ metadata, ...(subsets === undefined ? {} : { subsets }) }),
+      slices: holding<EndpointSlice>(),
+      create: (draft) =>
+        Effect.sync(() => {
+          made.push(...(draft.endpoints ?? []).flatMap(({ addresses }) => addresses))
+          return { ...draft, metadata: { ...draft.metadata, name: "web-1" } }
+        }),
+      update: () => Effect.die("there is nothing to update"),
+      remove: () => Effect.die("there is nothing to delete"),
+      events: {
+        normal: () => Effect.die("nothing is normal"),
+        warning: (_: KubeObject, reason: string, message: string) =>
+          Effect.sync(() => void said.push(`${reason} ${message}`))
+      } as unknown as Sync.Ports["events"],
+      limit
+    }
+    yield* Sync.sync(ports)(Key.make("ns", "web"))
+    return { said, made }
+  })
+
+const of = (...ips: ReadonlyArray<string>) => ips.map((ip) => ({ ip }))
+
+describe("addresses that are none", () => {
+  it.effect("are left out and counted in one event", () =>
+    Effect.gen(function* () {
+      const subsets = [{ addresses: of("web", "010.0.0.1", "1::2::3"), notReadyAddresses: of("300.0.0.1") }]
+      assert.deepStrictEqual(yield* synced(subsets, 1000), {
+        said: ["InvalidIPAddress Skipped 3 invalid IP addresses when mirroring to EndpointSlices"],
+        made: ["10.0.0.1"]
+      })
+    })
+  )
+
+  it.effect("do not take the place of others, and are told apart from what is too much", () =>
+    Effect.gen(function* () {
+      const subsets = [{ addresses: of("web", "10.0.0.1", "10.0.0.2", "10.0.0.3") }]
+      assert.deepStrictEqual(yield* synced(subsets, 2), {
+        said: [
+          "InvalidIPAddress Skipped 1 invalid IP addresses when mirroring to EndpointSlices",
+          "TooManyAddressesToMirror A max of 2 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped"
+        ],
+        made: ["10.0.0.1", "10.0.0.2"]
+      })
+    })
+  )
+
+  it.effect("are not spoken of where there are none", () =>
+    Effect.map(synced([{ addresses: of("fd00::1") }], 1), ({ said }) => assert.deepStrictEqual(said, []))
+  )
+})

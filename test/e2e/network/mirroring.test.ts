@@ -1,0 +1,65 @@
+/** What Kubernetes' suite asks of Endpoints that somebody writes: test/e2e/network/endpointslicemirroring.go. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { Endpoints, EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"
+import * as World from "../stand.ts"
+
+const name = "example-custom-endpoints"
+
+const slices = World.list(EndpointSlice, `kubernetes.io/service-name=${name}`)
+
+/** `10.1.2.3 80`, for each slice, each of which has one port and one endpoint with one address. */
+const shows = (...wanted: ReadonlyArray<string>) =>
+  World.until(
+    Effect.map(slices, (all) => {
+      const found = all.map(({ endpoints, ports }) => {
+        assert.deepStrictEqual([ports?.length, endpoints?.length, endpoints?.[0]?.addresses.length], [1, 1, 1])
+        return `${endpoints?.[0]?.addresses[0]} ${ports?.[0]?.port}`
+      })
+      assert.sameMembers(found, [...wanted])
+    }),
+    "12 seconds"
+  )
+
+const none = World.until(
+  Effect.map(slices, (all) => assert.isEmpty(all)),
+  "12 seconds"
+)
+
+const port = (portName: string, number: number) => ({ name: portName, port: number, protocol: "TCP" })
+
+World.scenario(
+  "a custom Endpoints resource is mirrored through create, update and delete",
+  Effect.gen(function* () {
+    yield* World.create(Service, { metadata: { name }, spec: { ports: [port("example", 80)] } })
+    const subsets = (ip: string) => [{ ports: [{ port: 80 }], addresses: [{ ip }] }]
+    yield* World.create(Endpoints, { metadata: { name }, subsets: subsets("10.1.2.3") })
+    yield* shows("10.1.2.3 80")
+    yield* World.patch(Endpoints, name, { subsets: subsets("10.2.3.4") })
+    yield* shows("10.2.3.4 80")
+    yield* World.remove(Endpoints, name)
+    yield* none
+  })
+)
+
+World.scenario(
+  "one with several subsets and the same address is mirrored",
+  Effect.gen(function* () {
+    yield* World.create(Service, { metadata: { name }, spec: { ports: [port("port80", 80), port("port81", 81)] } })
+    yield* World.create(Pod, {
+      metadata: { name: "pod-handle-http-request" },
+      spec: { containers: [{ name: "main", image: "agnhost:1" }] }
+    })
+    const ip = yield* World.until(
+      Effect.map(World.get(Pod, "pod-handle-http-request"), ({ status }) => {
+        assert.isString(status?.podIP)
+        return status?.podIP ?? ""
+      })
+    )
+    const subset = (portName: string, number: number) => ({ ports: [port(portName, number)], addresses: [{ ip }] })
+    yield* World.create(Endpoints, { metadata: { name }, subsets: [subset("port80", 8090), subset("port81", 9090)] })
+    yield* shows(`${ip} 8090`, `${ip} 9090`)
+    yield* World.remove(Endpoints, name)
+    yield* none
+  })
+)
