@@ -21,6 +21,7 @@ const suites: Record<string, () => Promise<{ readonly run: () => Promise<Array<F
   quotas: () => import("./loops/quotas.ts"),
   replicas: () => import("./loops/replicas.ts"),
   autoscalers: () => import("./loops/autoscalers.ts"),
+  mirrored: () => import("./loops/mirrored.ts"),
   idle: () => import("./loops/idle.ts")
 }
 
