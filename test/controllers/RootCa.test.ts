@@ -1,6 +1,7 @@
 /** Every active namespace has the cluster's authorities: spec G.3. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as RootCa from "../../src/controllers/RootCa.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ConfigMap, Namespace } from "../../src/kube/resources.ts"
@@ -77,6 +78,34 @@ describe("root-ca-cert-publisher", () => {
       yield* cluster.advance("1 day")
       assert.deepStrictEqual([yield* published, yield* revision], [standard, before])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("counts its looks by what came of them, and for how long they took", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const server = yield* ApiServer
+      const refusal = {
+        match: { verb: "create", resource: "configmaps" },
+        fault: { _tag: "Status", code: 500 },
+        times: 1
+      } as const
+      yield* server.setFaults([refusal])
+      yield* cluster.run(RootCa.make())
+      yield* cluster.advance("1 minute")
+      assert.deepStrictEqual(yield* published, standard)
+      // Four are made, one of them after a refusal, and each is seen once more when it is there.
+      const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+        id.startsWith("root_ca_cert_publisher_")
+          ? [`${id} ${attributes?.["code"]} ${(state as { readonly count?: number }).count}`]
+          : []
+      )
+      assert.sameMembers(counted, [
+        "root_ca_cert_publisher_sync_total 200 8",
+        "root_ca_cert_publisher_sync_duration_seconds 200 8",
+        "root_ca_cert_publisher_sync_total 500 1",
+        "root_ca_cert_publisher_sync_duration_seconds 500 1"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()), Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 
   it.effect("publishes nothing where there is nothing to publish", () =>

@@ -1,12 +1,11 @@
 /** Carried out, a plan leaves slices that say what the pods say, and nothing to do; whatever slices there were. */
-import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Model from "../../../src/controllers/endpointslice/model.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
 import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
 import type { Draft } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
-import { type EndpointSlice, Service } from "../../../src/kube/resources.ts"
+import type { EndpointSlice, Service } from "../../../src/kube/resources.ts"
 import { int, law, oneOf, prove } from "../../support/laws.ts"
 import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../services/objects.ts"
 
@@ -21,7 +20,9 @@ const scene = Arbitrary.all({
   pods: Arbitrary.array(podFacts, { maxLength: 8 }),
   slices: Arbitrary.array(sliceFacts, { maxLength: 3 }),
   limit: int(1, 4),
-  time: oneOf("", "1970-01-01T00:00:05Z")
+  time: oneOf("", "1970-01-01T00:00:05Z"),
+  /** Whether it asks for hints by zone. */
+  asks: oneOf(false, false, true)
 })
 
 type Scene = typeof scene extends Arbitrary.Arbitrary<infer A> ? A : never
@@ -50,8 +51,19 @@ const before = ({ limit, slices }: Scene): ReadonlyArray<EndpointSlice> =>
     return creates.map((draft, j) => stored(draft, `${i}-${j}`))
   })
 
+/** Pods of the second zone there are none, so endpoints of the first are for both, or no hints are possible. */
+const shares = new Map([
+  ["zone-a", 0.6],
+  ["zone-b", 0.4]
+])
+
+const asking = (given: Service): Service => ({
+  ...given,
+  metadata: { ...given.metadata, annotations: { "service.kubernetes.io/topology-mode": "Auto" } }
+})
+
 const gathered = (given: Scene, slices: ReadonlyArray<EndpointSlice>): Plan.Gathered => {
-  const one = service(given.service)
+  const one = given.asks ? asking(service(given.service)) : service(given.service)
   const time = given.time === "" ? undefined : given.time
   return {
     service: one,
@@ -60,7 +72,7 @@ const gathered = (given: Scene, slices: ReadonlyArray<EndpointSlice>): Plan.Gath
     nodeOf,
     time,
     limit: given.limit,
-    shares: undefined
+    shares
   }
 }
 
@@ -81,6 +93,42 @@ const text = (slice: Pick<EndpointSlice, "addressType" | "ports">, endpoint: Mod
     ServicePorts.keyOfAll(slice.ports ?? []),
     Object.entries(endpoint).sort(([a], [b]) => (a < b ? -1 : 1))
   ])
+
+/** The slices without hints that depend on all of them. */
+const bare = (given: Scene, slices: ReadonlyArray<EndpointSlice>): ReadonlyArray<EndpointSlice> =>
+  given.asks
+    ? slices.map((slice) => Object.assign({}, slice, { endpoints: (slice.endpoints ?? []).map(withoutHints) }))
+    : slices
+
+const withoutHints = (endpoint: Model.Endpoint): Model.Endpoint => {
+  const { hints: _, ...others } = endpoint
+  return others
+}
+
+/** How many endpoints of the family are for the zone, and how many are for any. */
+const countOf = (slices: ReadonlyArray<EndpointSlice>, family: string, zone: string | undefined): number =>
+  slices
+    .filter(({ addressType }) => addressType === family)
+    .flatMap(({ endpoints = [] }) => endpoints)
+    .filter(({ hints }) => hints?.forZones?.[0]?.name === zone).length
+
+const isAsTold = (answers: Plan.Plan["answers"], slices: ReadonlyArray<EndpointSlice>): boolean =>
+  answers.every(({ family, outcome }) =>
+    [...shares.keys()].every(
+      (zone) => countOf(slices, family, zone) === (outcome._tag === "Refused" ? 0 : (outcome.counts.get(zone) ?? 0))
+    )
+  )
+
+/** How many endpoints there are of each family, set of ports and whatever else. */
+const places = (slices: ReadonlyArray<EndpointSlice>, more: (endpoint: Model.Endpoint) => string) => {
+  const counts = new Map<string, number>()
+  for (const { addressType, endpoints = [], ports = [] } of slices) {
+    const key = `${addressType} ${ServicePorts.keyOfAll(ports)} `
+    if (endpoints.length === 0) counts.set(key, counts.get(key) ?? 0)
+    for (const one of endpoints) counts.set(key + more(one), (counts.get(key + more(one)) ?? 0) + 1)
+  }
+  return counts
+}
 
 /** What the pods say, one by one and without a plan. */
 const expected = (given: Scene): ReadonlyArray<string> => {
@@ -105,8 +153,50 @@ prove<typeof Plan>({
     law(
       "the slices say what the pods say",
       scene,
-      (module, given) => [...said(after(module, given))].sort().join() === [...expected(given)].sort().join()
+      (module, given) =>
+        [...said(bare(given, after(module, given)))].sort().join() === [...expected(given)].sort().join()
     ),
+    law("each zone has an endpoint for it, or no endpoint of the family is for any", scene, (module, given) => {
+      const slices = after(module, given)
+      return (
+        !given.asks ||
+        ["IPv4", "IPv6"].every((family) => {
+          const [a = 0, b = 0] = [...shares.keys()].map((zone) => countOf(slices, family, zone))
+          return a + b === 0 || (a > 0 && b > 0)
+        })
+      )
+    }),
+    law("it is told what became of a wish for hints", scene, (module, given) => {
+      const slices = before(given)
+      const { answers } = module.plan(gathered(given, slices))
+      const then = after(module, given)
+      const families = given.asks ? Model.familiesOf(service(given.service)) : []
+      return answers.length === families.length && isAsTold(answers, then)
+    }),
+    law("a wish for hints is answered if nothing else changes either", scene, (module, given) => {
+      const slices = carryOut([], module.plan(gathered({ ...given, asks: false }, [])))
+      const plan = module.plan(gathered({ ...given, asks: true }, slices))
+      return isAsTold(plan.answers, carryOut(slices, plan))
+    }),
+    law("its numbers are what happens", scene, (module, given) => {
+      const slices = before(given)
+      const { sizes } = module.plan(gathered(given, slices))
+      const then = after(module, given)
+      const fresh = [...places(then, Model.identity)].filter(
+        ([one, count]) => count > 0 && !places(slices, Model.identity).has(one)
+      )
+      return (
+        sizes.endpoints === said(then).length &&
+        sizes.slices === then.length &&
+        sizes.fewest ===
+          [...places(then, () => "")].reduce(
+            (sum, [, count]) => sum + Math.max(1, Math.ceil(count / given.limit)),
+            0
+          ) &&
+        said(slices).length + sizes.added - sizes.removed === sizes.endpoints &&
+        sizes.added >= fresh.length
+      )
+    }),
     law(
       "a second plan is empty",
       scene,
@@ -161,6 +251,38 @@ prove<typeof Plan>({
   ],
   mutants: [
     {
+      title: "nobody is hinted who asks for it",
+      find: "const hinted = Model.isProportional(service.metadata) ?",
+      replace: "const hinted = !Model.isProportional(service.metadata) && time === '' ?"
+    },
+    {
+      title: "hints by zone make an endpoint another one",
+      find: "Model.isProportional(service.metadata) ? Model.equalButHints : Model.equal",
+      replace: "Model.equal"
+    },
+    {
+      title: "hints of one family are divided among both",
+      find: "(slice) => slice.addressType === family && Slices.isOwned(slice, service) && !touched.has(slice)",
+      replace: "(slice) => Slices.isOwned(slice, service) && !touched.has(slice)"
+    },
+    {
+      title: "slices are hinted that are written or go",
+      find: "Slices.isOwned(slice, service) && !touched.has(slice)",
+      replace: "Slices.isOwned(slice, service)"
+    },
+    {
+      title: "slices are not written for their hints alone",
+      find: "...rewritten.map((slice) => Slices.rehint(slice, writing))",
+      replace: "...rewritten.slice(0, 0)"
+    },
+    { title: "what comes is not counted", find: "added += change.added", replace: "added += 0" },
+    { title: "a slice that goes is counted", find: "creates.length - deletes.length }", replace: "creates.length }" },
+    {
+      title: "only what is empty needs slices",
+      find: "sum + Math.ceil(group.endpoints.size / limit), empty)",
+      replace: "sum + group.endpoints.size, empty)"
+    },
+    {
       title: "slices of a former Service are kept",
       find: "slice.addressType) && Slices.isOwned(slice, service)",
       replace: "slice.addressType) && true"
@@ -214,94 +336,4 @@ prove<typeof Plan>({
       replace: ".filter(() => true)"
     }
   ]
-})
-
-const facts = {
-  ports: "number",
-  ip: "10.96.0.1",
-  families: "4",
-  publishes: false,
-  labels: "none",
-  traffic: "none",
-  selector: "web"
-} as const
-const podFact = {
-  labels: "web",
-  port: 8080,
-  phase: "Running",
-  ready: true,
-  families: "4",
-  going: false,
-  node: "a",
-  host: "",
-  since: 1
-} as const
-
-const endpointOf = (given: Partial<typeof podFact | Record<string, unknown>>, as: object = {}) => {
-  const { creates } = Plan.plan({
-    service: service({ ...facts, ...as }),
-    pods: podsOf([{ ...podFact, id: 1, ...given }]),
-    slices: [],
-    nodeOf,
-    time: undefined,
-    limit: 100,
-    shares: undefined
-  })
-  return creates[0]?.endpoints?.[0]
-}
-
-describe("an endpoint", () => {
-  it("has its three conditions, its pod, its node and its zone", () =>
-    assert.deepStrictEqual(endpointOf({}), {
-      addresses: ["10.0.0.1"],
-      conditions: { ready: true, serving: true, terminating: false },
-      nodeName: "a",
-      targetRef: { kind: "Pod", namespace: "ns", name: "pod-1", uid: "uid-1" },
-      zone: "zone-a"
-    }))
-
-  for (const [title, pod, as, conditions] of [
-    ["is not ready while its pod is not", { ready: false }, {}, [false, false, false]],
-    ["is serving but not ready when its pod goes", { going: true }, {}, [false, true, true]],
-    ["is ready anyway if the Service says so", { ready: false, going: true }, { publishes: true }, [true, false, true]]
-  ] as const) {
-    it(`it ${title}`, () => {
-      const [ready, serving, terminating] = conditions
-      assert.deepStrictEqual(endpointOf(pod, as)?.conditions, { ready, serving, terminating })
-    })
-  }
-
-  it("has a host name in the Service's own domain only", () => {
-    assert.strictEqual(endpointOf({ host: "web" })?.hostname, "host-1")
-    assert.isUndefined(endpointOf({ host: "elsewhere" })?.hostname)
-  })
-
-  it("has hints as the Service prefers, and only while it is ready", () => {
-    assert.isUndefined(endpointOf({})?.hints)
-    const zone = { forZones: [{ name: "zone-a" }] }
-    assert.deepStrictEqual(endpointOf({}, { traffic: "PreferClose" })?.hints, zone)
-    assert.deepStrictEqual(endpointOf({}, { traffic: "PreferSameZone" })?.hints, zone)
-    assert.deepStrictEqual(endpointOf({}, { traffic: "PreferSameNode" })?.hints, { forNodes: [{ name: "a" }], ...zone })
-    assert.isUndefined(endpointOf({ ready: false }, { traffic: "PreferClose" })?.hints)
-    assert.isUndefined(endpointOf({ node: "b" }, { traffic: "PreferClose" })?.hints)
-    assert.deepStrictEqual(endpointOf({ node: "b" }, { traffic: "PreferSameNode" })?.hints, {
-      forNodes: [{ name: "b" }]
-    })
-  })
-
-  it("is left out while nobody knows its node, unless it is published anyway", () => {
-    assert.isUndefined(endpointOf({ node: "lost" }))
-    assert.isDefined(endpointOf({ node: "lost" }, { publishes: true }))
-  })
-})
-
-describe("the families of a Service", () => {
-  for (const [title, spec, families] of [
-    ["are those that it was given", { ipFamilies: ["IPv6", "IPv4"], clusterIP: "10.96.0.1" }, ["IPv4", "IPv6"]],
-    ["else that of its address", { clusterIP: "fd00::1" }, ["IPv6"]],
-    ["else both", { clusterIP: "None" }, ["IPv4", "IPv6"]]
-  ] as const) {
-    it(`they ${title}`, () =>
-      assert.deepStrictEqual(Model.familiesOf({ metadata: { name: Service.kind }, spec: spec }), [...families]))
-  }
 })

@@ -1,0 +1,96 @@
+/** What one pod of a Service comes to: conditions, host name, hints, node and zone; and the families. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Model from "../../../src/controllers/endpointslice/model.ts"
+import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
+import { Service } from "../../../src/kube/resources.ts"
+import { nodeOf, podsOf, service } from "../services/objects.ts"
+
+const facts = {
+  ports: "number",
+  ip: "10.96.0.1",
+  families: "4",
+  publishes: false,
+  labels: "none",
+  traffic: "none",
+  selector: "web"
+} as const
+const podFact = {
+  labels: "web",
+  port: 8080,
+  phase: "Running",
+  ready: true,
+  families: "4",
+  going: false,
+  node: "a",
+  host: "",
+  since: 1
+} as const
+
+const endpointOf = (given: Partial<typeof podFact | Record<string, unknown>>, as: object = {}) => {
+  const { creates } = Plan.plan({
+    service: service({ ...facts, ...as }),
+    pods: podsOf([{ ...podFact, id: 1, ...given }]),
+    slices: [],
+    nodeOf,
+    time: undefined,
+    limit: 100,
+    shares: undefined
+  })
+  return creates[0]?.endpoints?.[0]
+}
+
+describe("an endpoint", () => {
+  it("has its three conditions, its pod, its node and its zone", () =>
+    assert.deepStrictEqual(endpointOf({}), {
+      addresses: ["10.0.0.1"],
+      conditions: { ready: true, serving: true, terminating: false },
+      nodeName: "a",
+      targetRef: { kind: "Pod", namespace: "ns", name: "pod-1", uid: "uid-1" },
+      zone: "zone-a"
+    }))
+
+  for (const [title, pod, as, conditions] of [
+    ["is not ready while its pod is not", { ready: false }, {}, [false, false, false]],
+    ["is serving but not ready when its pod goes", { going: true }, {}, [false, true, true]],
+    ["is ready anyway if the Service says so", { ready: false, going: true }, { publishes: true }, [true, false, true]]
+  ] as const) {
+    it(`it ${title}`, () => {
+      const [ready, serving, terminating] = conditions
+      assert.deepStrictEqual(endpointOf(pod, as)?.conditions, { ready, serving, terminating })
+    })
+  }
+
+  it("has a host name in the Service's own domain only", () => {
+    assert.strictEqual(endpointOf({ host: "web" })?.hostname, "host-1")
+    assert.isUndefined(endpointOf({ host: "elsewhere" })?.hostname)
+  })
+
+  it("has hints as the Service prefers, and only while it is ready", () => {
+    assert.isUndefined(endpointOf({})?.hints)
+    const zone = { forZones: [{ name: "zone-a" }] }
+    assert.deepStrictEqual(endpointOf({}, { traffic: "PreferClose" })?.hints, zone)
+    assert.deepStrictEqual(endpointOf({}, { traffic: "PreferSameZone" })?.hints, zone)
+    assert.deepStrictEqual(endpointOf({}, { traffic: "PreferSameNode" })?.hints, { forNodes: [{ name: "a" }], ...zone })
+    assert.isUndefined(endpointOf({ ready: false }, { traffic: "PreferClose" })?.hints)
+    assert.isUndefined(endpointOf({ node: "b" }, { traffic: "PreferClose" })?.hints)
+    assert.deepStrictEqual(endpointOf({ node: "b" }, { traffic: "PreferSameNode" })?.hints, {
+      forNodes: [{ name: "b" }]
+    })
+  })
+
+  it("is left out while nobody knows its node, unless it is published anyway", () => {
+    assert.isUndefined(endpointOf({ node: "lost" }))
+    assert.isDefined(endpointOf({ node: "lost" }, { publishes: true }))
+  })
+})
+
+describe("the families of a Service", () => {
+  for (const [title, spec, families] of [
+    ["are those that it was given", { ipFamilies: ["IPv6", "IPv4"], clusterIP: "10.96.0.1" }, ["IPv4", "IPv6"]],
+    ["else that of its address", { clusterIP: "fd00::1" }, ["IPv6"]],
+    ["else both", { clusterIP: "None" }, ["IPv4", "IPv6"]]
+  ] as const) {
+    it(`they ${title}`, () =>
+      assert.deepStrictEqual(Model.familiesOf({ metadata: { name: Service.kind }, spec: spec }), [...families]))
+  }
+})
