@@ -298,6 +298,20 @@ describe("a write that fails", () => {
     )
   )
 
+  it.effect("because somebody else was faster is none, and not told: a delete", () =>
+    By.world(
+      Effect.gen(function* () {
+        yield* By.open()
+        yield* By.point([By.of("10.0.0.1")])
+        const calls = yield* Stand.recording([refusal(1, "delete", { _tag: "Status", code: 404, reason: "NotFound" })])
+        yield* By.change({ subsets: [] })
+        yield* Stand.advance("1 hour")
+        assert.deepStrictEqual(calls.map(Stand.line), ["patch endpoints", `delete ${slices}`])
+        assert.deepStrictEqual(yield* Stand.events, [])
+      })
+    )
+  )
+
   it.effect("because its answer was lost leaves no second slice: a create", () =>
     By.world(
       Effect.gen(function* () {
@@ -332,6 +346,34 @@ describe("a write that fails", () => {
         assert.lengthOf((yield* client.list(EndpointSlice, { namespace })).items, 0)
         assert.deepStrictEqual(yield* Stand.events, [])
       })
+    )
+  )
+})
+
+describe("a write that the cache does not show yet", () => {
+  it.effect("is not made again", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        const silent: Rule = {
+          match: { verb: "watch", resource: slices },
+          fault: { _tag: "CutWatch", after: 0, how: "silence" },
+          times: 1
+        }
+        const calls = yield* Stand.recording([silent])
+        yield* Stand.start([Mirroring.make()])
+        yield* By.open()
+        yield* By.point([By.of("10.0.0.1")])
+        yield* By.change({ subsets: [By.of("10.0.0.2")] })
+        yield* Stand.advance("1 minute")
+        assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.1"])
+        yield* Stand.advance("1 hour")
+        assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.2"])
+        assert.lengthOf(
+          calls.filter((call) => Stand.line(call) === `create ${slices}`),
+          1
+        )
+      }),
+      { controllers: [], cache: { streamingList: "never" } }
     )
   )
 })
