@@ -173,7 +173,7 @@ describe("a pod behind a Service", () => {
         )
         yield* Stand.settle
         assert.deepStrictEqual(yield* zone, ["zone-b", { forZones: [{ name: "zone-b" }] }])
-        // Who asks for proportional hints, by either name, gets none; the old name counts first.
+        // Who asks for proportional hints, by either name, gets no others; the old name counts first.
         const [old, present] = ["topology-aware-hints", "topology-mode"].map((name) => `service.kubernetes.io/${name}`)
         for (const [annotations, hints] of [
           [{ [`${old}`]: "Auto" }, undefined],
