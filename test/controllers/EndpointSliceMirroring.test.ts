@@ -371,10 +371,12 @@ describe("beside the loops of Services with pods", () => {
         assert.deepStrictEqual(yield* By.shown, ["IPv4 http:8080 10.0.0.2"])
         const managers = (name: string) =>
           Effect.map(Stand.slices(name), (all) =>
-            all.map(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"]).toSorted()
+            all
+              .map(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? "nobody")
+              .toSorted()
           )
         assert.deepStrictEqual(yield* managers("pods"), ["endpointslice-controller.k8s.io"])
-        assert.deepStrictEqual(yield* managers("web"), [By.manager, undefined])
+        assert.deepStrictEqual(yield* managers("web"), [By.manager, "nobody"])
         assert.deepStrictEqual(lines(calls).toSorted(), [
           "patch endpoints",
           "update endpoints",

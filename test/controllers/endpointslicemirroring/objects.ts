@@ -114,7 +114,7 @@ const tampering = {
   }),
   endpoints: (slice: EndpointSlice) => ({ ...slice, endpoints: (slice.endpoints ?? []).slice(1) }),
   twice: (slice: EndpointSlice) => ({ ...slice, endpoints: [...(slice.endpoints ?? []), ...(slice.endpoints ?? [])] }),
-  owner: ({ metadata: { ownerReferences: _, ...metadata }, ...slice }: EndpointSlice) => ({ ...slice, metadata })
+  owner: (slice: EndpointSlice) => ({ ...slice, metadata: { ...slice.metadata, ownerReferences: [] } })
 }
 
 /** Endpoints of the past that have something to do with the present ones. */
@@ -126,7 +126,10 @@ const factsOf = ({ like, of }: ValueOf<typeof past>, present: EndpointsFacts): E
     return { ...present, subsets: subsets.map((one) => ({ ...one, ready: [...one.ready, more] })) }
   }
   if (like === "flipped")
-    return { ...present, subsets: subsets.map((one) => ({ ...one, ready: one.unready, unready: one.ready })) }
+    return {
+      ...present,
+      subsets: subsets.map(({ ports, ready, unready }) => ({ ports, ready: unready, unready: ready }))
+    }
   return { ...present, labels: of.labels, annotations: of.annotations }
 }
 

@@ -26,7 +26,7 @@ export const point = (subsets: ReadonlyArray<object>, metadata: object = {}) =>
       client.create(Endpoints, {
         metadata: { namespace, name: "web", ...metadata },
         subsets
-      } as Parameters<typeof client.create<Endpoints>>[1])
+      })
     ),
     () => Stand.settle
   )

@@ -50,7 +50,7 @@ const slice = ({ of, ours }: Facts): EndpointSlice => ({
 
 const deltaOf = <A extends KubeObject>(make: (facts: Facts) => A, { after, before, what }: Change): Delta<A> => {
   const object = make(after)
-  if (what === "again") return { _tag: "Updated", object, previous: object } as Delta<A>
+  if (what === "again") return { _tag: "Updated", object, previous: object }
   return { _tag: what, object, ...(what === "Updated" ? { previous: make(before) } : {}) } as Delta<A>
 }
 
@@ -67,7 +67,7 @@ prove<typeof Triggers>({
   laws: [
     law("Endpoints ask for themselves if they are to be mirrored or were", change, (module, given) =>
       isOf(
-        module.endpoints(deltaOf(endpoints, given)) as ReadonlyArray<string>,
+        module.endpoints(deltaOf(endpoints, given)),
         states(given).some((one) => Mirrored.isWanted(endpoints(one))) ? ["ns/web"] : []
       )
     ),
@@ -76,11 +76,11 @@ prove<typeof Triggers>({
       const leaves = (one: Facts | undefined) => one?.selector === false
       const hasChanged =
         given.what === "again" ? false : given.what === "Updated" ? leaves(first) !== leaves(last) : leaves(first)
-      return isOf(module.services(deltaOf(service, given)) as ReadonlyArray<string>, hasChanged ? ["ns/web"] : [])
+      return isOf(module.services(deltaOf(service, given)), hasChanged ? ["ns/web"] : [])
     }),
     law("a slice asks for those whose it is and was, if it is ours", change, (module, given) => {
       const wanted = states(given).flatMap(({ of, ours }) => (ours && of !== "" ? [`ns/${of}`] : []))
-      return isOf(module.slices(deltaOf(slice, given)) as ReadonlyArray<string>, given.what === "again" ? [] : wanted)
+      return isOf(module.slices(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
     })
   ],
   mutants: [

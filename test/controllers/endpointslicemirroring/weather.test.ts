@@ -92,7 +92,7 @@ const act = ({ one, two, what }: Step, i: number) => {
 /** What the Endpoints say, if anybody is to hear it. */
 const expected = Effect.gen(function* () {
   const endpoints = yield* Stand.endpoints()
-  const [service] = (yield* Stand.list(Service)).filter(({ metadata }) => metadata.name === "web")
+  const service = (yield* Stand.list(Service)).find(({ metadata }) => metadata.name === "web")
   const isSkipped = endpoints?.metadata.labels?.["endpointslice.kubernetes.io/skip-mirror"] === "true"
   if (isSkipped || service === undefined || service.spec?.selector !== undefined) return []
   const said = new Map<string, Set<string>>()
