@@ -56,7 +56,8 @@ const floor = (where: Stand.Server, client: KubeClient["Service"], pods: number)
 const measured = (sets: number, replicas: number) =>
   Effect.gen(function* () {
     const pods = sets * replicas
-    const where = yield* Stand.server
+    // A real server of an old version does not store `availableReplicas`.
+    const where = yield* Stand.embedded
     const client = yield* Stand.client(where)
     const bare = yield* floor(where, client, pods)
     yield* client.create(Namespace, { metadata: { name: namespace } })
