@@ -80,7 +80,8 @@ const atRest = (where: Stand.Server, loops: ReadonlyArray<string>) =>
   }).pipe(Effect.scoped)
 
 const measured = Effect.gen(function* () {
-  const where = yield* Stand.server
+  // Loops wait for kinds that a server of an old version does not have.
+  const where = yield* Stand.embedded
   const client = yield* Stand.client(where)
   yield* Effect.scoped(Effect.andThen(Stand.controllers(where, ["deployment", "replicaset"]), populate(client)))
   const floor = yield* atRest(where, ["namespace"])
