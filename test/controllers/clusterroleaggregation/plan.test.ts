@@ -101,7 +101,7 @@ prove<Module>({
     {
       title: "rules are repeated",
       find: "if (!rules.has(said)) rules.set",
-      replace: "rules.set" + "(said + rules.size, rule); rules.set"
+      replace: "rules.set(said + rules.size, rule); rules.set"
     },
     { title: "the order is what the cache has", find: ".toSorted(byName)", replace: "" },
     {
