@@ -42,7 +42,12 @@ const budget = (ports: Ports, books: Books, key: Key.Key): Effect.Effect<Reconci
   return attempt(ports, books, found).pipe(
     Effect.catchIf(
       isSomebodyElses,
-      (error) => Effect.fail(error),
+      // What the cache lacks may be our own last write: it is to ask again when it is seen, however long the next try would wait.
+      (error) =>
+        Effect.andThen(
+          Effect.sync(() => books.written.delete(key)),
+          Effect.fail(error)
+        ),
       (error) => Effect.andThen(keepSafe(ports, books, found, error), Effect.fail(error))
     ),
     // It is gone, and its event is on the way.
