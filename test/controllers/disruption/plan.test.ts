@@ -269,6 +269,11 @@ prove<Module>({
       replace: "Math.max(recheck ?? left, left)"
     },
     {
+      title: "a count forgets who was let go",
+      find: "...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),",
+      replace: ""
+    },
+    {
       title: "notes of pods that are gone stay",
       find: "const disrupted: Record<string, string> = {}",
       replace: "const disrupted: Record<string, string> = { ...noted }"

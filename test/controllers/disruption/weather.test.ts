@@ -346,7 +346,7 @@ describe("a budget in bad weather", () => {
       () =>
         Effect.gen(function* () {
           const mutant = yield* Effect.promise(() => loadThrough<Loop>("controllers/Disruption.ts", path, mutation))
-          const result = yield* check(mutant, { runs: 80, maxShrinks: 0, seed: 1 })
+          const result = yield* check(mutant, { runs: 400, maxShrinks: 0, seed: 1 })
           assert.strictEqual(result._tag, "Falsified")
         }),
       600_000
