@@ -4,9 +4,10 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
+import type * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { EndpointSlice, Pod, Service } from "../../kube/resources.ts"
+import * as Calls from "../services/calls.ts"
 import * as Selection from "../services/selection.ts"
 import * as TriggerTime from "../services/triggerTime.ts"
 import * as Metrics from "./metrics.ts"
@@ -91,7 +92,10 @@ const apply = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { ke
   yield* Metrics.planned(plan)
   if (creates.length + updates.length + deletes.length === 0) return
   for (const draft of creates) {
-    const created = yield* orLeave(ports.create(draft), `failed to create EndpointSlice for Service ${key}`)
+    const created = yield* Effect.mapError(
+      Calls.unlessTerminating(ports.create(draft)),
+      failure(`failed to create EndpointSlice for Service ${key}`)
+    )
     // Nothing can be created there any more, and the Service will go too.
     if (created === undefined) return
     books.written(key, created)
@@ -104,7 +108,7 @@ const apply = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { ke
   }
   for (const slice of deletes) {
     const what = `failed to delete ${slice.metadata.name} EndpointSlice for Service ${key}`
-    yield* Effect.mapError(unlessGone(ports.remove(slice)), failure(what))
+    yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))
     books.deleted(key, slice)
     yield* Metrics.changed("delete")
   }
@@ -119,17 +123,3 @@ const apply = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { ke
 
 const failure = (what: string) => (cause: ApiError.ApiError) =>
   new SyncError({ message: `${what}: ${cause.detail}`, cause })
-
-/** Undefined where the namespace is being deleted. */
-const orLeave = <A>(create: Effect.Effect<A, ApiError.ApiError>, what: string) =>
-  create.pipe(
-    Effect.catchIf(ApiError.isNamespaceTerminating, () => Effect.undefined),
-    Effect.mapError(failure(what))
-  )
-
-const unlessGone = (remove: Effect.Effect<unknown, ApiError.ApiError>) =>
-  Effect.catchIf(
-    remove,
-    (error) => ApiError.hasReason(error, "NotFound"),
-    () => Effect.void
-  )

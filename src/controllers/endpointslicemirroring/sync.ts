@@ -4,12 +4,13 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as ApiError from "../../kube/ApiError.ts"
+import type * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type * as Store from "../../streams/Store.ts"
+import * as Calls from "../services/calls.ts"
 import * as Metrics from "./metrics.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Plan from "./plan.ts"
@@ -90,7 +91,10 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
   const { creates, deletes, totals, updates } = plan
   if (creates.length + updates.length + deletes.length === 0) return
   for (const draft of creates) {
-    const created = yield* orLeave(ports.create(draft), `failed to create EndpointSlice for Endpoints ${key}`)
+    const created = yield* Effect.mapError(
+      Calls.unlessTerminating(ports.create(draft)),
+      failure(`failed to create EndpointSlice for Endpoints ${key}`)
+    )
     // Nothing can be created there any more, and the Endpoints will go too.
     if (created === undefined) return
     yield* Metrics.changed("create")
@@ -102,7 +106,7 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
   }
   for (const slice of deletes) {
     const what = `failed to delete ${slice.metadata.name} EndpointSlice for Endpoints ${key}`
-    yield* Effect.mapError(unlessGone(ports.remove(slice)), failure(what))
+    yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))
     yield* Metrics.changed("delete")
   }
   yield* Effect.annotateLogs(Effect.logDebug("Mirrored Endpoints to slices"), {
@@ -115,17 +119,3 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
 
 const failure = (what: string) => (cause: ApiError.ApiError) =>
   new SyncError({ message: `${what}: ${cause.detail}`, cause })
-
-/** Undefined where the namespace is being deleted. */
-const orLeave = <A>(create: Call<A>, what: string) =>
-  create.pipe(
-    Effect.catchIf(ApiError.isNamespaceTerminating, () => Effect.undefined),
-    Effect.mapError(failure(what))
-  )
-
-const unlessGone = (remove: Call<unknown>) =>
-  Effect.catchIf(
-    remove,
-    (error) => ApiError.hasReason(error, "NotFound"),
-    () => Effect.void
-  )

@@ -226,7 +226,7 @@ describe("a history of everything", () => {
     [
       "slices are not deleted",
       "sync.ts",
-      "yield* Effect.mapError(unlessGone(ports.remove(slice)), failure(what))",
+      "yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))",
       "void what",
       { what: "service" }
     ],

@@ -189,15 +189,15 @@ describe("a history of everything", () => {
     [
       "slices are not deleted",
       "endpointslicemirroring/sync.ts",
-      "yield* Effect.mapError(unlessGone(ports.remove(slice)), failure(what))",
+      "yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))",
       "void what",
       { what: "empty" }
     ],
     [
       "a refused create is taken for a namespace that goes",
-      "endpointslicemirroring/sync.ts",
-      "Effect.catchIf(ApiError.isNamespaceTerminating",
-      "Effect.catchIf(() => true",
+      "services/calls.ts",
+      "Effect.catchIf(create, ApiError.isNamespaceTerminating",
+      "Effect.catchIf(create, () => true",
       { two: 0, fault: "refusal" }
     ],
     [
