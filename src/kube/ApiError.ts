@@ -49,7 +49,7 @@ export type Reason =
 /** The names of the reasons: `NotFound`, `Conflict`, … */
 export type ReasonTag = Reason["_tag"]
 
-/** What was being done: enough to tell a user which permission or object is meant. */
+/** Which call it was: enough to see which permission or object is meant. Data, so that it becomes part of no message. */
 export interface Context {
   /** get, list, watch, create, update, patch, delete, deletecollection; or `raw` for non-resource paths. */
   readonly verb: string
@@ -63,7 +63,11 @@ export interface Context {
   readonly name?: string | undefined
 }
 
-/** A call to an API server failed. `reason` is what to decide by: `ApiError.hasReason(error, "NotFound")`, or `Effect.catchReason`. */
+/**
+ * A call to an API server failed. `reason` is what to decide by: `ApiError.hasReason(error, "NotFound")`, or `Effect.catchReason`.
+ * Its message is the server's words alone, as with Go's `StatusError`, and so fit for events and conditions, whose readers compare and
+ * aggregate them. Which call it was is not in it: `context` has that as data, and `facts` as the annotations of a log line.
+ */
 export class ApiError extends Data.TaggedError("ApiError")<{
   /** Why it failed, classified once. */
   readonly reason: Reason
@@ -76,14 +80,20 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   /** What the server said in `details` of its `Status`: causes by field, and when to come again. */
   readonly details?: Status.StatusDetails | undefined
 }> {
-  /** `list pods in namespace "default": forbidden: User "x" cannot list resource "pods" …` */
+  /** `detail`, for whoever handles any `Error`. */
   override get message(): string {
-    return `${describe(this.context)}: ${this.detail}`
+    return this.detail
   }
 }
 
 /** Whether a value is an `ApiError`, for causes of unknown type. */
 export const isApiError = (u: unknown): u is ApiError => u instanceof ApiError
+
+/** Annotations for a log line about any failure: its message, and of a failed call which one it was. */
+export const facts = (error: unknown): { readonly error: string; readonly call?: Context } => ({
+  error: error instanceof Error ? error.message : String(error),
+  ...(isApiError(error) && { call: error.context })
+})
 
 /** Whether the call failed for one of these reasons. */
 export const hasReason = (error: ApiError, ...tags: ReadonlyArray<ReasonTag>): boolean =>
@@ -221,11 +231,4 @@ const causeText = (cause: unknown): string => {
   return code === undefined || cause.message.includes(code)
     ? `${cause.message}${inner}`
     : `${cause.message} (${code})${inner}`
-}
-
-const describe = (context: Context): string => {
-  if (context.resource === undefined) return `${context.verb} ${context.path}`
-  const object = context.name === undefined ? "" : ` "${context.name}"`
-  const where = context.namespace === undefined ? "" : ` in namespace "${context.namespace}"`
-  return `${context.verb} ${context.resource}${object}${where}`
 }

@@ -124,9 +124,10 @@ describe("a run", () => {
         ])
         yield* Stand.advance("62 seconds")
         assert.deepStrictEqual(yield* Stand.runs, ["tick-1"])
-        const [refused = "", made] = yield* Stand.news()
-        assert.match(refused, /^Warning FailedCreate Error creating job: /)
-        assert.strictEqual(made, "Normal SuccessfulCreate Created job tick-1")
+        assert.deepStrictEqual(yield* Stand.news(), [
+          "Warning FailedCreate Error creating job: scripted status 403",
+          "Normal SuccessfulCreate Created job tick-1"
+        ])
       })
     )
   )
@@ -246,7 +247,7 @@ describe("a run that has ended", () => {
         yield* Stand.advance("10 seconds")
         assert.deepStrictEqual(yield* Stand.runs, none)
         const told = yield* Stand.news()
-        assert.isTrue(told.some((text) => text.startsWith("Warning FailedDelete Deleted job: ")))
+        assert.include(told, "Warning FailedDelete Deleted job: scripted status 403")
         assert.include(told, "Normal SuccessfulDelete Deleted job tick-60")
         assert.deepStrictEqual(yield* Stand.active, none)
       })
@@ -382,12 +383,12 @@ describe("runs that would overlap", () => {
         ])
         yield* Stand.advance("62 seconds")
         assert.deepStrictEqual(yield* Stand.runs, ["tick-2"])
-        assert.deepStrictEqual(yield* Stand.reasons(), [
-          "SuccessfulCreate",
-          "FailedGet",
-          "FailedDelete",
-          "SuccessfulDelete",
-          "SuccessfulCreate"
+        assert.deepStrictEqual(yield* Stand.news(), [
+          ...created(1),
+          "Warning FailedGet Get job: scripted status 403",
+          "Warning FailedDelete Deleted job: scripted status 403",
+          "Normal SuccessfulDelete Deleted job tick-1",
+          ...created(2)
         ])
       })
     )

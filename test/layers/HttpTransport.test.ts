@@ -241,7 +241,7 @@ describe("calls", () => {
       may = false
       const error = yield* Effect.flip(transport.send(write()))
       assert.strictEqual(error.reason._tag, "LeaderFenced")
-      assert.strictEqual(error.message, "get pods: not sent: this process can no longer prove that it leads")
+      assert.strictEqual(error.message, "not sent: this process can no longer prove that it leads")
       assert.deepStrictEqual([asked, server.requests.length], [2, 1])
       // Nothing was broken by it.
       may = true

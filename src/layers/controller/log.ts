@@ -58,10 +58,10 @@ const lineOf = <E>(event: Ended<E>): Effect.Effect<void> | undefined => {
       const quiet =
         ApiError.isApiError(event.error) && ApiError.hasReason(event.error, "Conflict") && event.attempt <= 3
       const log = quiet ? Effect.logDebug : Effect.logWarning
-      return log("Reconciler error").pipe(Effect.annotateLogs({ error: text(event.error), ...retryOf(event) }))
+      return log("Reconciler error").pipe(Effect.annotateLogs({ ...ApiError.facts(event.error), ...retryOf(event) }))
     }
     case "Terminal":
-      return Effect.logError("Reconciler error, not retried").pipe(Effect.annotateLogs({ error: text(event.error) }))
+      return Effect.logError("Reconciler error, not retried").pipe(Effect.annotateLogs(ApiError.facts(event.error)))
     case "Defect":
       return Effect.logError("Reconciler died", Cause.die(event.defect)).pipe(Effect.annotateLogs(retryOf(event)))
     case "Timeout":
@@ -81,5 +81,3 @@ const retryOf = (event: { readonly attempt: number; readonly delay: number | und
   attempt: event.attempt,
   ...(event.delay === undefined ? {} : { retryInMillis: Math.round(event.delay) })
 })
-
-const text = (error: unknown): string => (error instanceof Error ? error.message : String(error))

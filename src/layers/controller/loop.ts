@@ -11,6 +11,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
+import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
@@ -189,9 +190,7 @@ const starting = ({ resource }: Feed) =>
 const pour = <E, R>(source: Stream.Stream<Key.Key, E, R>, queue: KeyedQueue.KeyedQueue): Effect.Effect<void, E, R> =>
   source.pipe(
     Stream.tapError((error) =>
-      Effect.annotateLogs(Effect.logWarning("A source of keys failed and is started again"), {
-        error: error instanceof Error ? error.message : String(error)
-      })
+      Effect.annotateLogs(Effect.logWarning("A source of keys failed and is started again"), ApiError.facts(error))
     ),
     Stream.retry(Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")])),
     Stream.runForEach((key) => Effect.sync(() => queue.addUnsafe(key)))

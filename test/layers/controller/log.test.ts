@@ -65,7 +65,7 @@ describe("the lines of a controller", () => {
           [4, "warn"]
         ]
       )
-      assert.include(String(errors[0]?.["error"]), "update /a")
+      assert.deepInclude(errors[0], { error: "HTTP status 409", call: { verb: "update", path: "/a" } })
     })
   )
 

@@ -49,7 +49,7 @@ const told: ReadonlyArray<readonly [string, Failure, Partial<Status.Status>]> = 
   [
     "a call that never reached the API server forbids, in its own words",
     ApiError.network(context, new Error("connect ECONNREFUSED")),
-    { code: 403, reason: "Forbidden", message: 'get nodes "n": connect ECONNREFUSED' }
+    { code: 403, reason: "Forbidden", message: "connect ECONNREFUSED" }
   ],
   ["any other failure forbids", new Unaffordable({ message: "gold costs" }), { code: 403, message: "gold costs" }]
 ]

@@ -46,8 +46,9 @@ export const make = (clock: Clock.Clock, of: string) => {
       const isNew = attempts === 0 || lastError?.reason !== error.reason._tag
       const { verb } = error.context
       if (attempt > 0) attempts += 1
-      failure({ message: error.message, verb, reason: error.reason._tag, status: error.status, retryIn })
-      const line = `${error.message}; trying again in ${Math.round(retryIn)} ms`
+      const message = `${verb} ${of}: ${error.message}`
+      failure({ message, verb, reason: error.reason._tag, status: error.status, retryIn })
+      const line = `${message}; trying again in ${Math.round(retryIn)} ms`
       lines.push(isNew && attempt > 0 ? Effect.logWarning(line) : Effect.logDebug(line))
     },
     died: (cause: Cause.Cause<unknown>, retryIn: number): Effect.Effect<void> => {

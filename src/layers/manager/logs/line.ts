@@ -8,6 +8,7 @@ import * as Formatter from "effect/Formatter"
 import type * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
+import * as ApiError from "../../../kube/ApiError.ts"
 import * as CurrentRun from "../../controller/currentRun.ts"
 import { redact } from "./secrets.ts"
 import * as Time from "./time.ts"
@@ -67,8 +68,10 @@ const valuesOf = ({ date, fiber }: Said): ReadonlyArray<readonly [string, unknow
 
 const failureOf = (least: LogLevel.LogLevel, { cause, logLevel }: Said): ReadonlyArray<readonly [string, unknown]> => {
   if (cause.reasons.length === 0) return []
-  const error = ["error", Cause.squash(cause)] as const
-  return LogLevel.isGreaterThanOrEqualTo(logLevel, least) ? [error, ["stacktrace", Cause.pretty(cause)]] : [error]
+  const error = Cause.squash(cause)
+  const failure = Object.entries({ ...ApiError.facts(error), error })
+  const isShown = LogLevel.isGreaterThanOrEqualTo(logLevel, least)
+  return isShown ? [...failure, ["stacktrace", Cause.pretty(cause)]] : failure
 }
 
 /** Errors are their messages: what else hangs on them may be anything. */
