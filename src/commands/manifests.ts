@@ -5,11 +5,12 @@ import * as Report from "../layers/manager/crds/report.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import * as Manifests from "../layers/manager/manifests/command.ts"
 import { files } from "../layers/manager/manifests/files.ts"
-import type { settings } from "../layers/manager/manifests/settings.ts"
+import { settings } from "../layers/manager/manifests/settings.ts"
+import * as Metrics from "../layers/manager/manifests/metrics.ts"
 import * as Webhooks from "../layers/manager/manifests/webhooks.ts"
 import { Program } from "../layers/manager/Program.ts"
 import * as Roster from "../layers/manager/roster.ts"
-import type * as SettingSources from "../layers/manager/setting/sources.ts"
+import * as SettingSources from "../layers/manager/setting/sources.ts"
 import type { ConversionOf } from "../layers/manager/webhooks/configurations.ts"
 import { accountOf } from "./identities.ts"
 import * as Output from "./output.ts"
@@ -20,6 +21,11 @@ import { certified, served } from "./webhooks.ts"
 export const manifests = Effect.fnUntraced(function* (host: Host, resolved: SettingSources.Resolved<typeof settings>) {
   const { manifests: all, name } = yield* Program
   const table = yield* tableOf(resolved)
+  if (Metrics.isUnreachable(resolved.values)) {
+    return yield* new SettingSources.SettingError({
+      message: `--${settings.serviceMonitor.name} would collect nothing: metrics are off, or plain, which keeps them on loopback; leave it out or serve them with --${settings.metricsSecure.name}`
+    })
+  }
   const { chosen } = yield* Effect.fromResult(Roster.select(table, resolved.values.controllers, { embedded: false }))
   const controllers = chosen.map((entry) => ({
     who: entry.controller.name,

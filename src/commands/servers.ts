@@ -6,7 +6,9 @@ import * as CommandLine from "../layers/manager/debug/commandLine.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import * as Features from "../layers/manager/metrics/features.ts"
 import { Program } from "../layers/manager/Program.ts"
+import { type Address, format, isLoopback } from "../layers/manager/http/address.ts"
 import { gates } from "../layers/manager/settings/controllers.ts"
+import { metricsAt, settings } from "../layers/manager/settings/servers.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
 /** Outside of everything that talks to the cluster: they answer before it and close after it. */
@@ -20,13 +22,19 @@ export const servers = Effect.fnUntraced(function* (
   const { metricsAddress, pprofAddress, probeAddress } = values
   if (probeAddress === undefined && metricsAddress === undefined && pprofAddress === undefined) return
   const Servers = yield* Effect.promise(() => import("../layers/manager/servers.ts"))
-  const place = (setting: "probeAddress" | "metricsAddress") =>
-    Servers.place(values[setting], { byDefault: origins[setting]._tag === "Default", embedded })
+  const place = (address: Address | undefined, setting: "probeAddress" | "metricsAddress") =>
+    Servers.place(address, { byDefault: origins[setting]._tag === "Default", embedded })
   if (metricsAddress !== undefined) yield* Features.publish(gates, values.featureGates)
+  const metrics = metricsAt(values)
+  if (metrics !== undefined && !values.metricsSecure && !isLoopback(metrics)) {
+    yield* Effect.logWarning(
+      `Metrics are served in the clear to whoever can connect to ${format(metrics)}: --${settings.metricsSecure.name} shows them to those alone who may read them`
+    )
+  }
   const commandLine = CommandLine.shown(host.argv, (yield* Program).settings)
   yield* Servers.start({
-    probes: place("probeAddress"),
-    metrics: place("metricsAddress"),
+    probes: place(probeAddress, "probeAddress"),
+    metrics: place(metrics, "metricsAddress"),
     profiles: pprofAddress === undefined ? undefined : { address: pprofAddress, isOptional: false, commandLine },
     secure: values.metricsSecure ? { transport, ...secure(resolved, selection) } : undefined,
     controllers: selection.chosen.map(({ controller }) => controller.name)

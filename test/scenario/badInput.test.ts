@@ -294,7 +294,8 @@ const usage: ReadonlyArray<readonly [args: string, line: RegExp | string]> = [
   [
     "--leader-elect --leader-elect-lease-duration=0s",
     "leader election: the lease duration (0) must be at least one second"
-  ]
+  ],
+  ["manifests --service-monitor --metrics-secure=false", /^--service-monitor would collect nothing: .*--metrics-secure/]
 ]
 
 const files: ReadonlyArray<readonly [title: string, text: string, env: Record<string, string>, line: string]> = [

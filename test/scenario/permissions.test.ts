@@ -105,8 +105,7 @@ const play = Effect.fnUntraced(function* (loops: string, story: Story) {
   const kubectl = yield* kubectlOf(kubeconfig)
   const printed = yield* Process.run(["manifests", `--controllers=${loops}`])
   assert.strictEqual(printed.code, 0, printed.stderr)
-  const known = printed.stdout.split("---\n").filter((text) => !text.includes("kind: ServiceMonitor"))
-  yield* kubectl("apply -f -", known.join("---\n"))
+  yield* kubectl("apply -f -", printed.stdout)
   const token = (yield* kubectl(`create token ${name} -n ${name}`)).trim()
   const file = yield* Kubeconfigs.write({ server: endpoint.server, ca: endpoint.ca, user: { token } })
   const args = ["--kubeconfig", file, `--controllers=${loops}`, "--leader-elect=true"]

@@ -16,9 +16,9 @@ const patience = 60_000
 const flags = ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"]
 
 /** Undefined: nobody answers. */
-const get = (port: number, path: string) =>
+const get = (port: number, path: string, host = "127.0.0.1") =>
   Effect.promise(() =>
-    fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close" } }).then(
+    fetch(`http://${host}:${port}${path}`, { headers: { connection: "close" } }).then(
       async (response) => ({ status: response.status, body: await response.text() }),
       () => undefined
     )
@@ -141,6 +141,26 @@ describe.concurrent("the servers of the program", () => {
         assert.strictEqual(yield* secured(metrics, token), 200)
         assert.isUndefined(yield* get(metrics, "/metrics"))
         assert.notInclude(running.said(), token)
+      }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "plain metrics are this machine's own unless an address is named, which is logged",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Process.start(["apiserver"])
+        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
+        const args = ["--kubeconfig", kubeconfig, "--controllers=pod-count"]
+        const own = yield* Process.start([...args, "--metrics-bind-address=:0"])
+        const port = yield* portOf(own, "metrics")
+        assert.strictEqual((yield* get(port, "/metrics"))?.status, 200)
+        // As another pod would ask: by another address of this machine.
+        assert.isUndefined(yield* get(port, "/metrics", "127.0.0.2"))
+        assert.notInclude(own.said(), "whoever can connect")
+        const open = yield* Process.start([...args, "--metrics-bind-address=0.0.0.0:0"])
+        yield* open.says(/level=WARN .*whoever can connect.*--metrics-secure/)
+        assert.strictEqual((yield* get(yield* portOf(open, "metrics"), "/metrics", "127.0.0.2"))?.status, 200)
       }).pipe(Effect.scoped),
     patience
   )

@@ -19,6 +19,9 @@ export const parse = (text: string): Option.Option<Address | undefined> => {
   return Option.some({ host: match[1] ?? (match[2] || undefined), port })
 }
 
+/** Nothing outside of this machine, or of this pod, reaches it. */
+export const isLoopback = ({ host = "" }: Address): boolean => /^(localhost$|127\.|(0*:)+0*1$)/i.test(host)
+
 export const format = ({ host, port }: Address): string =>
   `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`
 

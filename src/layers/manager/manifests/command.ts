@@ -10,6 +10,7 @@ import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
 import * as Served from "./webhooks.ts"
 import { holders } from "../webhooks/holders.ts"
+import * as Metrics from "./metrics.ts"
 import { own, settings } from "./settings.ts"
 
 /** They say which cluster is meant from here, or are said anew. */
@@ -31,6 +32,14 @@ const secret = (all: Setting.Settings): ReadonlySet<string> =>
       .filter((setting) => setting.isSecret)
       .map((setting) => setting.name)
   )
+
+/** Their defaults are other ones here than in the program that the pods run. */
+const secured: ReadonlySet<string> = new Set([settings.metricsAddress.name, settings.metricsSecure.name])
+
+const isSaid = (
+  { name, origin }: Resolved<typeof settings>["effective"][number],
+  { isSecure }: Metrics.Metrics
+): boolean => origin._tag !== "Default" || (isSecure && secured.has(name))
 
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
 const grace = 15
@@ -58,7 +67,7 @@ export const manifests = (
   const hidden = secret(all)
   // Of two replicas one leads, unless somebody said that both may work at once.
   const isElected = Option.getOrElse(values.leaderElect, () => true)
-  const isSecure = values.metricsSecure && values.metricsAddress !== undefined
+  const metrics = Metrics.metricsOf(values, name)
   const served = Served.webhooksOf(values, webhooks)
   const isKept = served !== undefined && served.mountPath === undefined
   const led = (isCore: boolean): boolean => controllers.some((one) => one.isCore === isCore && one.needsLeader)
@@ -78,14 +87,16 @@ export const manifests = (
       `--leader-elect=${isElected}`,
       // Whichever way they were said: the roles follow from them too.
       ...effective
-        .filter((one) => one.origin._tag !== "Default" && !local.has(one.name) && !hidden.has(one.name))
-        .map((one) => `--${one.name}=${one.text}`)
+        .filter((one) => isSaid(one, metrics) && !local.has(one.name) && !hidden.has(one.name))
+        .map((one) => `--${one.name}=${one.text}`),
+      ...(metrics.certificate === undefined || Option.isSome(values.metricsCertPath)
+        ? []
+        : [`--${settings.metricsCertPath.name}=${metrics.certificate.mountPath}`])
     ],
     graceSeconds: Math.min(Math.ceil(Duration.toSeconds(values.shutdownTimeout)), longest) + grace,
-    ports: { probes: values.probeAddress?.port, metrics: values.metricsAddress?.port },
+    probes: values.probeAddress?.port,
+    metrics,
     webhooks: served,
-    secureMetrics: isSecure,
-    serviceMonitor: values.serviceMonitor,
     minorVersion: values.kubernetesVersion,
     accounts: controllers.flatMap((one) =>
       one.account === undefined
@@ -96,7 +107,7 @@ export const manifests = (
       controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],
       namespaces: CacheSettings.options(values).namespaces,
-      secureMetrics: isSecure,
+      secureMetrics: metrics.isSecure,
       certificates: isKept ? Served.certificatesOf({ name, namespace }, webhooks) : undefined
     })
   })

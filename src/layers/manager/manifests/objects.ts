@@ -3,6 +3,7 @@
  * exactly the rights of the chosen controllers, two replicas of which one leads, and what watches over them. Pure.
  */
 import type { Permission } from "../permissions.ts"
+import * as Metrics from "./metrics.ts"
 import { rolesOf } from "./roles.ts"
 import * as Webhooks from "./webhooks.ts"
 import * as Workload from "./workload.ts"
@@ -42,8 +43,9 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
   },
   ...rolesOf(options.name, options, Workload.labels(options)),
   ...(options.accounts ?? []).flatMap((account) => ofController(account, options)),
-  ...(options.secureMetrics ? [metricsReader(options)] : []),
+  ...(options.metrics.isSecure ? [metricsReader(options)] : []),
   ...Workload.all(options),
+  ...Metrics.all(options),
   ...(options.webhooks === undefined ? [] : Webhooks.all(options, options.webhooks))
 ]
 

@@ -44,10 +44,16 @@ export const own = {
     name: "service-monitor",
     env: false,
     group: "command",
-    description: "Include a ServiceMonitor, a kind that comes with the Prometheus operator",
-    default: "true"
+    description:
+      "Include a ServiceMonitor, a kind that comes with the Prometheus operator; it verifies metrics by the Secret <name>-metrics-cert, which has to be there",
+    default: "false"
   })
 }
 
-/** Of every program; one with settings of its own has those too. */
-export const settings = { ...Settings.common, ...own }
+/** Of every program; one with settings of its own has those too. What runs in a cluster shows its metrics to those alone who may read them. */
+export const settings = {
+  ...Settings.common,
+  metricsAddress: Setting.withDefault(Settings.common.metricsAddress, ":8443"),
+  metricsSecure: Setting.withDefault(Settings.common.metricsSecure, "true"),
+  ...own
+}

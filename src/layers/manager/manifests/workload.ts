@@ -1,8 +1,9 @@
 /**
  * The program as a workload: replicas that a node's failure does not take all at once, that run as nobody, write nowhere, and say when
- * they are well; what may reach them and what collects their metrics. Pure.
+ * they are well; and what may reach them. Pure.
  */
 import { names } from "../webhooks/names.ts"
+import type { Metrics } from "./metrics.ts"
 import type { Manifest } from "./objects.ts"
 import type { Webhooks } from "./webhooks.ts"
 
@@ -16,14 +17,11 @@ export interface Options {
   readonly args: ReadonlyArray<string>
   /** What a pod has to stop in order. */
   readonly graceSeconds: number
-  /** Metrics are for those alone who may read them, over HTTPS. */
-  readonly secureMetrics: boolean
-  /** A kind of the Prometheus operator is included. */
-  readonly serviceMonitor: boolean
+  readonly metrics: Metrics
   /** Of the oldest server that they are for: 21 is Kubernetes 1.21. */
   readonly minorVersion: number
-  /** Undefined where they are not served. */
-  readonly ports: { readonly probes: number | undefined; readonly metrics: number | undefined }
+  /** Of the pods; undefined where they are not served. */
+  readonly probes: number | undefined
   /** Undefined where none are served. */
   readonly webhooks?: Webhooks | undefined
 }
@@ -37,7 +35,7 @@ export const labels = (options: Pick<Options, "name">) => ({
   "app.kubernetes.io/component": "controller-manager"
 })
 
-const metadata = (options: Options) => ({
+export const metadata = (options: Options) => ({
   name: options.name,
   namespace: options.namespace,
   labels: labels(options)
@@ -46,9 +44,7 @@ const metadata = (options: Options) => ({
 export const all = (options: Options): ReadonlyArray<Manifest> => [
   deployment(options),
   disruptionBudget(options),
-  networkPolicy(options),
-  ...(options.ports.metrics === undefined ? [] : [metricsService(options)]),
-  ...(options.ports.metrics === undefined || !options.serviceMonitor ? [] : [serviceMonitor(options)])
+  networkPolicy(options)
 ]
 
 const deployment = (options: Options): Manifest => ({
@@ -94,24 +90,34 @@ const pod = (options: Options) => ({
   ...volumes(options)
 })
 
-const volume = "webhook-certificate"
+/** Secrets that somebody puts there. */
+const certificates = ({ metrics: { certificate }, name, webhooks }: Options) => [
+  ...(webhooks?.mountPath === undefined
+    ? []
+    : [{ name: "webhook-certificate", mountPath: webhooks.mountPath, secretName: names(name).secret }]),
+  ...(certificate === undefined ? [] : [{ name: "metrics-certificate", ...certificate }])
+]
 
-const mounts = ({ webhooks }: Options) =>
-  webhooks?.mountPath === undefined
+const mounts = (options: Options) => {
+  const all = certificates(options)
+  return all.length === 0
     ? {}
-    : { volumeMounts: [{ name: volume, mountPath: webhooks.mountPath, readOnly: true }] }
+    : { volumeMounts: all.map(({ mountPath, name }) => ({ name, mountPath, readOnly: true })) }
+}
 
-const volumes = ({ name, webhooks }: Options) =>
-  webhooks?.mountPath === undefined ? {} : { volumes: [{ name: volume, secret: { secretName: names(name).secret } }] }
+const volumes = (options: Options) => {
+  const all = certificates(options)
+  return all.length === 0 ? {} : { volumes: all.map(({ name, secretName }) => ({ name, secret: { secretName } })) }
+}
 
-const ports = ({ ports: { metrics, probes }, webhooks }: Options) => [
+const ports = ({ metrics, probes, webhooks }: Options) => [
   ...(probes === undefined ? [] : [{ name: "probes", containerPort: probes }]),
-  ...(metrics === undefined ? [] : [{ name: "metrics", containerPort: metrics }]),
+  ...(metrics.port === undefined ? [] : [{ name: "metrics", containerPort: metrics.port }]),
   ...(webhooks === undefined ? [] : [{ name: "webhooks", containerPort: webhooks.port }])
 ]
 
-const probes = ({ ports }: Options) =>
-  ports.probes === undefined
+const probes = (options: Options) =>
+  options.probes === undefined
     ? {}
     : {
         livenessProbe: { httpGet: { path: "/healthz", port: "probes" }, initialDelaySeconds: 15, periodSeconds: 20 },
@@ -125,7 +131,13 @@ const disruptionBudget = (options: Options): Manifest => ({
   spec: { minAvailable: replicas - 1, selector: { matchLabels: selector(options) } }
 })
 
-/** Nobody talks to it but for metrics and reviews; kubelets, which probe it, are not subject to policies. Where it goes is the API server's address. */
+/** Namespaces say by a label that what runs in them may collect metrics. Source: kubebuilder's `allow-metrics-traffic`. */
+const collectors = { namespaceSelector: { matchLabels: { metrics: "enabled" } } }
+
+/**
+ * Nothing connects to it but for metrics and reviews; kubelets, which probe it, are not subject to policies. From which address the API server
+ * asks for reviews depends on the cluster. Where it goes is the API server's address.
+ */
 const networkPolicy = (options: Options): Manifest => ({
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
@@ -134,37 +146,10 @@ const networkPolicy = (options: Options): Manifest => ({
     podSelector: { matchLabels: selector(options) },
     policyTypes: ["Ingress"],
     ingress: [
-      ...(options.ports.metrics === undefined ? [] : [{ ports: [{ port: "metrics", protocol: "TCP" }] }]),
+      ...(options.metrics.port === undefined
+        ? []
+        : [{ from: [collectors], ports: [{ port: "metrics", protocol: "TCP" }] }]),
       ...(options.webhooks === undefined ? [] : [{ ports: [{ port: "webhooks", protocol: "TCP" }] }])
     ]
   }
 })
-
-const metricsService = (options: Options): Manifest => ({
-  apiVersion: "v1",
-  kind: "Service",
-  metadata: { ...metadata(options), name: `${options.name}-metrics` },
-  spec: {
-    clusterIP: "None",
-    selector: selector(options),
-    ports: [{ name: "metrics", port: options.ports.metrics, targetPort: "metrics" }]
-  }
-})
-
-/** What collects secure metrics shows the token of its own account, which has to be bound to the reader's role. */
-const serviceMonitor = (options: Options): Manifest => ({
-  apiVersion: "monitoring.coreos.com/v1",
-  kind: "ServiceMonitor",
-  metadata: metadata(options),
-  spec: {
-    selector: { matchLabels: selector(options) },
-    endpoints: [{ port: "metrics", path: "/metrics", ...(options.secureMetrics ? secured : {}) }]
-  }
-})
-
-const secured = {
-  scheme: "https",
-  bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
-  // The program makes its own certificate, unless it is given one.
-  tlsConfig: { insecureSkipVerify: true }
-}

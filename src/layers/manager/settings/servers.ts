@@ -23,13 +23,20 @@ const loopbackAddress: Setting.Codec<Address.Address | undefined> = {
   }
 }
 
+/** Unless they are secure, or an address was named, metrics are nobody else's business either. */
+export const metricsAt = ({
+  metricsAddress: address,
+  metricsSecure
+}: Pick<Setting.Values<typeof settings>, "metricsAddress" | "metricsSecure">): Address.Address | undefined =>
+  address === undefined || metricsSecure ? address : { ...address, host: address.host ?? "127.0.0.1" }
+
 export const settings = {
   metricsAddress: Setting.make(address, {
     name: "metrics-bind-address",
     aliases: ["metrics-addr"],
     group: "servers",
     description:
-      "Where metrics are served; 0 turns them off. On the embedded cluster the default is this address on 127.0.0.1, and none if it is in use",
+      "Where metrics are served; 0 turns them off. Without metrics-secure a port alone is one of 127.0.0.1. On the embedded cluster the default is none if it is in use",
     default: ":8080"
   }),
   metricsSecure: Setting.make(Codecs.boolean, {

@@ -35,6 +35,10 @@ const where = (one: {
   readonly metadata: { readonly namespace?: string; readonly name: string }
 }) => [one.kind, one.metadata.namespace ?? "", one.metadata.name].join(" ")
 
+/** What is in them depends on the kind. */
+const one = (all: ReturnType<typeof manifests>, kind: string, name: string): any =>
+  all.find((found) => found.kind === kind && found.metadata.name === name)
+
 const argsOf = (all: ReturnType<typeof manifests>): ReadonlyArray<string> => {
   const found = all.find(({ kind }) => kind === "Deployment") as any
   return found.spec.template.spec.containers[0].args
@@ -52,11 +56,11 @@ describe("manifests", () => {
       `RoleBinding ${name} ${name}-leader-election`,
       `Role kube-system ${name}-leader-election`,
       `RoleBinding kube-system ${name}-leader-election`,
+      `ClusterRole  ${name}-metrics-reader`,
       `Deployment ${name} ${name}`,
       `PodDisruptionBudget ${name} ${name}`,
       `NetworkPolicy ${name} ${name}`,
-      `Service ${name} ${name}-metrics`,
-      `ServiceMonitor ${name} ${name}`
+      `Service ${name} ${name}-metrics`
     ])
   })
 
@@ -85,7 +89,9 @@ describe("manifests", () => {
       "--cluster=in-cluster",
       "--controllers=pod-count",
       "--leader-elect=true",
-      "--leader-elect-resource-name=mine"
+      "--leader-elect-resource-name=mine",
+      "--metrics-bind-address=:8443",
+      "--metrics-secure=true"
     ])
     const alone = manifests(resolved({ "leader-elect": "false", "metrics-bind-address": "0", kubeconfig: "/x" }), [
       podCount
@@ -163,10 +169,6 @@ describe("manifests", () => {
       [versionOf({}), versionOf({ "kubernetes-version": "v1.20.2" }), versionOf({ "kubernetes-version": "1.21" })],
       ["policy/v1", "policy/v1beta1", "policy/v1"]
     )
-    assert.notInclude(
-      manifests(resolved({ "service-monitor": "false" }), [podCount]).map(({ kind }) => kind),
-      "ServiceMonitor"
-    )
     const wrong = Sources.resolve(settings, { flags: new Map([["kubernetes-version", "20"]]), env: {} })
     assert.isTrue(Result.isFailure(wrong))
   })
@@ -240,30 +242,102 @@ describe("manifests", () => {
     ])
   })
 
-  it("with secure metrics there is a role to read them, and the right to ask who does", () => {
-    const all = manifests(resolved({ "metrics-secure": "true" }), [podCount]) as ReadonlyArray<any>
-    const named = (kind: string, name: string) => all.find((one) => one.kind === kind && one.metadata.name === name)
+  it("metrics are served over HTTPS to those who may read them: a role to read them, and the right to ask who does", () => {
+    const all = manifests(resolved(), [podCount])
     const name = "effect-controller-manager"
-    assert.deepStrictEqual(named("ClusterRole", `${name}-metrics-reader`).rules, [
+    assert.includeMembers([...argsOf(all)], ["--metrics-bind-address=:8443", "--metrics-secure=true"])
+    assert.deepStrictEqual(one(all, "Service", `${name}-metrics`).spec.ports, [
+      { name: "metrics", port: 8443, targetPort: "metrics" }
+    ])
+    assert.deepStrictEqual(one(all, "ClusterRole", `${name}-metrics-reader`).rules, [
       { nonResourceURLs: ["/metrics"], verbs: ["get"] }
     ])
-    assert.deepInclude(named("ClusterRole", name).rules, {
+    assert.deepInclude(one(all, "ClusterRole", name).rules, {
       apiGroups: ["authentication.k8s.io"],
       resources: ["tokenreviews"],
       verbs: ["create"]
     })
-    assert.strictEqual(named("ServiceMonitor", name).spec.endpoints[0].scheme, "https")
-    const plain = manifests(resolved(), [podCount]) as ReadonlyArray<any>
+  })
+
+  it("metrics are reached only from namespaces with the label that kubebuilder's policy asks for", () => {
+    const from = [{ namespaceSelector: { matchLabels: { metrics: "enabled" } } }]
+    const rule = { from, ports: [{ port: "metrics", protocol: "TCP" }] }
+    const policy = (flags: Readonly<Record<string, string>>) =>
+      one(manifests(resolved(flags), [podCount]), "NetworkPolicy", "effect-controller-manager").spec.ingress
+    assert.deepStrictEqual(policy({}), [rule])
+    assert.deepStrictEqual(policy({ "metrics-secure": "false", "metrics-bind-address": "0.0.0.0:8080" }), [rule])
+  })
+
+  it("plain metrics stay on loopback unless an address is named: no port, no Service, nothing to let in", () => {
+    const name = "effect-controller-manager"
+    for (const flags of [
+      { "metrics-secure": "false" },
+      { "metrics-secure": "false", "metrics-bind-address": ":8080" },
+      { "metrics-bind-address": "127.0.0.1:8443" },
+      { "metrics-bind-address": "[::1]:8443" },
+      { "metrics-bind-address": "localhost:8443" }
+    ]) {
+      const all = manifests(resolved(flags), [podCount])
+      assert.notInclude(all.map(where), `Service ${name} ${name}-metrics`)
+      assert.deepStrictEqual(one(all, "NetworkPolicy", name).spec.ingress, [])
+      assert.notInclude(JSON.stringify(one(all, "Deployment", name)), 'containerPort":8080')
+    }
+    assert.notInclude(argsOf(manifests(resolved({ "metrics-secure": "false" }), [podCount])).join(" "), ":8443")
+    const plain = manifests(resolved({ "metrics-secure": "false", "metrics-bind-address": "0.0.0.0:8080" }), [podCount])
+    assert.strictEqual(one(plain, "Service", `${name}-metrics`).spec.ports[0].port, 8080)
     assert.notInclude(JSON.stringify(plain), "tokenreviews")
     assert.notInclude(JSON.stringify(plain), "https")
+  })
+
+  it("a ServiceMonitor is there when it is asked for, and shows its token to a server that it has verified only", () => {
+    const name = "effect-controller-manager"
+    const monitor = (flags: Readonly<Record<string, string>>) =>
+      one(
+        manifests(resolved({ "service-monitor": "true", "install-namespace": "ops", ...flags }), [podCount]),
+        "ServiceMonitor",
+        name
+      ).spec.endpoints
+    assert.deepStrictEqual(monitor({}), [
+      {
+        port: "metrics",
+        path: "/metrics",
+        scheme: "https",
+        bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+        tlsConfig: {
+          ca: { secret: { name: `${name}-metrics-cert`, key: "ca.crt" } },
+          serverName: `${name}-metrics.ops.svc`
+        }
+      }
+    ])
+    assert.deepStrictEqual(monitor({ "metrics-cert-path": "/certs" }), monitor({}))
+    assert.deepStrictEqual(monitor({ "metrics-secure": "false", "metrics-bind-address": "0.0.0.0:8080" }), [
+      { port: "metrics", path: "/metrics" }
+    ])
+  })
+
+  it("the pods have the certificate that a ServiceMonitor verifies mounted where they are told to look for it", () => {
+    const mountsOf = (flags: Readonly<Record<string, string>>) => {
+      const all = manifests(resolved(flags), [podCount])
+      const { containers, volumes } = one(all, "Deployment", "effect-controller-manager").spec.template.spec
+      const told = argsOf(all).filter((arg) => arg.startsWith("--metrics-cert-path"))
+      return { told, mounted: containers[0].volumeMounts, volumes }
+    }
+    const secret = { secretName: "effect-controller-manager-metrics-cert" }
+    const at = (mountPath: string) => ({
+      told: [`--metrics-cert-path=${mountPath}`],
+      mounted: [{ name: "metrics-certificate", mountPath, readOnly: true }],
+      volumes: [{ name: "metrics-certificate", secret }]
+    })
+    assert.deepStrictEqual(mountsOf({ "service-monitor": "true" }), at("/etc/metrics-certificate"))
+    assert.deepStrictEqual(mountsOf({ "metrics-cert-path": "/certs" }), at("/certs"))
+    assert.deepStrictEqual(mountsOf({}), { told: [], mounted: undefined, volumes: undefined })
+    assert.deepStrictEqual(mountsOf({ "service-monitor": "true", "metrics-secure": "false" }), mountsOf({}))
   })
 
   it.effect("are accepted by an API server, and grant what the controllers declare", () =>
     Effect.gen(function* () {
       const all = manifests(resolved(), [podCount, deployment])
       for (const one of all) {
-        // The only kind that comes with an operator.
-        if (one.kind === "ServiceMonitor") continue
         const place = places[one.kind]?.(one.metadata.namespace ?? "") ?? ""
         const { body, status } = yield* askAs(master, "POST", `${place}?fieldValidation=Strict`, one)
         assert.strictEqual(status, 201, `${where(one)}: ${body.message}`)

@@ -1,0 +1,83 @@
+/**
+ * What it takes to collect the metrics of the pods: a Service, the port, the certificate where it is
+ * mounted, and a ServiceMonitor where one is asked for. As kubebuilder ships it: HTTPS, for whoever may read them. Pure.
+ */
+import * as Option from "effect/Option"
+import type * as Setting from "../setting.ts"
+import { isLoopback } from "../http/address.ts"
+import { metricsAt } from "../settings/servers.ts"
+import type { Manifest } from "./objects.ts"
+import type { settings } from "./settings.ts"
+import * as Workload from "./workload.ts"
+
+export interface Metrics {
+  /** Of the pods; undefined where nothing outside of them reaches it. */
+  readonly port: number | undefined
+  /** For those alone who may read them, over HTTPS. */
+  readonly isSecure: boolean
+  /** A Secret with `tls.crt`, `tls.key` and `ca.crt`; undefined: each pod makes one that nothing can verify. */
+  readonly certificate: { readonly secretName: string; readonly mountPath: string } | undefined
+  /** A kind of the Prometheus operator is included. */
+  readonly isMonitored: boolean
+}
+
+type Values = Setting.Values<typeof settings>
+
+/** What a ServiceMonitor verifies has to be shared by all pods. */
+const monitored = "/etc/metrics-certificate"
+
+/** `name`: of the program. */
+export const metricsOf = (values: Values, name: string): Metrics => {
+  const address = metricsAt(values)
+  const isSecure = values.metricsSecure && address !== undefined
+  const mountPath = Option.getOrElse(values.metricsCertPath, () => (values.serviceMonitor ? monitored : undefined))
+  return {
+    port: address === undefined || isLoopback(address) ? undefined : address.port,
+    isSecure,
+    certificate: isSecure && mountPath !== undefined ? { secretName: `${name}-metrics-cert`, mountPath } : undefined,
+    isMonitored: values.serviceMonitor
+  }
+}
+
+/** A ServiceMonitor was asked for, and there is nothing that it could collect. */
+export const isUnreachable = (values: Values): boolean =>
+  values.serviceMonitor && metricsOf(values, "").port === undefined
+
+/** Of the Service that collectors find the pods by. */
+const serviceName = (options: Workload.Options): string => `${options.name}-metrics`
+
+export const all = (options: Workload.Options): ReadonlyArray<Manifest> =>
+  options.metrics.port === undefined
+    ? []
+    : [service(options), ...(options.metrics.isMonitored ? [serviceMonitor(options)] : [])]
+
+const service = (options: Workload.Options): Manifest => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { ...Workload.metadata(options), name: serviceName(options) },
+  spec: {
+    clusterIP: "None",
+    selector: Workload.selector(options),
+    ports: [{ name: "metrics", port: options.metrics.port, targetPort: "metrics" }]
+  }
+})
+
+/** The collector shows the token of its own account, which has to be bound to the reader's role; so it must know to whom. */
+const serviceMonitor = (options: Workload.Options): Manifest => ({
+  apiVersion: "monitoring.coreos.com/v1",
+  kind: "ServiceMonitor",
+  metadata: Workload.metadata(options),
+  spec: {
+    selector: { matchLabels: Workload.selector(options) },
+    endpoints: [{ port: "metrics", path: "/metrics", ...(options.metrics.isSecure ? secured(options) : {}) }]
+  }
+})
+
+const secured = (options: Workload.Options) => ({
+  scheme: "https",
+  bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+  tlsConfig: {
+    ca: { secret: { name: options.metrics.certificate?.secretName, key: "ca.crt" } },
+    serverName: `${serviceName(options)}.${options.namespace}.svc`
+  }
+})
