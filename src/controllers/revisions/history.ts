@@ -1,15 +1,15 @@
 /**
  * The history of an owner's template, as ControllerRevisions: one object for each template that there was, numbered in the order in which they
  * were used last. Pure; who claims and writes them is the owner's loop. The data is the patch that brings a template back, which is
- * what `kubectl rollout undo` sends. Source: spec E.6, G.8.2.
+ * what `kubectl rollout undo` sends. Source: pkg/controller/history, pkg/controller/daemon/update.go.
  */
 import * as Equality from "../../kube/equality.ts"
 import type { Draft, KubeObject } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
+import * as PodDefaults from "../../kube/podDefaults.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { ControllerRevision } from "../../kube/resources.ts"
 import type { Template } from "../workload/podControl.ts"
-import * as Defaults from "./defaults.ts"
 
 /** On pods and revisions: by which of the owner's templates they were made. Source: apps/v1 ControllerRevisionHashLabelKey. */
 export const hashLabel = "controller-revision-hash"
@@ -45,10 +45,13 @@ export const isOf = (revision: ControllerRevision, template: unknown): boolean =
   return kept !== undefined && Equality.equal(kept, template)
 }
 
-/** Whether it would be that template's if it were written now, by a server that may know more defaults. */
+/**
+ * Whether it would be that template's if a server stored it now: servers learn new defaults, and a revision keeps the template that was written
+ * before. Source: pkg/controller/statefulset setMatchesLatestExistingRevision.
+ */
 export const meant = (revision: ControllerRevision, template: unknown): boolean => {
   const kept = templateOf(revision)
-  return kept !== undefined && Defaults.completes(kept, template)
+  return kept !== undefined && Equality.equal(PodDefaults.template(kept), template)
 }
 
 const member = (value: unknown, key: string): Readonly<Record<string, unknown>> => {

@@ -221,8 +221,8 @@ const mutants: ReadonlyArray<Mutant> = [
   {
     title: "a template that comes back keeps its number",
     file: "statefulset/plan/revisions.ts",
-    find: "if (current?.revision === number) return",
-    replace: "if (current !== undefined) return"
+    find: "return current === newest ?",
+    replace: "return current !== undefined ?"
   },
   {
     title: "revisions in use are deleted",

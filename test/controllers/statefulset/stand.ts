@@ -18,7 +18,10 @@ import type { Request } from "../../../src/layers/Transport.ts"
 
 export const labels = { app: "web" }
 
-export const podSpec = (image = "web:1", more: object = {}) => ({ containers: [{ name: "main", image, ...more }] })
+export const podSpec = (image = "web:1", more: object = {}, spec: object = {}) => ({
+  containers: [{ name: "main", image, ...more }],
+  ...spec
+})
 
 /** A StatefulSet of three pods with the label `app=web`, as a manifest. */
 export const statefulSet = (spec: object = {}, metadata: object = {}) => ({

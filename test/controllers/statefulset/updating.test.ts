@@ -395,3 +395,32 @@ Stand.scenario(
     assert.notInclude((yield* Stand.events).join("\n"), "FailedDelete")
   })
 )
+
+const init = { name: "init", image: "init:1" }
+const probe = { tcpSocket: { port: 80 } }
+
+/** A value that is a default at another path. */
+const changes = {
+  "restartPolicy: Always of an init container": [
+    Stand.podSpec("web:1", {}, { initContainers: [init] }),
+    Stand.podSpec("web:1", {}, { initContainers: [{ ...init, restartPolicy: "Always" }] })
+  ],
+  "terminationGracePeriodSeconds: 30 of a probe": [
+    Stand.podSpec("web:1", { livenessProbe: probe }),
+    Stand.podSpec("web:1", { livenessProbe: { ...probe, terminationGracePeriodSeconds: 30 } })
+  ],
+  "securityContext: {} of a container": [Stand.podSpec(), Stand.podSpec("web:1", { securityContext: {} })]
+}
+
+for (const [title, [before, after]] of Object.entries(changes)) {
+  Stand.scenario(
+    `rolls out a template whose only change is ${title}`,
+    Effect.gen(function* () {
+      yield* Stand.running(Stand.statefulSet({ template: { metadata: { labels: Stand.labels }, spec: before } }))
+      const { updateRevision } = yield* Stand.status
+      yield* Stand.change({ template: { spec: after } })
+      assert.notStrictEqual((yield* Stand.status).updateRevision, updateRevision)
+      assert.lengthOf(yield* Stand.revisions, 2)
+    })
+  )
+}

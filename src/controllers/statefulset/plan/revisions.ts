@@ -1,6 +1,6 @@
 /**
- * Which revision the present template is, which one was before, and which may go. Pure; what there is to write is done by `history`.
- * Source: spec G.8.2.
+ * Which revision the present template is, which one was before, and which may be deleted. Pure; `history` writes.
+ * Source: pkg/controller/statefulset getStatefulSetRevisions, truncateHistory.
  */
 import type { ControllerRevision, StatefulSet } from "../../../kube/resources.ts"
 import * as History from "../../revisions/history.ts"
@@ -13,14 +13,19 @@ export type Update =
   | { readonly _tag: "Again"; readonly revision: ControllerRevision; readonly number: number }
   | { readonly _tag: "New"; readonly number: number }
 
+/**
+ * An equal revision comes before one that only means the same, however old it is, and only the newest is compared by meaning.
+ * Source: pkg/controller/statefulset getStatefulSetRevisions.
+ */
 export const update = (set: StatefulSet, revisions: ReadonlyArray<ControllerRevision>): Update => {
   const template = set.spec?.template
-  const { current, number, old } = History.of(revisions, template)
-  if (current?.revision === number) return { _tag: "Known", revision: current }
-  const newest = old.at(-1)
-  // A server that has learnt a default since says more of the same template.
-  if (newest !== undefined && History.meant(newest, template)) return { _tag: "Known", revision: newest }
-  return current === undefined ? { _tag: "New", number } : { _tag: "Again", revision: current, number }
+  const { current, number } = History.of(revisions, template)
+  const newest = History.inOrder(revisions).at(-1)
+  if (current !== undefined)
+    return current === newest ? { _tag: "Known", revision: current } : { _tag: "Again", revision: current, number }
+  return newest !== undefined && History.meant(newest, template)
+    ? { _tag: "Known", revision: newest }
+    : { _tag: "New", number }
 }
 
 /** What the replicas were of when the last update was done; undefined if that is not kept any more. */

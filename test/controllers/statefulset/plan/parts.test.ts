@@ -1,6 +1,5 @@
 /** Small parts of the loop of StatefulSets: what names say, how many may be unavailable, and which templates mean the same. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Defaults from "../../../../src/controllers/revisions/defaults.ts"
 import * as Identity from "../../../../src/controllers/statefulset/identity.ts"
 import * as Look from "../../../../src/controllers/statefulset/plan/look.ts"
 import * as Outdated from "../../../../src/controllers/statefulset/plan/outdated.ts"
@@ -76,32 +75,4 @@ describe("which replicas are replaced", () => {
         Outdated.choose(lookAt(letters, partition), atOnce).map(({ ordinal }) => ordinal),
         [...expected]
       ))
-})
-
-describe("a template that says less", () => {
-  const container = { name: "a", image: "a:1" }
-  const whole = {
-    metadata: { labels: { app: "a" } },
-    spec: {
-      containers: [{ ...container, terminationMessagePath: "/dev/termination-log", resources: {} }],
-      restartPolicy: "Always",
-      securityContext: {},
-      terminationGracePeriodSeconds: 30
-    }
-  }
-  const part = (more: object = {}) => ({
-    metadata: { labels: { app: "a" }, creationTimestamp: null },
-    spec: { containers: [container], ...more }
-  })
-  it("is the same if the rest is what is filled in", () => assert.isTrue(Defaults.completes(part(), whole)))
-  it("is another one if it says something else", () =>
-    assert.isFalse(Defaults.completes(part({ terminationGracePeriodSeconds: 10 }), whole)))
-  it("is another one if it leaves out what somebody chose", () =>
-    assert.isFalse(Defaults.completes(part(), { ...whole, spec: { ...whole.spec, terminationGracePeriodSeconds: 5 } })))
-  it("is another one with fewer containers", () => {
-    const containers = [...whole.spec.containers, { name: "b", image: "b:1" }]
-    assert.isFalse(Defaults.completes(part(), { ...whole, spec: { ...whole.spec, containers } }))
-  })
-  it("is another one with other labels", () =>
-    assert.isFalse(Defaults.completes(part(), { ...whole, metadata: { labels: { app: "a", type: "" } } })))
 })

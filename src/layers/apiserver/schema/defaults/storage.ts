@@ -1,8 +1,8 @@
 /** Defaults of volumes and claims, and of what bounds resources. Source: core/v1 and storage/v1 defaults of the reference server. */
+import { persistentVolumeSource } from "../../../../kube/podDefaults.ts"
 import { clone, ensureObject, get, objectAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import { absent, empty, objects, quantities, specOf } from "./fill.ts"
-import { driven } from "./pods.ts"
 
 export const claim = (object: JsonObject): void => {
   const spec = specOf(object)
@@ -17,7 +17,7 @@ export const volume = (object: JsonObject): void => {
   empty(spec, { persistentVolumeReclaimPolicy: "Retain" })
   absent(spec, { volumeMode: "Filesystem" })
   quantities(get(spec, "capacity"))
-  driven(spec)
+  persistentVolumeSource(spec)
   empty(ensureObject(object, "status"), { phase: "Pending" })
 }
 
