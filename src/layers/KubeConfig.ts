@@ -29,6 +29,8 @@ export interface Options {
   readonly context?: string | undefined
   /** `--master`: replaces the server of the kubeconfig. */
   readonly master?: string | undefined
+  /** `--insecure-http`: credentials are sent to an `http://` server too. Default false. */
+  readonly insecureHttp?: boolean | undefined
   /** `process.env`: `KUBECONFIG`, `HOME`, `USERPROFILE`, `KUBERNETES_SERVICE_HOST`, `KUBERNETES_SERVICE_PORT`. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where a pod finds its service account. */
@@ -102,15 +104,25 @@ const fromFiles = Effect.fnUntraced(function* (paths: ReadonlyArray<string>, req
     return yield* fail(`none of the files of KUBECONFIG exists: ${paths.join(", ")}; correct it or unset it`)
   }
   const selected = yield* Effect.fromResult(Document.select(sources, options.context))
-  const server = yield* Effect.fromResult(serverOf(selected.cluster, options.master))
+  const server = yield* Effect.fromResult(masterOf(options.master, () => Document.serverOf(selected.cluster)))
   const proxy = yield* Effect.fromResult(Document.proxyOf(selected.cluster))
-  const endpoint = yield* usable(Entries.toSource(selected, server, proxy))
+  const isLeaking = isPlain(server) && selected.user !== undefined && options.insecureHttp !== true
+  if (isLeaking) {
+    yield* Effect.logWarning(
+      `The credentials of user "${selected.user.name}" are not sent, because ${server} is plain http://: --insecure-http sends them in the clear`
+    )
+  }
+  const user = isLeaking ? undefined : selected.user
+  const endpoint = yield* usable(Entries.toSource({ ...selected, user }, server, proxy))
   const origin = sources.map(({ path }) => path).join(", ")
   return { endpoint, source: "kubeconfig", origin, namespace: selected.namespace } satisfies Loaded
 })
 
-const serverOf = (cluster: Document.Entry, master: string | undefined) => {
-  if (master === undefined || master === "") return Document.serverOf(cluster)
+/** Whoever is on the way reads what is sent. Source: client-go `rest.IsConfigTransportTLS`, without which `clientcmd` reads no credentials. */
+const isPlain = (server: string): boolean => server.startsWith("http:")
+
+const masterOf = (master: string | undefined, otherwise: () => Result.Result<string, Document.KubeConfigError>) => {
+  if (master === undefined || master === "") return otherwise()
   return Document.isHttpUrl(master)
     ? Result.succeed(master)
     : Result.fail(new Document.KubeConfigError({ message: `--master is not an http:// or https:// URL: "${master}"` }))
@@ -161,11 +173,17 @@ const podOf = Effect.fnUntraced(function* (options: Options) {
   return { server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`, folder } satisfies Pod
 })
 
-const fromPod = Effect.fnUntraced(function* ({ folder, server }: Pod, options: Options) {
+const fromPod = Effect.fnUntraced(function* ({ folder, server: own }: Pod, options: Options) {
+  const server = yield* Effect.fromResult(masterOf(options.master, () => Result.succeed(own)))
+  if (isPlain(server) && options.insecureHttp !== true) {
+    return yield* fail(
+      `--master is the plain ${server}, and the pod's token would be sent in the clear: say https://, or --insecure-http if that is meant`
+    )
+  }
   const endpoint = yield* usable({
-    server: options.master ?? server,
+    server,
     proxy: undefined,
-    cluster: { name: "cluster", server, caFile: join(folder, "ca.crt"), skipTLSVerify: false },
+    cluster: { name: "cluster", server, caFile: join(folder, "ca.crt"), skipTLSVerify: isPlain(server) },
     user: { name: "user" },
     tokenFile: join(folder, "token"),
     headers: {},
@@ -176,5 +194,5 @@ const fromPod = Effect.fnUntraced(function* ({ folder, server }: Pod, options: O
     Effect.tryPromise(() => readFile(join(folder, "namespace"), "utf8")),
     { onFailure: () => undefined, onSuccess: (text) => text.trim() }
   )
-  return { endpoint, source: "in-cluster", origin: server, namespace } satisfies Loaded
+  return { endpoint, source: "in-cluster", origin: own, namespace } satisfies Loaded
 })

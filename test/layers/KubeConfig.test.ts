@@ -214,7 +214,7 @@ describe("exec plugins", () => {
         response.writeHead(expired ? 401 : 200, { "content-type": "application/json" }).end("{}")
       })
       const { file, runs } = yield* setUp(server.url)
-      const transport = yield* HttpTransport.make(yield* load(file))
+      const transport = yield* HttpTransport.make(yield* load(file, { insecureHttp: true }))
       const call = transport.send({ method: "GET", path: "/a", context: { verb: "get", path: "/a" } })
       yield* Effect.all([call, call, call], { concurrency: "unbounded" })
       assert.strictEqual(runs(), 2)
@@ -225,7 +225,7 @@ describe("exec plugins", () => {
     Effect.gen(function* () {
       const server = yield* start((_, response) => void response.writeHead(401).end())
       const { file, runs } = yield* setUp(server.url)
-      const transport = yield* HttpTransport.make(yield* load(file))
+      const transport = yield* HttpTransport.make(yield* load(file, { insecureHttp: true }))
       const call = Effect.flip(transport.send({ method: "GET", path: "/a", context: { verb: "get", path: "/a" } }))
       for (let i = 0; i < 5; i++) assert.strictEqual((yield* call).reason._tag, "Unauthorized")
       assert.strictEqual(runs(), 2)
@@ -312,6 +312,74 @@ describe("where it looks", () => {
       const env = { KUBECONFIG: [join(path, "none"), one, two].join(":") }
       const identity = yield* (yield* KubeConfig.load({ mode: "auto", env })).identity
       assert.deepStrictEqual([headersOf(identity)["authorization"], identity.tls.ca], ["Bearer from two", "CA of b"])
+    })
+  )
+})
+
+describe("credentials do not cross a network in the clear unless that was said", () => {
+  const service = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" }
+
+  /** Who asks of a server that speaks plain HTTP, as it is seen on the way. */
+  const seenAt = Effect.fnUntraced(function* (find: (server: string) => ReturnType<typeof KubeConfig.load>) {
+    const seen: Array<string> = []
+    const server = yield* start((request, response) => {
+      seen.push(JSON.stringify(request.headers))
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+    })
+    const transport = yield* HttpTransport.make(yield* find(server.url))
+    yield* transport.send({ method: "GET", path: "/a", context: { verb: "get", path: "/a" } })
+    return seen.join()
+  })
+
+  it.live("a pod refuses --master=http://, whatever it is, and takes it with --insecure-http", () =>
+    Effect.gen(function* () {
+      const { put } = yield* folder
+      const serviceAccount = dirname(put("pod/token", "s3cret"))
+      put("pod/ca.crt", "CA")
+      for (const mode of ["auto", "in-cluster"] as const) {
+        const pod = { mode, serviceAccount, env: service }
+        for (const master of ["http://10.0.0.1:8080", "http://127.0.0.1:8001"]) {
+          const error = yield* Effect.flip(KubeConfig.load({ ...pod, master }))
+          assert.strictEqual(
+            error.message,
+            `--master is the plain ${master}, and the pod's token would be sent in the clear: say https://, or --insecure-http if that is meant`
+          )
+        }
+        const nonsense = yield* Effect.flip(KubeConfig.load({ ...pod, master: "ftp://x" }))
+        assert.strictEqual(nonsense.message, '--master is not an http:// or https:// URL: "ftp://x"')
+        for (const [master, server] of [
+          ["https://other:1", "https://other:1"],
+          ["", "https://10.0.0.1:443"]
+        ] as const) {
+          assert.strictEqual((yield* KubeConfig.load({ ...pod, master })).server, server)
+        }
+        assert.include(
+          yield* seenAt((master) => KubeConfig.load({ ...pod, master, insecureHttp: true })),
+          "Bearer s3cret"
+        )
+      }
+    })
+  )
+
+  it.live("those of a kubeconfig are left out, as client-go leaves them out, and no plugin is asked", () =>
+    Effect.gen(function* () {
+      const { put } = yield* folder
+      const users = [
+        { token: "s3cret" },
+        { tokenFile: put("token", "s3cret") },
+        { username: "me", password: "s3cret" },
+        { token: "s3cret", as: "s3cret" },
+        { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "/no/such/plugin" } }
+      ]
+      for (const user of users) {
+        const said = yield* seenAt((server) => load(put("config", config(user, { server }))))
+        assert.notMatch(said, /authorization|impersonate|s3cret/i)
+        const overruled = yield* seenAt((master) => load(put("config", config(user)), { master }))
+        assert.notMatch(overruled, /authorization|impersonate|s3cret/i)
+      }
+      const [token] = users
+      const meant = yield* seenAt((server) => load(put("config", config(token, { server })), { insecureHttp: true }))
+      assert.include(meant, "Bearer s3cret")
     })
   )
 })

@@ -77,7 +77,8 @@ const meaningless = ({ origins, values }: Resolved<typeof common>): string | und
       return (
         (origins.kubeconfig._tag === "Environment" ? undefined : clash("kubeconfig")) ??
         clash("context") ??
-        clash("master")
+        clash("master") ??
+        clash("insecureHttp")
       )
     case "in-cluster":
       return (

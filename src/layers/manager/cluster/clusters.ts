@@ -66,6 +66,7 @@ export const connect = Effect.fnUntraced(function* (
     path: pathOf(settings.kubeconfig, origins.kubeconfig),
     context: Option.getOrUndefined(settings.context),
     master: Option.getOrUndefined(settings.master),
+    insecureHttp: settings.insecureHttp,
     env
   }).pipe(Effect.catchTag("NotConfigured", (error) => Effect.succeed(error.message)))
   if (typeof found === "string") {

@@ -114,6 +114,7 @@ export const nodes = Effect.fnUntraced(function* (
     mode: "kubeconfig",
     path: ClusterSettings.pathOf(settings.kubeconfig, origins.kubeconfig),
     context: Option.getOrUndefined(settings.context),
+    insecureHttp: settings.insecureHttp,
     env
   })
   yield* simulate(endpoint, settings.count)

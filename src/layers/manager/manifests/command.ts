@@ -19,6 +19,7 @@ const local: ReadonlySet<string> = new Set([
   "kubeconfig",
   "context",
   "master",
+  "insecure-http",
   "config",
   "controllers",
   "leader-elect",

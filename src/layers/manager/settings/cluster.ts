@@ -16,6 +16,13 @@ export const kubeconfig = {
     name: "context",
     group: "cluster",
     description: "Context of the kubeconfig to use instead of its current one"
+  }),
+  insecureHttp: Setting.make(Codecs.boolean, {
+    name: "insecure-http",
+    group: "cluster",
+    description:
+      "Send credentials to an API server at an http:// address too, where whoever is on the way reads them; without it those of a kubeconfig are left out, and in a pod such an address is refused",
+    default: "false"
   })
 }
 
