@@ -117,18 +117,35 @@ export const isTooLargeResourceVersion = (error: ApiError): boolean =>
   (error.details?.causes?.some((cause) => cause.reason === "ResourceVersionTooLarge") === true ||
     error.detail.includes("Too large resource version"))
 
+/**
+ * The server cannot stream lists, because its etcd does not report how far it is (3.4, for instance). It says so only in words.
+ * Source: apiserver/pkg/storage/cacher: Cacher.Watch.
+ */
+export const isProgressUnsupported = (error: ApiError): boolean =>
+  error.reason._tag === "ServerError" && error.detail.includes("storage feature RequestWatchProgress is disabled")
+
+/** Nobody listens at the server's address. */
+export const isConnectionRefused = (error: ApiError): boolean => codesOf(error).includes("ECONNREFUSED")
+
 /** The server creates nothing there any more, because the namespace is being deleted. */
 export const isNamespaceTerminating = (error: ApiError): boolean =>
   error.details?.causes?.some((cause) => cause.reason === "NamespaceTerminating") === true
 
 /** The peer's certificate was not accepted: trying again will not change that. */
-export const isUntrusted = (error: ApiError): boolean => {
-  let cause = error.reason._tag === "Network" ? error.reason.cause : undefined
-  for (let depth = 0; cause instanceof Error && depth < 5; depth++, cause = cause.cause) {
-    if ("code" in cause && typeof cause.code === "string" && /CERT|SIGNATURE|ISSUER|HOSTNAME_MISMATCH/.test(cause.code))
-      return true
+export const isUntrusted = (error: ApiError): boolean =>
+  codesOf(error).some((code) => /CERT|SIGNATURE|ISSUER|HOSTNAME_MISMATCH/.test(code))
+
+/** Node's codes of what broke a connection, from the outermost inwards; one attempt on several addresses has several. */
+const codesOf = ({ reason }: ApiError): ReadonlyArray<string> => {
+  const codes: Array<string> = []
+  const visit = (cause: unknown, depth: number): void => {
+    if (!(cause instanceof Error) || depth > 5) return
+    if ("code" in cause && typeof cause.code === "string") codes.push(cause.code)
+    if (cause instanceof AggregateError) for (const one of cause.errors) visit(one, depth + 1)
+    visit(cause.cause, depth + 1)
   }
-  return false
+  if (reason._tag === "Network") visit(reason.cause, 0)
+  return codes
 }
 
 /** From an HTTP answer with a status of 400 or more, or from a `Status` inside a watch. */

@@ -21,23 +21,26 @@ import type { KubeList, KubeObject } from "../kube/Meta.ts"
 import type { Change } from "./Change.ts"
 import * as Machine from "./watchMachine.ts"
 import type { WatchEvent } from "./watchRead.ts"
+import type { ListRequest, Request, WatchRequest } from "./watchRequest.ts"
 
 export type { Change } from "./Change.ts"
-export type { ListRequest, WatchRequest } from "./watchMachine.ts"
+export type { ListRequest, WatchRequest } from "./watchRequest.ts"
 export type { WatchEvent } from "./watchRead.ts"
 
 /** How to list and watch one selection; `KubeClient` bound to a resource, namespace and selector. */
 export interface Source<A extends KubeObject> {
   /** One page. No `resourceVersion` asks for the most recent state; `"0"` for any. */
-  readonly list: (request: Machine.ListRequest) => Effect.Effect<KubeList<A>, ApiError.ApiError>
+  readonly list: (request: ListRequest) => Effect.Effect<KubeList<A>, ApiError.ApiError>
   /** Raw events in chunks. An empty `resourceVersion` (only with `sendInitialEvents`) asks for the most recent state. */
-  readonly watch: (request: Machine.WatchRequest) => Stream.Stream<WatchEvent, ApiError.ApiError>
+  readonly watch: (request: WatchRequest) => Stream.Stream<WatchEvent, ApiError.ApiError>
 }
 
 /** Settings of a watch. */
 export interface Options<A extends KubeObject> {
-  /** `auto` (default) asks for a streaming list first and falls back to pages where the server refuses it. */
+  /** `auto` (default) asks for a streaming list first and falls back to pages where that fails. */
   readonly streamingList?: "auto" | "never" | undefined
+  /** What the watches of one server find out together. Default: each finds it out by itself. */
+  readonly streamingSupport?: StreamingSupport | undefined
   /** A connection on which nothing arrives for so long is dead. Default 70 s: servers send a bookmark about every minute. */
   readonly idleTimeout?: Duration.Input | undefined
   /** Objects of a page. Default 500. */
@@ -48,6 +51,28 @@ export interface Options<A extends KubeObject> {
   readonly context?: ApiError.Context | undefined
 }
 
+/** What a process knows of the streaming lists of one server: one that cannot do them for one kind cannot for any. */
+export interface StreamingSupport {
+  /** From when on one is worth asking for, in monotonic milliseconds. */
+  readonly fromUnsafe: () => number
+  /** None before then. */
+  readonly defer: (until: number) => Effect.Effect<void>
+}
+
+/** For the watches of one server; `onFirst` is run once, when they first learn that it cannot. */
+export const streamingSupport = (onFirst: Effect.Effect<void>): StreamingSupport => {
+  let from = -Infinity
+  return {
+    fromUnsafe: () => from,
+    defer: (until) =>
+      Effect.suspend(() => {
+        const isFirst = from === -Infinity
+        from = Math.max(from, until)
+        return isFirst ? onFirst : Effect.void
+      })
+  }
+}
+
 /** Changes in the server's order. Each run of the stream starts anew; what it consumes slowly, the server waits with. */
 export const watch = <A extends KubeObject>(source: Source<A>, options: Options<A> = {}): Stream.Stream<Change<A>> =>
   Stream.fromChannel(
@@ -56,7 +81,8 @@ export const watch = <A extends KubeObject>(source: Source<A>, options: Options<
         Effect.succeed(
           interpret(source, options, scope, () => ({
             now: Number(fiber.getRef(Clock.Clock).monotonicTimeNanosUnsafe()) / 1e6,
-            random: fiber.getRef(Random.Random).nextDoubleUnsafe()
+            random: fiber.getRef(Random.Random).nextDoubleUnsafe(),
+            streamingFrom: options.streamingSupport?.fromUnsafe() ?? -Infinity
           }))
         )
       )
@@ -81,17 +107,20 @@ const interpret = <A extends KubeObject>(
     context: options.context ?? { verb: "watch", path: "" }
   })
   let state = Machine.initial(options.streamingList ?? "auto")
-  let pending: Machine.Request | undefined
+  let pending: Request | undefined
   let connection: { readonly events: Effect.Effect<Machine.Input<A>>; readonly scope: Scope.Closeable } | undefined
 
   const settle = (input: Machine.Input<A>): Effect.Effect<Changes<A>> => {
     const next = step(state, input, moment())
     state = next.state
     pending = next.request
-    return isNonEmpty(next.output) ? Effect.succeed(next.output) : pull
+    const told = isNonEmpty(next.output) ? Effect.succeed(next.output) : pull
+    return next.streamingFrom === undefined || options.streamingSupport === undefined
+      ? told
+      : Effect.andThen(options.streamingSupport.defer(next.streamingFrom), told)
   }
 
-  const open = (request: Machine.WatchRequest): Effect.Effect<Machine.Input<A>> =>
+  const open = (request: WatchRequest): Effect.Effect<Machine.Input<A>> =>
     Effect.suspend(() => {
       const opened = Scope.forkUnsafe(scope)
       return Effect.flatMap(Channel.toPullScoped(Stream.toChannel(source.watch(request)), opened), (events) => {
@@ -106,7 +135,7 @@ const interpret = <A extends KubeObject>(
     return closed === undefined ? Effect.void : Scope.close(closed.scope, Exit.void)
   })
 
-  const perform = (request: Machine.Request): Effect.Effect<Machine.Input<A>> => {
+  const perform = (request: Request): Effect.Effect<Machine.Input<A>> => {
     switch (request._tag) {
       case "List":
         return Effect.match(source.list(request.options), {

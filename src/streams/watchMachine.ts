@@ -3,7 +3,7 @@
  * changes to tell and the next thing to do. It reads no clock and draws no lots: both come in with the moment. Invariants:
  * the version to resume from is that of the last event or bookmark told, never of one that could not be read; every
  * failure leads to a wait or to exactly one relist, so the rate of requests is bounded whatever a server does.
- * Picture: docs/design/pipeline.md. Sources: framework.md 2.5, client-go's reflector.
+ * Picture: docs/design/pipeline.md. Source: client-go's tools/cache: Reflector.
  */
 import * as Duration from "effect/Duration"
 import * as ApiError from "../kube/ApiError.ts"
@@ -11,6 +11,7 @@ import type { KubeList, KubeObject } from "../kube/Meta.ts"
 import * as Backoff from "./backoff.ts"
 import { type Change, restarted } from "./Change.ts"
 import { readEvents, readList, type WatchEvent } from "./watchRead.ts"
+import * as WatchRequest from "./watchRequest.ts"
 
 export interface Settings<A extends KubeObject> {
   readonly pageSize: number
@@ -23,8 +24,8 @@ export interface State {
   readonly phase: Phase
   /** Version of the last event, bookmark or complete list told; where a watch resumes. */
   readonly version: string | undefined
-  /** Whether streaming lists are still believed to work here. */
-  readonly streaming: boolean
+  /** From when on a streaming list is asked for, in monotonic milliseconds: later once the server does not do them. */
+  readonly streamingFrom: number
   /** Failures in a row: since the last one, no two minutes passed quietly. */
   readonly attempt: number
   /** End of the wait after the last failure, in monotonic milliseconds: quiet is counted from here. */
@@ -70,44 +71,17 @@ export interface Moment {
   readonly now: number
   /** Uniform in [0, 1). */
   readonly random: number
-}
-
-export type Request =
-  | { readonly _tag: "List"; readonly options: ListRequest }
-  | { readonly _tag: "Watch"; readonly options: WatchRequest }
-  | { readonly _tag: "Sleep"; readonly millis: number }
-
-/** One page of a list. */
-export interface ListRequest {
-  /** Objects in the page. */
-  readonly limit: number
-  /** Where it begins, from the page before. */
-  readonly continue?: string
-  /** The version that is wanted: `0` is whatever the server has at hand. */
-  readonly resourceVersion?: string
-  /** How that is meant. */
-  readonly resourceVersionMatch?: "NotOlderThan"
-}
-
-/** One watch. */
-export interface WatchRequest {
-  /** From which version on; empty for a streaming list. */
-  readonly resourceVersion: string
-  /** The server tells now and then how far it is. */
-  readonly allowWatchBookmarks: true
-  /** When the server is to end it. */
-  readonly timeoutSeconds: number
-  /** Begins with all objects there are: a streaming list. */
-  readonly sendInitialEvents?: true
-  /** Goes with `sendInitialEvents`. */
-  readonly resourceVersionMatch?: "NotOlderThan"
+  /** As in the state, from what all watches of this server have found out. */
+  readonly streamingFrom: number
 }
 
 export interface Step<A> {
   readonly state: State
   readonly output: ReadonlyArray<Change<A>>
   /** What to do instead of the present activity; undefined to go on reading the present watch. */
-  readonly request: Request | undefined
+  readonly request: WatchRequest.Request | undefined
+  /** Set when this watch has found out that no watch of this server gets a streaming list before then. */
+  readonly streamingFrom?: number
 }
 
 /** Milliseconds. Sources: client-go's reflector (backoff), kube-apiserver's choice of watch timeouts. */
@@ -117,7 +91,9 @@ export const timing = {
   /** So long without a failure, and the next one is the first again. */
   quiet: 120_000,
   /** A watch that ended sooner counts as a failure, however politely it ended. */
-  shortLived: 10_000
+  shortLived: 10_000,
+  /** So long pages are read where the server does not do streaming lists: it may be another one afterwards. */
+  withoutStreaming: 3_600_000
 }
 
 /** After so many refusals in a row the server's versions are taken to have gone backwards (restored from a backup). */
@@ -126,7 +102,7 @@ const tooLargeLimit = 8
 export const initial = (streamingList: "auto" | "never"): State => ({
   phase: { _tag: "Empty" },
   version: undefined,
-  streaming: streamingList === "auto",
+  streamingFrom: streamingList === "auto" ? -Infinity : Infinity,
   attempt: 0,
   quietFrom: -Infinity,
   expiredAt: -Infinity,
@@ -155,11 +131,13 @@ export const step =
         return phase._tag === "Streaming" ? streamed(settings, state, phase, input.events, moment) : stay(state)
       case "Ended":
         if (phase._tag === "Watching") return interrupted(settings, state, phase.since, undefined, moment)
-        return phase._tag === "Streaming" ? withoutStreaming(state, phase.at, undefined, moment) : stay(state)
+        return phase._tag === "Streaming" ? fallBack(settings, state, phase.at, undefined) : stay(state)
       case "Idle": {
         const error = ApiError.timeout(settings.context, settings.idleTimeout)
         if (phase._tag === "Watching") return interrupted(settings, state, phase.since, error, moment)
-        return phase._tag === "Streaming" ? withoutStreaming(state, phase.at, error, moment) : stay(state)
+        return phase._tag === "Streaming"
+          ? fallBack(settings, withoutStreaming(state, moment), phase.at, error)
+          : stay(state)
       }
       case "Failed":
         return failed(settings, state, input.error, moment)
@@ -170,57 +148,34 @@ const stay = (state: State): Step<never> => ({ state, output: [], request: undef
 
 /** Starts to read the full state, from nothing. */
 const begin = <A extends KubeObject>(settings: Settings<A>, state: State, at: string, moment: Moment): Step<A> => {
-  if (!state.streaming) {
-    const phase: Listing = { _tag: "Listing", at, continue: undefined, version: undefined }
-    return { state: { ...state, phase }, output: [restarted], request: listRequest(settings, phase) }
-  }
+  if (moment.now < Math.max(state.streamingFrom, moment.streamingFrom)) return beginPages(settings, state, at)
   return {
     state: { ...state, phase: { _tag: "Streaming", at, since: moment.now } },
     output: [restarted],
-    request: {
-      _tag: "Watch",
-      options: {
-        ...watchOptions(at === "0" ? "" : at, moment),
-        sendInitialEvents: true,
-        resourceVersionMatch: "NotOlderThan"
-      }
-    }
+    request: WatchRequest.streamingList(at, moment.random)
   }
+}
+
+const beginPages = <A extends KubeObject>(settings: Settings<A>, state: State, at: string): Step<A> => {
+  const phase: Listing = { _tag: "Listing", at, continue: undefined, version: undefined }
+  return { state: { ...state, phase }, output: [restarted], request: pageOf(settings, phase) }
 }
 
 const resume = (state: State, moment: Moment): Step<never> => ({
   state: { ...state, phase: { _tag: "Watching", since: moment.now } },
   output: [],
-  request: { _tag: "Watch", options: watchOptions(state.version ?? "", moment) }
+  request: WatchRequest.watch(state.version ?? "", moment.random)
 })
 
-/** Server-side timeouts are drawn from [300, 600) seconds, so that watches do not all end together. */
-const watchOptions = (resourceVersion: string, moment: Moment): WatchRequest => ({
-  resourceVersion,
-  allowWatchBookmarks: true,
-  timeoutSeconds: 300 + Math.floor(moment.random * 300)
-})
-
-const listRequest = <A extends KubeObject>(settings: Settings<A>, listing: Listing): Request => ({
-  _tag: "List",
-  options: {
-    limit: settings.pageSize,
-    ...(listing.continue !== undefined
-      ? { continue: listing.continue }
-      : listing.at === ""
-        ? {}
-        : listing.at === "0"
-          ? { resourceVersion: "0" }
-          : { resourceVersion: listing.at, resourceVersionMatch: "NotOlderThan" })
-  }
-})
+const pageOf = <A extends KubeObject>({ pageSize }: Settings<A>, listing: Listing): WatchRequest.Request =>
+  WatchRequest.page(pageSize, listing.at, listing.continue)
 
 const proceed = <A extends KubeObject>(settings: Settings<A>, state: State, next: Next, moment: Moment): Step<A> => {
   switch (next._tag) {
     case "Begin":
       return begin(settings, state, next.at, moment)
     case "Listing":
-      return { state: { ...state, phase: next }, output: [], request: listRequest(settings, next) }
+      return { state: { ...state, phase: next }, output: [], request: pageOf(settings, next) }
     case "Resume":
       return resume(state, moment)
   }
@@ -239,7 +194,7 @@ const page = <A extends KubeObject>(
   const listed: Change<A> = { _tag: "Listed", objects: read.objects }
   if (read.continue !== undefined) {
     const next: Listing = { ...listing, continue: read.continue, version }
-    return { state: { ...state, phase: next }, output: [listed], request: listRequest(settings, next) }
+    return { state: { ...state, phase: next }, output: [listed], request: pageOf(settings, next) }
   }
   const watching = resume({ ...state, version, tooLarge: 0 }, moment)
   return { ...watching, output: [listed, { _tag: "Synced", resourceVersion: version }] }
@@ -275,23 +230,36 @@ const streamed = <A extends KubeObject>(
   } else if (read.events.length > 0) {
     output.push({ _tag: "Listed", objects: read.events.map((event) => event.object) })
   }
-  if (read.error !== undefined) return after(output, withoutStreaming(state, phase.at, read.error, moment))
+  if (read.error !== undefined) return after(output, fallBack(settings, state, phase.at, read.error))
   if (read.stop === undefined || read.version === undefined) return { state, output, request: undefined }
   if (!read.stop.initialEventsEnd)
-    return after(output, begin(settings, { ...state, streaming: false }, phase.at, moment))
+    return after(output, fallBack(settings, withoutStreaming(state, moment), phase.at, undefined))
   output.push({ _tag: "Synced", resourceVersion: read.version })
   const next: State = { ...state, phase: { _tag: "Watching", since: phase.since }, version: read.version, tooLarge: 0 }
   const rest = events.slice(read.stop.index + 1)
   return after(output, rest.length === 0 ? stay(next) : watched(settings, next, rest, moment))
 }
 
-/** The server does not do streaming lists after all: pages from now on, after the wait that the failure asks for. */
-const withoutStreaming = (
+/**
+ * A streaming list came to nothing: pages at once, whatever it was. A server that cannot stream answers in many ways, and one that is in
+ * trouble answers the list, too, with what is to be waited for. Source: client-go's tools/cache: Reflector.ListAndWatchWithContext.
+ */
+const fallBack = <A extends KubeObject>(
+  settings: Settings<A>,
   state: State,
   at: string,
-  error: ApiError.ApiError | undefined,
-  moment: Moment
-): Step<never> => wait({ ...state, streaming: false }, { _tag: "Begin", at }, error, moment)
+  error: ApiError.ApiError | undefined
+): Step<A> => after(unpunished(error), beginPages(settings, state, at))
+
+/** The server does not do streaming lists, as it is now. */
+const withoutStreaming = (state: State, moment: Moment): State => ({
+  ...state,
+  streamingFrom: Math.max(state.streamingFrom, moment.now + timing.withoutStreaming)
+})
+
+/** A failure that costs no wait. */
+const unpunished = (error: ApiError.ApiError | undefined): ReadonlyArray<Change<never>> =>
+  error === undefined ? [] : [{ _tag: "Failed", error, attempt: 0, delay: Duration.zero }]
 
 /** A watch ended without blame: resumed at once, unless it was so short that this must not become a habit. */
 const interrupted = <A extends KubeObject>(
@@ -302,10 +270,7 @@ const interrupted = <A extends KubeObject>(
   moment: Moment
 ): Step<A> => {
   if (moment.now - since < timing.shortLived) return wait(state, { _tag: "Resume" }, error, moment)
-  return after(
-    error === undefined ? [] : [{ _tag: "Failed", error, attempt: 0, delay: Duration.zero }],
-    proceed(settings, state, { _tag: "Resume" }, moment)
-  )
+  return after(unpunished(error), proceed(settings, state, { _tag: "Resume" }, moment))
 }
 
 const failed = <A extends KubeObject>(
@@ -322,12 +287,9 @@ const failed = <A extends KubeObject>(
         ? tooLarge(state, error, moment)
         : wait({ ...state, tooLarge: 0 }, { _tag: "Resume" }, error, moment)
     case "Streaming":
-      if (ApiError.hasReason(error, "Gone")) return expired(settings, state, "", error, moment)
-      if (ApiError.hasReason(error, "BadRequest", "Invalid")) {
-        return begin(settings, { ...state, streaming: false }, phase.at, moment)
-      }
-      if (ApiError.hasReason(error, "Decode")) return withoutStreaming(state, phase.at, error, moment)
-      return wait(state, { _tag: "Begin", at: isAhead(phase.at, error) ? "" : phase.at }, error, moment)
+      return ApiError.hasReason(error, "Gone")
+        ? expired(settings, state, "", error, moment)
+        : streamingFailed(settings, state, phase.at, error, moment)
     case "Listing":
       // A first list whose token expired has seen a version: that one will do. A relist that expires asks for the newest.
       if (ApiError.hasReason(error, "Gone")) {
@@ -338,6 +300,29 @@ const failed = <A extends KubeObject>(
     case "Waiting":
       return stay(state)
   }
+}
+
+/** Only what plainly passes is waited for. */
+const streamingFailed = <A extends KubeObject>(
+  settings: Settings<A>,
+  state: State,
+  at: string,
+  error: ApiError.ApiError,
+  moment: Moment
+): Step<A> => {
+  if (
+    ApiError.hasReason(error, "TooManyRequests") ||
+    ApiError.isConnectionRefused(error) ||
+    ApiError.isTooLargeResourceVersion(error)
+  ) {
+    return wait(state, { _tag: "Begin", at: isAhead(at, error) ? "" : at }, error, moment)
+  }
+  if (ApiError.isProgressUnsupported(error)) {
+    const next = withoutStreaming(state, moment)
+    return { ...fallBack(settings, next, at, error), streamingFrom: next.streamingFrom }
+  }
+  const isUnknown = ApiError.hasReason(error, "BadRequest", "Invalid")
+  return fallBack(settings, isUnknown ? withoutStreaming(state, moment) : state, at, error)
 }
 
 /** The server has not seen the version that a relist asked for. */
@@ -360,7 +345,7 @@ const expired = <A extends KubeObject>(
 ): Step<A> => {
   const next = { ...state, expiredAt: moment.now, tooLarge: 0 }
   if (moment.now - state.expiredAt < timing.quiet) return wait(next, { _tag: "Begin", at }, error, moment)
-  return after([{ _tag: "Failed", error, attempt: 0, delay: Duration.zero }], begin(settings, next, at, moment))
+  return after(unpunished(error), begin(settings, next, at, moment))
 }
 
 /** A failure in the row, and the wait it costs; a server's Retry-After raises it. */

@@ -15,6 +15,7 @@ import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import type { Delta } from "../../src/streams/Delta.ts"
+import { logged } from "../support/logged.ts"
 import * as Fake from "./cache/fakeServer.ts"
 
 const pod = (name: string, extra: Partial<Pod["metadata"]> = {}): Pod => ({
@@ -49,6 +50,50 @@ const line = (delta: Delta<KubeObject>): string => {
 }
 
 describe("Cache", () => {
+  it.effect("asks a server that cannot stream lists once for all kinds, again after an hour, and logs it once", () => {
+    const server = new Fake.FakeServer()
+    const kinds = [Pod, Node, ConfigMap].map((resource) => server.kind(resource))
+    for (const kind of kinds) kind.streamingFailure = Fake.progressUnsupported(kind.resource)
+    const streams = () => kinds.map((kind) => kind.streams)
+    const { lines, logger } = logged()
+    return Effect.gen(function* () {
+      const cache = yield* Cache
+      for (const resource of [Pod, Node, ConfigMap]) {
+        const informer = yield* cache.subscribe<KubeObject>(resource)
+        yield* informer.synced
+      }
+      assert.deepStrictEqual(streams(), [1, 0, 0])
+      const told = lines(/cannot stream lists/)
+      assert.strictEqual(told.length, 1)
+      const relist = Effect.gen(function* () {
+        server.version++
+        for (const kind of kinds) kind.expire()
+        yield* TestClock.adjust("30 seconds")
+      })
+      yield* TestClock.adjust("59 minutes")
+      yield* relist
+      assert.deepStrictEqual(
+        kinds.map(({ lists, streams }) => [lists, streams]),
+        [
+          [2, 1],
+          [2, 0],
+          [2, 0]
+        ]
+      )
+      yield* TestClock.adjust("1 minute")
+      yield* relist
+      assert.deepStrictEqual(
+        kinds.map(({ lists }) => lists),
+        [3, 3, 3]
+      )
+      assert.strictEqual(
+        streams().reduce((sum, count) => sum + count),
+        2
+      )
+      assert.deepStrictEqual(lines(/cannot stream lists/), told)
+    }).pipe(Effect.scoped, Effect.provide(Cache.layer().pipe(Layer.provide(server.layer), Layer.provideMerge(logger))))
+  })
+
   it.effect(
     "one informer serves all subscribers; it outlives the last by the idle time and is reused within it",
     () => {

@@ -180,7 +180,7 @@ export const controllerRuntime: Rows = {
       "uses a streaming list where the server offers it, in one request",
       "lists in pages of 500 from any version and watches from the list's version",
       "draws the server-side timeout of watches from five to ten minutes and asks for bookmarks",
-      "falls back to pages where the streaming list ends, or is silent, without its end mark"
+      "falls back to pages at once, and for an hour, where the streaming list is silent"
     ]
   }),
   "2.5 expiry": row("410 lists again; a version too large is waited for", {

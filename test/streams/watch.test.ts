@@ -3,7 +3,23 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { KubeObject } from "../../src/kube/Meta.ts"
-import { bookmark, failures, gone, reset, Server, start, state, status, tags, tooLarge, words } from "./watchServer.ts"
+import * as ApiError from "../../src/kube/ApiError.ts"
+import type * as Watch from "../../src/streams/watch.ts"
+import {
+  bookmark,
+  context,
+  failures,
+  gone,
+  refused,
+  reset,
+  Server,
+  start,
+  state,
+  status,
+  tags,
+  tooLarge,
+  words
+} from "./watchServer.ts"
 
 const never = { streamingList: "never" } as const
 
@@ -13,6 +29,10 @@ const serverWith = (count: number): Server => {
   for (let i = 0; i < count; i++) server.put(`o${i}`)
   return server
 }
+
+/** The answer to a streaming list; others are answered well. */
+const streamOf = (request: Watch.WatchRequest, answer: Stream.Stream<Watch.WatchEvent>) =>
+  request.sendInitialEvents === true ? answer : undefined
 
 describe("initial state", () => {
   it.effect("lists in pages of 500 from any version and watches from the list's version", () =>
@@ -110,40 +130,105 @@ describe("initial state", () => {
       (server) => (server.onWatch = (request) => (request.sendInitialEvents ? Stream.make(bookmark(1)) : undefined))
     ]
   ]
+  const kindsOf = (server: Server) => server.requests.map(({ kind }) => kind)
+  /** What is watched expires, so that all of it is read again. */
+  const expire = (server: Server) => {
+    server.put("x")
+    server.compact()
+    server.close(gone())
+  }
+  const ofStreaming = (answer: () => ApiError.ApiError) => (server: Server) => {
+    server.streaming = true
+    server.onWatch = (request) => (request.sendInitialEvents ? Stream.fail(answer()) : undefined)
+  }
+
   for (const [title, prepare] of refusals) {
-    it.effect(`falls back to pages at once, and for good, where streaming is answered by ${title}`, () =>
+    it.effect(`falls back to pages at once, and for an hour, where streaming is answered by ${title}`, () =>
       Effect.gen(function* () {
         const server = serverWith(3)
         prepare(server)
         const { settle, store } = yield* start(server)
-        assert.deepStrictEqual(
-          server.requests.map(({ kind }) => kind),
-          ["watch", "list", "watch"]
-        )
+        const once = ["watch", "list", "watch"]
+        assert.deepStrictEqual(kindsOf(server), once)
         assert.deepStrictEqual([store.synced, store.size], [true, 3])
-        server.compact()
-        server.put("x")
-        server.compact()
-        server.close(gone())
+        expire(server)
         yield* settle
-        assert.deepStrictEqual(
-          server.requests.map(({ kind }) => kind),
-          ["watch", "list", "watch", "list", "watch"]
-        )
+        assert.deepStrictEqual(kindsOf(server), [...once, "list", "watch"])
+        server.silence()
+        yield* TestClock.adjust("1 hour")
+        const before = server.requests.length
+        expire(server)
+        yield* settle
+        assert.deepStrictEqual(kindsOf(server).slice(before), once)
       })
     )
   }
 
-  it.effect("falls back to pages where the streaming list ends, or is silent, without its end mark", () =>
-    Effect.gen(function* () {
-      for (const behaviour of [Stream.empty, Stream.never]) {
-        const server = serverWith(2)
-        server.onWatch = (request) => (request.sendInitialEvents ? behaviour : undefined)
+  const failing: ReadonlyArray<readonly [string, (server: Server) => void]> = [
+    ["an ERROR event of 500", ofStreaming(() => ApiError.fromWatchError(context, { kind: "Status", code: 500 }))],
+    ["503", ofStreaming(() => status(503, "ServiceUnavailable"))],
+    ["504 of another cause", ofStreaming(() => status(504, "Timeout"))],
+    ["403", ofStreaming(() => status(403, "Forbidden"))],
+    ["404", ofStreaming(() => status(404, "NotFound"))],
+    ["a reset", ofStreaming(reset)],
+    ["what is not JSON", ofStreaming(() => ApiError.decode(context, "not JSON"))],
+    ["an end without its mark", (server) => (server.onWatch = (request) => streamOf(request, Stream.empty))],
+    [
+      "an object without a name",
+      (server) =>
+        (server.onWatch = (request) =>
+          streamOf(request, Stream.make({ type: "ADDED", object: { metadata: { resourceVersion: "1" } } } as const)))
+    ]
+  ]
+  for (const [title, prepare] of failing) {
+    it.effect(`falls back to pages at once where streaming is answered by ${title}, and asks again the next time`, () =>
+      Effect.gen(function* () {
+        const server = serverWith(3)
+        prepare(server)
+        const { settle, store } = yield* start(server)
+        const once = ["watch", "list", "watch"]
+        assert.deepStrictEqual(kindsOf(server), once)
+        assert.deepStrictEqual(state(store.list()), state(server.objects.values()))
+        yield* TestClock.adjust("20 seconds")
+        expire(server)
+        yield* settle
+        assert.deepStrictEqual(kindsOf(server), [...once, ...once])
+        assert.deepStrictEqual(state(store.list()), state(server.objects.values()))
+      })
+    )
+  }
+
+  const passing: ReadonlyArray<readonly [string, () => ApiError.ApiError]> = [
+    ["429", () => status(429, "TooManyRequests")],
+    ["a connection that is refused", refused],
+    ["a version that is too large", tooLarge]
+  ]
+  for (const [title, error] of passing) {
+    it.effect(`asks for a streaming list again after a wait where it is answered by ${title}`, () =>
+      Effect.gen(function* () {
+        const server = serverWith(3)
+        server.streaming = true
+        server.onWatch = (_, n) => (n <= 2 ? Stream.fail(error()) : undefined)
         const { store } = yield* start(server)
-        assert.isFalse(store.synced)
-        yield* TestClock.adjust("72 seconds")
-        assert.deepStrictEqual([store.synced, store.size], [true, 2])
-      }
+        assert.deepStrictEqual(kindsOf(server), ["watch"])
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(kindsOf(server), ["watch", "watch", "watch"])
+        assert.deepStrictEqual([store.synced, store.size], [true, 3])
+      })
+    )
+  }
+
+  it.effect("falls back to pages at once, and for an hour, where the streaming list is silent", () =>
+    Effect.gen(function* () {
+      const server = serverWith(2)
+      server.onWatch = (request) => streamOf(request, Stream.never)
+      const { settle, store } = yield* start(server)
+      assert.isFalse(store.synced)
+      yield* TestClock.adjust("70 seconds")
+      assert.deepStrictEqual([store.synced, store.size], [true, 2])
+      expire(server)
+      yield* settle
+      assert.deepStrictEqual(kindsOf(server), ["watch", "list", "watch", "list", "watch"])
     })
   )
 

@@ -68,12 +68,16 @@ describe("the machine", () => {
     ({ picks }) => {
       const step = Machine.step(settings)
       let now = 0
-      let { request, state } = step(Machine.initial("auto"), { _tag: "Started" }, { now, random: 0 })
+      let { request, state } = step(
+        Machine.initial("auto"),
+        { _tag: "Started" },
+        { now, random: 0, streamingFrom: -Infinity }
+      )
       for (const pick of picks) {
         now += pick.millis
         const before = state
         const made = inputs[pick.input % inputs.length]?.(pick.n + 1) ?? { _tag: "Idle" }
-        const next = step(state, made, { now, random: (pick.n % 100) / 100 })
+        const next = step(state, made, { now, random: (pick.n % 100) / 100, streamingFrom: -Infinity })
         state = next.state
         const listing = before.phase._tag === "Streaming" || before.phase._tag === "Listing"
         const versions = listing ? told(next.output).slice(-1) : told(next.output)
@@ -100,7 +104,7 @@ describe("the machine", () => {
     const waits = (random: number, error: () => ReturnType<typeof refused>) => {
       let state: Machine.State = { ...Machine.initial("never"), phase: { _tag: "Watching", since: 0 }, version: "1" }
       return Array.from({ length: 8 }, () => {
-        const next = step(state, { _tag: "Failed", error: error() }, { now: 0, random })
+        const next = step(state, { _tag: "Failed", error: error() }, { now: 0, random, streamingFrom: -Infinity })
         state = { ...next.state, phase: { _tag: "Watching", since: 0 } }
         return next.request?._tag === "Sleep" ? next.request.millis : undefined
       })

@@ -35,7 +35,8 @@ export const status = (code: number, reason: string, extra: { message?: string; 
 
 export const gone = () => status(410, "Expired")
 export const tooLarge = () => status(504, "Timeout", { message: "Too large resource version: 99, current: 1" })
-export const refused = () => ApiError.network(context, new Error("connect ECONNREFUSED"))
+export const refused = () =>
+  ApiError.network(context, Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }))
 export const reset = () => ApiError.network(context, new Error("read ECONNRESET"))
 
 export interface Recorded {

@@ -77,6 +77,11 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
     Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())
   )
   const namespaces = namespacesOf(options.namespaces)
+  const streamingSupport = Watch.streamingSupport(
+    Effect.logInfo(
+      "The API server cannot stream lists, because its etcd does not report progress: kinds are listed instead, and it is asked again after an hour"
+    )
+  )
 
   const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
     const said = Kinds.of(options, resource)
@@ -86,10 +91,10 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
       selection,
       watch: (namespace) => {
         const place = namespace === undefined ? selection : { ...selection, namespace }
-        return Watch.watch(
-          sourceOf(client, resource, place, said.keepManagedFields),
-          watchOptions(options, resource, place, prepared)
-        )
+        return Watch.watch(sourceOf(client, resource, place, said.keepManagedFields), {
+          ...watchOptions(options, resource, place, prepared),
+          streamingSupport
+        })
       },
       namespaces: resource.scope === "Namespaced" && selection.namespace === undefined ? namespaces : undefined,
       resync: said.resync === "never" ? undefined : said.resync,

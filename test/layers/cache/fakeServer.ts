@@ -41,6 +41,10 @@ export class FakeKind {
   readonly asked = new Set<string | undefined>()
   /** While set, every request fails with it. */
   failure: ApiError.ApiError | undefined
+  /** While set, every streaming list fails with it. */
+  streamingFailure: ApiError.ApiError | undefined
+  /** Streaming lists that were asked for. */
+  streams = 0
   /** Awaited before a list is answered. */
   beforeList: Effect.Effect<void> = Effect.void
 
@@ -125,7 +129,10 @@ export class FakeKind {
       Effect.gen({ self: this }, function* () {
         this.watches++
         this.asked.add(options.namespace)
+        if (options.sendInitialEvents === true) this.streams++
         if (this.failure !== undefined) return Stream.fail(this.failure)
+        if (options.sendInitialEvents === true && this.streamingFailure !== undefined)
+          return Stream.fail(this.streamingFailure)
         const since = Number(options.resourceVersion)
         if (since < this.compacted) return Stream.fail(gone(this.resource))
         const queue = yield* Queue.unbounded<WatchEvent, ApiError.ApiError | Cause.Done>()
@@ -202,6 +209,18 @@ export const forbidden = (resource: Resource.Any): ApiError.ApiError =>
       message: `${Resource.qualifiedName(resource)} is forbidden: User "x" cannot list resource`
     })
   })
+
+/** As an API server 1.36 on etcd 3.4 answers a streaming list. */
+export const progressUnsupported = (resource: Resource.Any): ApiError.ApiError =>
+  ApiError.fromWatchError(
+    context(resource),
+    Status.failure({
+      code: 500,
+      reason: "InternalError",
+      message:
+        "a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled"
+    })
+  )
 
 export const unreachable = (resource: Resource.Any): ApiError.ApiError =>
   ApiError.network(context(resource), new Error("connection reset"))
