@@ -16,6 +16,8 @@ export interface Check {
   readonly name: string
   /** One sentence that says what is wrong; undefined when nothing is. Asked at every probe, so it must be cheap. */
   readonly run: Effect.Effect<string | undefined>
+  /** One sentence that is worth knowing although the check passes: told to who asks with `?verbose`. As cheap. */
+  readonly remark?: Effect.Effect<string | undefined> | undefined
 }
 
 export interface Health {
@@ -29,12 +31,12 @@ export const makeUnsafe = (): Health => {
   /** In the order of registration. */
   const registered: Record<Probe, Set<Check>> = { liveness: new Set(), readiness: new Set() }
   return {
-    register: (probe, { name, run }) =>
+    register: (probe, given) =>
       Effect.asVoid(
         Effect.acquireRelease(
           Effect.sync(() => {
             // Its own object, so that one check may be registered twice.
-            const check: Check = { name, run }
+            const check: Check = { ...given }
             registered[probe].add(check)
             return check
           }),

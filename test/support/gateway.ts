@@ -23,6 +23,8 @@ export interface Gateway {
   hold: (line: string) => boolean
   /** Requests for which this has a status are answered with it and not passed on. */
   refuse: (line: string) => number | undefined
+  /** Requests for which this has a body are answered with it and 200, and not passed on. */
+  answer: (line: string) => string | undefined
   /** Milliseconds that every request waits before it is passed on. */
   latency: number
   /** Writes whose client went away before their answer. */
@@ -48,6 +50,7 @@ export const start = (
         ca: authority.cert,
         hold: () => false,
         refuse: () => undefined,
+        answer: () => undefined,
         latency: 0,
         cut: []
       }
@@ -61,7 +64,11 @@ export const start = (
         })
         if (gateway.hold(line)) return
         const status = gateway.refuse(line)
-        if (status !== undefined) turnDown(status, request, response)
+        const body = gateway.answer(line)
+        if (body !== undefined) {
+          request.resume()
+          response.writeHead(200, { "content-type": "application/json" }).end(body)
+        } else if (status !== undefined) turnDown(status, request, response)
         else if (gateway.latency === 0) forward(upstream, agent, request, response)
         else setTimeout(() => forward(upstream, agent, request, response), gateway.latency)
       })

@@ -76,6 +76,8 @@ export interface InformerStatus {
   readonly bytesUnsafe: () => number
   /** How far it is; undefined before the first sync. */
   readonly resourceVersion: string | undefined
+  /** When it began. Wall clock, milliseconds. */
+  readonly startedAt: number
   /** Failures in a row; 0 while it works. */
   readonly attempts: number
   /** Kept after recovery, so that it can still be read. */

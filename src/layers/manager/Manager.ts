@@ -132,7 +132,7 @@ const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | 
     const { checks } = Informers
     const health = yield* Health
     const cache = yield* Cache
-    for (const { check, probe } of checks(cache)) yield* health.register(probe, check)
+    for (const { check, probe } of checks(cache, setting.limit.timeout)) yield* health.register(probe, check)
     yield* (yield* Inspection).informers.show(cache.status)
     yield* Effect.forEach(groups, showGroup, { discard: true })
     const states = yield* States

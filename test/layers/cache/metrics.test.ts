@@ -29,6 +29,7 @@ const informer = (over: Partial<InformerStatus>): InformerStatus => ({
   objects: 0,
   bytesUnsafe: () => 0,
   resourceVersion: undefined,
+  startedAt: 0,
   attempts: 0,
   lastError: undefined,
   lastEventAt: undefined,

@@ -71,6 +71,7 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
   }
   yield* Source.releasing(gate, ready)
   const clock = yield* Clock.Clock
+  const startedAt = clock.currentTimeMillisUnsafe()
   const fork = yield* FiberSet.makeRuntime<never, never, never>()
   const add = (namespace: string): void => {
     const part = store.add(namespace)
@@ -106,7 +107,7 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     gate,
     watches: () =>
       branches.size === 0
-        ? [{ namespace: undefined, synced: store.synced, objects: 0, resourceVersion: undefined, ...silent }]
+        ? [{ namespace: undefined, synced: store.synced, objects: 0, resourceVersion: undefined, startedAt, ...silent }]
         : Array.from(branches, ([namespace, { part, reflector }]) => ({
             namespace,
             synced: part.complete,
@@ -118,7 +119,7 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
 })
 
 /** Of an informer that has nothing to watch. */
-const silent: ReturnType<Reflector.Reflector["state"]> = {
+const silent: Omit<ReturnType<Reflector.Reflector["state"]>, "startedAt"> = {
   attempts: 0,
   lastError: undefined,
   lastEventAt: undefined,

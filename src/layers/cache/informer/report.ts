@@ -26,6 +26,7 @@ export type Report = ReturnType<typeof make>
 
 /** Of one watch. `of` names it: `pods`, `pods in namespace a`. */
 export const make = (clock: Clock.Clock, of: string) => {
+  const startedAt = clock.currentTimeMillisUnsafe()
   let attempts = 0
   let lastError: InformerFailure | undefined
   let lastEventAt: number | undefined
@@ -65,6 +66,6 @@ export const make = (clock: Clock.Clock, of: string) => {
       lines = []
       return Effect.all(noted, { discard: true })
     },
-    state: () => ({ attempts, lastError, lastEventAt, defects })
+    state: () => ({ startedAt, attempts, lastError, lastEventAt, defects })
   }
 }

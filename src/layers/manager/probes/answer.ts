@@ -8,6 +8,8 @@
 export interface Result {
   readonly name: string
   readonly failure: string | undefined
+  /** What is worth knowing although it passed. */
+  readonly remark?: string | undefined
 }
 
 export interface Options {
@@ -45,8 +47,8 @@ export const single = ({ failure }: Result): Verdict =>
     ? { healthy: true, text: "ok" }
     : { healthy: false, text: `internal server error: ${oneLine(failure)}\n` }
 
-const lineOf = ({ failure, name }: Result, verbose: boolean): string => {
-  if (failure === undefined) return `[+]${name} ok`
+const lineOf = ({ failure, name, remark }: Result, verbose: boolean): string => {
+  if (failure === undefined) return `[+]${name} ok${remark === undefined || !verbose ? "" : `, but ${oneLine(remark)}`}`
   return `[-]${name} failed: ${verbose ? oneLine(failure) : "reason withheld"}`
 }
 

@@ -23,7 +23,7 @@ export const handler =
 
 const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked) => {
   const exclude = query.getAll("exclude")
-  const asked = checks.map((check) => (exclude.includes(check.name) ? { ...check, run: passed } : check))
+  const asked = checks.map((check) => (exclude.includes(check.name) ? { name: check.name, run: passed } : check))
   return Effect.andThen(
     unknown(exclude, checks),
     Effect.map(Effect.forEach(asked, ask), (results) =>
@@ -56,9 +56,9 @@ const ping = (checks: ReadonlyArray<Check>): Check | undefined =>
   checks.length === 0 ? { name: "ping", run: passed } : undefined
 
 /** A check that breaks has failed. */
-const ask = ({ name, run }: Check): Effect.Effect<Answer.Result> =>
+const ask = ({ name, remark = passed, run }: Check): Effect.Effect<Answer.Result> =>
   Effect.catchCause(
-    Effect.map(run, (failure) => ({ name, failure })),
+    Effect.zipWith(run, remark, (failure, said) => ({ name, failure, remark: said })),
     (cause) => Effect.succeed({ name, failure: `the check itself failed: ${String(Cause.squash(cause))}` })
   )
 

@@ -3,6 +3,7 @@
  * not, which, and what the server said last. Liveness: does every informer still try; a server that is away makes nobody dead.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Cache, InformerStatus } from "../../Cache.ts"
 import type { Check, Probe } from "../../Health.ts"
@@ -16,14 +17,19 @@ const tolerated = 2
 /** Milliseconds that a try may take before it fails; one that has gone on for longer is taken to have succeeded. */
 const tryTakes = 15_000
 
-/** For whoever runs controllers on a cache. */
+/** For whoever runs controllers on a cache. `syncTimeout`: after it, a kind that has not synced is remarked on where that is no failure. */
 export const checks = (
-  cache: Pick<Cache["Service"], "status">
+  cache: Pick<Cache["Service"], "status">,
+  syncTimeout: Duration.Duration
 ): ReadonlyArray<{ readonly probe: Probe; readonly check: Check }> => [
   { probe: "readiness", check: { name: "informer-sync", run: judged(cache, unsynced) } },
   {
     probe: "liveness",
-    check: { name: "informers", run: judged(cache, dead) }
+    check: {
+      name: "informers",
+      run: judged(cache, dead),
+      remark: judged(cache, late(Duration.toMillis(syncTimeout)))
+    }
   }
 ]
 
@@ -39,6 +45,16 @@ export const unsynced: Judge = (informers, now) => {
   )
   return waiting.length === 0 ? undefined : waiting.map(describe).join("; ")
 }
+
+/** Kinds that have not synced within so many milliseconds: a restart would not help, but it is worth knowing. */
+export const late =
+  (limit: number): Judge =>
+  (informers, now) => {
+    const overdue = informers.filter((one) => one.subscribers > 0 && !one.synced && now - one.startedAt >= limit)
+    return overdue.length === 0
+      ? undefined
+      : `after ${Duration.format(Duration.millis(limit))}: ${overdue.map(describe).join("; ")}`
+  }
 
 /**
  * It shows what was, and goes on failing to hear what is. Of a kind that is silent nothing is heard after the server is back either, so a
@@ -68,6 +84,6 @@ const describe = ({ attempts, lastError, resource, selection, synced }: Informer
   const what = synced ? "not up to date" : "not synced"
   const where = selection.namespace === undefined ? "" : ` in namespace ${selection.namespace}`
   if (lastError === undefined) return `${resource}${where} not synced yet`
-  const times = attempts === 1 ? "once" : `${attempts} times in a row`
-  return `${resource}${where} ${what}, failed ${times}: ${lastError.message}`
+  const times = attempts === 0 ? "" : attempts === 1 ? ", failed once" : `, failed ${attempts} times in a row`
+  return `${resource}${where} ${what}${times}: ${lastError.message}`
 }

@@ -27,6 +27,15 @@ describe("a probe's answer", () => {
     )
   })
 
+  it("tells what is worth knowing of a check that passes, when asked to", () => {
+    const remarked = { ...good, remark: "pods\n not synced" }
+    assert.deepStrictEqual(overall([remarked], options), { healthy: true, text: "ok" })
+    assert.deepStrictEqual(overall([remarked], { ...options, verbose: true }), {
+      healthy: true,
+      text: "[+]a ok, but pods not synced\nreadyz check passed\n"
+    })
+  })
+
   it("leaves out what is excluded, and warns of what there is not", () => {
     assert.deepStrictEqual(overall([good, bad], { ...options, exclude: ["b"] }), { healthy: true, text: "ok" })
     assert.strictEqual(

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { InformerStatus } from "../../../../src/layers/Cache.ts"
-import { dead, deadAfter, unsynced } from "../../../../src/layers/manager/probes/informers.ts"
+import { dead, deadAfter, late, unsynced } from "../../../../src/layers/manager/probes/informers.ts"
 
 const informer = (over: Partial<InformerStatus>): InformerStatus => ({
   resource: "pods",
@@ -10,6 +10,7 @@ const informer = (over: Partial<InformerStatus>): InformerStatus => ({
   objects: 0,
   bytesUnsafe: () => 0,
   resourceVersion: undefined,
+  startedAt: 0,
   attempts: 0,
   lastError: undefined,
   lastEventAt: undefined,
@@ -58,6 +59,30 @@ describe("what the probes say of informers", () => {
     assert.isUndefined(unsynced([informer({ attempts: 2, lastError: failure })], 1001), "twice is no news")
     assert.isUndefined(unsynced([informer({ attempts: 0, lastError: failure })], 1001), "it works again")
     assert.isUndefined(unsynced([informer({ attempts: 3, lastError: failure, subscribers: 0 })], 1001))
+  })
+
+  it("tells of kinds that have not synced in time, however that fails, and of no others", () => {
+    const told = late(60_000)
+    const failing = { ...failure, at: 59_000, retryIn: 30_000 }
+    const informers = [
+      informer({ resource: "pods", synced: false, startedAt: 1000, attempts: 7, lastError: failing }),
+      informer({ resource: "nodes", synced: false, startedAt: 1000 }),
+      informer({
+        resource: "leases",
+        synced: false,
+        startedAt: 1000,
+        selection: { namespace: "a" },
+        lastError: failing
+      }),
+      informer({ resource: "secrets", synced: false, startedAt: 1001 }),
+      informer({ resource: "services", synced: false, startedAt: 1000, subscribers: 0 }),
+      informer({ resource: "configmaps", startedAt: 1000 })
+    ]
+    assert.isUndefined(told(informers, 60_999))
+    assert.strictEqual(
+      told(informers, 61_000),
+      "after 1m: pods not synced, failed 7 times in a row: list pods: forbidden; nodes not synced yet; leases in namespace a not synced: list pods: forbidden"
+    )
   })
 
   it("alive means that something was heard or tried lately, whatever the server says", () => {
