@@ -53,7 +53,7 @@ export const hasFailed = (pod: Pod, job: Job): boolean =>
 
 /**
  * When its containers ended: the last of them with its sidecars, else since when it is not ready, else when its deletion was asked for, else when it was
- * made.
+ * made. Source: pkg/controller/job: getFinishedTime.
  */
 export const endedAt = (pod: Pod): number => {
   const { creationTimestamp, deletionGracePeriodSeconds = 0, deletionTimestamp } = pod.metadata
@@ -67,12 +67,22 @@ export const endedAt = (pod: Pod): number => {
   )
 }
 
-/** Undefined while one runs; sidecars end after all others. */
+/** Undefined while a sidecar runs. Sidecars end last, so theirs is the time even if a container has not said that it ended. */
 const lastExit = ({ spec, status }: Pod): number | undefined => {
   const sidecars = new Set((spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name))
   const inits = (status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name))
+  const own = latestExit(status?.containerStatuses ?? [])
+  if (inits.length === 0) return own
+  const last = latestExit(inits)
+  return last === undefined ? undefined : Math.max(last, own ?? last)
+}
+
+type ContainerStatuses = NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>
+
+/** Undefined if there is none, or one has not ended. */
+const latestExit = (statuses: ContainerStatuses): number | undefined => {
   let last: number | undefined
-  for (const { state } of [...(status?.containerStatuses ?? []), ...inits]) {
+  for (const { state } of statuses) {
     const at = Time.parse(state?.terminated?.finishedAt)
     if (at === undefined) return undefined
     if (last === undefined || at > last) last = at

@@ -13,20 +13,18 @@ const most = 600_000
 export interface Record {
   /** Since the last success. */
   readonly failures: number
-  /** When the last of them was; undefined if there is none. */
+  /** When the last of those was that were counted last; undefined if there is none. */
   readonly last: number | undefined
 }
 
 export const none: Record = { failures: 0, last: undefined }
 
-/** The record after these pods, each of which is told of once. */
+/** The record after these pods, each of which is told of once. Source: pkg/controller/job: newBackoffRecord. */
 export const after = (before: Record, succeeded: ReadonlyArray<Pod>, failed: ReadonlyArray<Pod>): Record => {
   const success = succeeded.length === 0 ? undefined : Math.max(...succeeded.map(Pods.endedAt))
   const since = failed.map(Pods.endedAt).filter((at) => success === undefined || at > success)
   const start = success === undefined ? before : none
-  return since.length === 0
-    ? start
-    : { failures: start.failures + since.length, last: Math.max(...since, start.last ?? -Infinity) }
+  return since.length === 0 ? start : { failures: start.failures + since.length, last: Math.max(...since) }
 }
 
 /** Milliseconds until the next pod may be made; zero if it may be made now. */

@@ -56,7 +56,8 @@ prove<Module>({
         const success = Math.max(-1, ...succeeded)
         const since = succeeded.length === 0 ? failed : failed.filter((at) => at > success)
         const kept = succeeded.length === 0 ? failures : 0
-        const latest = Math.max(...since, ...(kept > 0 ? [last] : []))
+        // The last of these pods, even if one that was counted earlier ended later.
+        const latest = since.length === 0 ? last : Math.max(...since)
         return (
           record.failures === kept + since.length && record.last === (record.failures === 0 ? undefined : latest * 1000)
         )
@@ -79,6 +80,6 @@ prove<Module>({
     { title: "a success changes nothing", find: "success === undefined ? before : none", replace: "before" },
     { title: "failures before the success count", find: "success === undefined || at > success", replace: "at >= 0" },
     { title: "an index has failed once less", find: "allFailuresBefore(pod) + 1", replace: "allFailuresBefore(pod)" },
-    { title: "the last failure is the first", find: "Math.max(...since, start", replace: "Math.min(...since, start" }
+    { title: "the last failure is the first", find: "Math.max(...since)", replace: "Math.min(...since)" }
   ]
 })

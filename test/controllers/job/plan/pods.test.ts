@@ -80,11 +80,14 @@ prove<Module>({
       "a pod has ended with the last of its containers and sidecars, or when it was no longer ready",
       facts,
       ({ endedAt }, one) => {
-        const ends = [...one.containers, ...(one.sidecar === undefined ? [] : [one.sidecar.end])]
-        const all = ends.filter((end) => end !== undefined)
+        const all = one.containers.filter((end) => end !== undefined)
+        const own = all.length > 0 && all.length === one.containers.length ? Math.max(...all) : undefined
+        const sidecar = one.sidecar?.end
+        const last =
+          one.sidecar === undefined ? own : sidecar === undefined ? undefined : Math.max(sidecar, own ?? sidecar)
         const expected =
-          all.length > 0 && all.length === ends.length
-            ? Math.max(...all)
+          last !== undefined
+            ? last
             : one.ready === "False" && one.since !== undefined
               ? one.since
               : one.asked === undefined
@@ -132,7 +135,7 @@ prove<Module>({
     })
   ],
   mutants: [
-    { title: "sidecars do not count", find: ", ...inits]", replace: "]" },
+    { title: "sidecars do not count", find: "if (inits.length === 0) return own", replace: "return own" },
     { title: "all init containers count", find: ".filter(({ name }) => sidecars.has(name))", replace: "" },
     { title: "the first container to end counts", find: "at > last) last", replace: "at < last) last" },
     {
