@@ -254,12 +254,7 @@ describe("a Job", () => {
         yield* Stand.rounds
         yield* Stand.endSome(1, 1)
         yield* Stand.rounds
-        const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
-          id.startsWith("job_controller_")
-            ? `${id} ${Object.values(attributes ?? {}).join(" ")} ${(state as { count?: number }).count}`
-            : []
-        )
-        assert.includeMembers(counted, [
+        assert.includeMembers(yield* Stand.counters, [
           "job_controller_jobs_finished_total NonIndexed failed BackoffLimitExceeded 1",
           "job_controller_job_pods_finished_total NonIndexed succeeded 1",
           "job_controller_job_pods_finished_total NonIndexed failed 1",
@@ -269,6 +264,33 @@ describe("a Job", () => {
       })
     ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.provide(logger))
   })
+
+  it.effect("with manualSelector and an empty selector runs, and adopts every pod that has no controller", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        const containers = [{ name: "main", image: "other:1" }]
+        yield* Stand.apply({
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "orphan", namespace: "default", labels: { app: "other" } },
+          spec: { containers }
+        })
+        const template = { metadata: { labels: { app: "own" } }, spec: { restartPolicy: "Never", containers } }
+        yield* Stand.apply(Stand.job({ manualSelector: true, selector: {}, parallelism: 2, completions: 2, template }))
+        yield* Stand.rounds
+        const { metadata } = yield* Stand.get()
+        const all = yield* Stand.pods
+        assert.lengthOf(all, 2)
+        assert.deepStrictEqual(
+          all.map(({ metadata: { ownerReferences } }) => ownerReferences?.[0]?.uid),
+          [metadata.uid, metadata.uid]
+        )
+        yield* Stand.endSome(2, 0)
+        yield* Stand.rounds
+        assert.deepStrictEqual(yield* Stand.conditions, ["SuccessCriteriaMet", "Complete"])
+      })
+    )
+  )
 
   it.effect("of another manager is left alone altogether", () =>
     Stand.world(

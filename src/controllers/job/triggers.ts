@@ -22,7 +22,7 @@ import * as Spec from "./spec.ts"
 /** Milliseconds in which events are gathered. Source: job controller SyncJobBatchPeriod. */
 export const batch = 1000
 
-export const selectorOf = Selectors.memoised((job: Job) => Selectors.usable(job.spec?.selector))
+export const selectorOf = Selectors.memoised((job: Job) => Selectors.readable(job.spec?.selector))
 
 export const owners = ({ jobs }: Pick<Ports, "jobs">): Owners.Owners<Job> => ({
   resource: Job,

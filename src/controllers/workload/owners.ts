@@ -14,7 +14,7 @@ import * as Store from "../../streams/Store.ts"
 export interface Owners<O extends KubeObject> {
   readonly resource: Resource.Resource<O>
   readonly store: Store.Readable<O>
-  /** Whether the owner's selector matches the labels. An empty or unreadable selector matches nothing. */
+  /** Whether the owner's selector matches the labels. One that is not usable matches nothing. */
   readonly selects: (owner: O, labels: Readonly<Record<string, string>> | undefined) => boolean
 }
 

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as JobController from "../../../src/controllers/Job.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
@@ -176,6 +177,15 @@ export const recording = (rules: ReadonlyArray<Rule> = []) =>
     ])
     return calls
   })
+
+/** The counters of the loop: `job_controller_job_syncs_total NonIndexed success tracking 3`. Wants a registry of the test's own. */
+export const counters = Effect.map(Metric.snapshot, (all) =>
+  all.flatMap(({ attributes, id, state }) =>
+    id.startsWith("job_controller_") && "count" in state
+      ? `${id} ${Object.values(attributes ?? {}).join(" ")} ${state.count}`
+      : []
+  )
+)
 
 /** `create pods`, `update jobs.batch`. */
 export const line = ({ context }: Request): string => `${context.verb} ${context.resource}`
