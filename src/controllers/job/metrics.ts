@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Job } from "../../kube/resources.ts"
 import type { Action } from "./plan/failurePolicy.ts"
+import * as Indexes from "./plan/indexes.ts"
+import type * as Manage from "./plan/manage.ts"
 import * as Spec from "./spec.ts"
 
 const counter = (name: string, description: string) =>
@@ -18,26 +20,27 @@ const policies = counter(
 
 const modeOf = (job: Job): string => (Spec.isIndexed(job) ? "Indexed" : "NonIndexed")
 
-export type SyncAction = "reconciling" | "tracking" | "pods_created" | "pods_deleted"
-
-/** One sync, and what it did to pods. */
-export const synced = (job: Job, action: SyncAction, result: "success" | "error"): Effect.Effect<void> =>
+/** One sync, and what it was about. */
+export const synced = (job: Job, action: Manage.Action, result: "success" | "error"): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(syncs, { completion_mode: modeOf(job), result, action }), 1)
 
 /** A Job that has ended. */
 export const ended = (job: Job, result: "succeeded" | "failed", reason: string): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(finished, { completion_mode: modeOf(job), result, reason }), 1)
 
-/** Pods counted between two states of the status. */
+/** Pods counted between two states of the status; none makes a series of zero. Source: pkg/controller/job: recordJobPodFinished. */
 export const counted = (job: Job, before: Spec.Status, after: Spec.Status): Effect.Effect<void> => {
-  const tell = (result: "succeeded" | "failed"): Effect.Effect<void> => {
-    const more = (after[result] ?? 0) - (before[result] ?? 0)
-    return more <= 0
-      ? Effect.void
-      : Metric.update(Metric.withAttributes(pods, { completion_mode: modeOf(job), result }), more)
-  }
-  return Effect.andThen(tell("succeeded"), tell("failed"))
+  const add = (result: "succeeded" | "failed", more: number): Effect.Effect<void> =>
+    Metric.update(Metric.withAttributes(pods, { completion_mode: modeOf(job), result }), Math.max(0, more))
+  return Effect.andThen(
+    add("succeeded", succeededOf(job, after) - succeededOf(job, before)),
+    add("failed", (after.failed ?? 0) - (before.failed ?? 0))
+  )
 }
+
+/** Of an indexed Job, the indexes that it still has: one that left with fewer completions does not offset one that succeeded. */
+const succeededOf = (job: Job, { completedIndexes, succeeded = 0 }: Spec.Status): number =>
+  Spec.isIndexed(job) ? Indexes.size(Indexes.parse(completedIndexes, Spec.indexCount(job))) : succeeded
 
 export const handled = (actions: ReadonlyArray<Action>): Effect.Effect<void> =>
   Effect.forEach(actions, (action) => Metric.update(Metric.withAttributes(policies, { action }), 1), { discard: true })

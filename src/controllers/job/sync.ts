@@ -40,7 +40,7 @@ export const sync = (ports: Ports, books: Books) => {
     const monotonic = Monotonic.millis(clock)
     // Before the pods are read: what the cache shows after this counts as seen.
     const wait = books.expectations.wait(key, monotonic())
-    const pods = yield* claim(ports, job, selector)
+    const pods = yield* Effect.tapError(claim(ports, job, selector), () => Metrics.synced(job, "reconciling", "error"))
     const look = Look.take({
       job,
       pods,
@@ -51,15 +51,16 @@ export const sync = (ports: Ports, books: Books) => {
     })
     const decision = Manage.decide(look)
     if (!(yield* Handover.mayAct(ports, books, look, decision))) return Reconcile.after(Triggers.batch)
+    // From now on, and not from the end of the sync; a backoff after failures does not put it off either.
+    const deadline = Verdict.untilDeadline(look) ?? 0
+    if (deadline > 0) ports.queue.addWithUnsafe(key, { after: deadline })
     const done = yield* work.manage(look, decision, monotonic())
+    if (done.wait !== undefined) ports.queue.addWithUnsafe(key, { after: Math.max(done.wait, Triggers.batch) })
     const counted = yield* Effect.result(count(work, look, done.outcome))
     const failure = counted._tag === "Failure" ? counted.failure : done.failure
-    yield* Metrics.synced(job, done.action, failure === undefined ? "success" : "error")
-    const deadline = Verdict.untilDeadline(look) || undefined
-    if (failure === undefined) return again([wait || undefined, done.wait, deadline])
-    // A backoff after failures does not put the deadline off.
-    if (deadline !== undefined) ports.queue.addWithUnsafe(key, { after: deadline })
-    return yield* failure
+    yield* Metrics.synced(job, decision.action, failure === undefined ? "success" : "error")
+    if (failure !== undefined) return yield* failure
+    return wait === 0 ? Reconcile.done : Reconcile.after(wait)
   })
 }
 
@@ -74,14 +75,8 @@ const isSettled = (books: Books, key: Key.Key, job: Job): boolean => {
 /** What is asked for cannot be understood; no server of today stores it. */
 const refuse = ({ events }: Ports, job: Job): Effect.Effect<void> =>
   Spec.hasKnownMode(job)
-    ? Effect.logError(`The selector of Job ${Key.of(job)} selects nothing: its pods are left alone`)
+    ? Effect.logError(`The selector of Job ${Key.of(job)} is missing or cannot be read: its pods are left alone`)
     : events.warning(job, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
-
-/** When to look again although nothing will have happened. */
-const again = (delays: ReadonlyArray<number | undefined>): Reconcile.Outcome => {
-  const delay = Math.min(...delays.map((one) => one ?? Infinity))
-  return delay === Infinity ? Reconcile.done : Reconcile.after(Math.max(delay, Triggers.batch))
-}
 
 /** The pods of the Job, after adoptions and releases; whoever is adopted is held until it is counted. */
 const claim = (

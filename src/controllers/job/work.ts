@@ -13,7 +13,6 @@ import * as PodControl from "../workload/podControl.ts"
 import * as SlowStart from "../workload/slowStart.ts"
 import type { Books } from "./books.ts"
 import * as Drafts from "./drafts.ts"
-import type { SyncAction } from "./metrics.ts"
 import type { Look } from "./plan/look.ts"
 import type * as Manage from "./plan/manage.ts"
 import * as Tracking from "./plan/tracking.ts"
@@ -26,7 +25,6 @@ const atOnce = 64
 
 export interface Done {
   readonly outcome: Tracking.Outcome
-  readonly action: SyncAction
   /** Milliseconds until pods may be made that may not be made yet. */
   readonly wait?: number | undefined
   readonly failure?: PodControl.PodControlError | ApiError.ApiError | undefined
@@ -92,15 +90,15 @@ const end = Effect.fnUntraced(function* (state: State, look: Look, verdict: Verd
   const { failure, gone } = yield* remove(look.active, (pod) => PodControl.remove(state.ports, look.job, pod), state)
   const isOver = gone.length === look.active.length && look.isSettled
   const outcome = { ...without(look, gone), verdict: isOver ? verdict : undefined }
-  return { outcome, failure, action: gone.length > 0 ? "pods_deleted" : "reconciling" } as const
+  return { outcome, failure }
 })
 
 const carryOut = (state: State, look: Look, step: Manage.Step, now: number): Effect.Effect<Done> => {
   switch (step._tag) {
     case "Nothing":
-      return Effect.succeed({ outcome: Tracking.untouched(look), action: "tracking" })
+      return Effect.succeed({ outcome: Tracking.untouched(look) })
     case "Wait":
-      return Effect.succeed({ outcome: Tracking.untouched(look), action: "tracking", wait: step.millis })
+      return Effect.succeed({ outcome: Tracking.untouched(look), wait: step.millis })
     case "Create":
       return create(state, look, step, now)
     case "Delete":
@@ -127,7 +125,7 @@ const create = Effect.fnUntraced(function* (
   const { failure, succeeded } = yield* SlowStart.run(count, call)
   for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
   const outcome = { ...Tracking.untouched(look), active: look.active.length + succeeded }
-  return { outcome, action: "pods_created", failure: failure?.error }
+  return { outcome, failure: failure?.error }
 })
 
 /** Deletes pods that are too many. They are let go first: none of them is to be counted. */
@@ -142,7 +140,7 @@ const recall = Effect.fnUntraced(function* (state: State, look: Look, pods: Read
   const { failure, gone, missing } = yield* remove(pods, call, state)
   for (const pod of pods)
     if (!gone.includes(pod) || missing.has(pod)) books.expectations.deletionObserved(key, Key.of(pod))
-  return { outcome: without(look, gone), failure, action: "pods_deleted" } as const
+  return { outcome: without(look, gone), failure }
 })
 
 type DeleteFailure = PodControl.PodControlError | ApiError.ApiError

@@ -150,6 +150,19 @@ describe("a Job whose pods fail", () => {
     )
   )
 
+  it.effect("fails at its deadline, which counts from the full second of its start", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.advance("600 millis")
+        yield* Stand.apply(Stand.job({ activeDeadlineSeconds: 2 }))
+        yield* Stand.advance("1300 millis")
+        assert.deepStrictEqual(yield* Stand.conditions, [])
+        yield* Stand.advance("200 millis")
+        assert.include(yield* Stand.conditions, "FailureTarget")
+      })
+    )
+  )
+
   it.effect("hears of a new deadline in the same moment", () =>
     Stand.world(
       Effect.gen(function* () {

@@ -22,7 +22,12 @@ export type Step =
 
 export const nothing: Step = { _tag: "Nothing" }
 
+/** What a sync is about, in the words of the metrics. */
+export type Action = "reconciling" | "tracking" | "pods_created" | "pods_deleted"
+
 export interface Decision {
+  /** Source: pkg/controller/job: syncJob, manageJob. */
+  readonly action: Action
   /** The Job is to end: nobody works on for it. */
   readonly verdict: Verdict.Verdict | undefined
   readonly step: Step
@@ -33,8 +38,14 @@ export interface Decision {
 export const decide = (look: Look): Decision => {
   const verdict = Verdict.of(look)
   const wasManaged = verdict === undefined && look.isSettled && !Spec.isLeaving(look.job)
-  return { verdict, wasManaged, step: wasManaged ? step(look) : nothing }
+  if (!wasManaged) return { action: "reconciling", verdict, wasManaged, step: nothing }
+  const wants = step(look)
+  return { action: actionOf(look, wants), verdict, wasManaged, step: wants }
 }
+
+/** Pods that may not be made yet are being made; a suspended Job deletes pods even if it has none. */
+const actionOf = (look: Look, { _tag }: Step): Action =>
+  Spec.isSuspended(look.job) || _tag === "Delete" ? "pods_deleted" : missing(look) > 0 ? "pods_created" : "tracking"
 
 export const step = (look: Look): Step => {
   if (Spec.isSuspended(look.job)) return deletion(look.active)
@@ -74,11 +85,14 @@ const duplicates = ({ active, job }: Look): ReadonlyArray<Pod> => {
   return useless
 }
 
+/** So many pods are to be made; not above zero: none. */
+const missing = (look: Look): number =>
+  wanted(look) - look.active.length - (Spec.replacesOnlyFailed(look.job) ? look.terminating.length : 0)
+
 const creation = (look: Look): Step => {
-  const { active, job, now, record, terminating } = look
-  const missing = wanted(look) - active.length - (Spec.replacesOnlyFailed(job) ? terminating.length : 0)
-  if (missing <= 0) return nothing
-  const count = Math.min(missing, Spec.limit)
+  const { job, now, record } = look
+  const count = Math.min(missing(look), Spec.limit)
+  if (count <= 0) return nothing
   if (Spec.backoffLimitPerIndex(job) !== undefined) return perIndex(look, count)
   const millis = Backoff.remaining(record, now)
   if (millis > 0) return { _tag: "Wait", millis }

@@ -287,11 +287,15 @@ prove<Module>({
       find: "succeeded > 0 ? active.length : Spec.parallelism(job)",
       replace: "Spec.parallelism(job)"
     },
-    { title: "who goes has left", find: " - (Spec.replacesOnlyFailed(job) ? terminating.length : 0)", replace: "" },
+    {
+      title: "who goes has left",
+      find: " - (Spec.replacesOnlyFailed(look.job) ? look.terminating.length : 0)",
+      replace: ""
+    },
     {
       title: "who goes stays in any case",
-      find: "(Spec.replacesOnlyFailed(job) ? terminating.length : 0)",
-      replace: "terminating.length"
+      find: "(Spec.replacesOnlyFailed(look.job) ? look.terminating.length : 0)",
+      replace: "look.terminating.length"
     },
     {
       title: "an index that somebody leaves is free",
