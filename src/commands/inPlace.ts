@@ -5,6 +5,7 @@ import * as Own from "../layers/manager/inPlace/settings.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
 import { Program } from "../layers/manager/Program.ts"
 import * as Sources from "../layers/manager/setting/sources.ts"
+import * as LoopMetrics from "../streams/loopMetrics.ts"
 import * as Run from "./run.ts"
 
 type Resolved = Sources.Resolved<ReturnType<typeof Own.settingsOf>>
@@ -18,8 +19,8 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, 
   const { note, patterns } = Loops.choose(program.table(all), resolved.values.controllers)
   const table: typeof program.table = (settings) => Loops.table(program.table(settings))
   const said = note === undefined ? notes : [...notes, note]
-  return yield* Effect.provideService(Run.run(host, Own.asOwn(resolved, patterns), said), Program, {
-    ...program,
-    table
-  })
+  return yield* Run.run(host, Own.asOwn(resolved, patterns), said).pipe(
+    Effect.provideService(Program, { ...program, table }),
+    Effect.provideService(LoopMetrics.Labelling, "client-go")
+  )
 })

@@ -37,7 +37,7 @@ export const servers = Effect.fnUntraced(function* (
     metrics: place(metrics, "metricsAddress"),
     profiles: pprofAddress === undefined ? undefined : { address: pprofAddress, isOptional: false, commandLine },
     secure: values.metricsSecure ? { transport, ...secure(resolved, selection) } : undefined,
-    controllers: selection.chosen.map(({ controller }) => controller.name)
+    controllers: selection.chosen.map(({ controller }) => controller)
   })
 })
 

@@ -38,6 +38,7 @@ const access = [
 export const make = ({ concurrency = 5 }: Options = {}) =>
   Controller.stateful({
     name: "clusterrole-aggregation",
+    queue: "ClusterRoleAggregator",
     for: ClusterRole,
     access,
     concurrency,

@@ -31,6 +31,7 @@ const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined 
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpointslice",
+    queue: "endpoint_slice",
     component: "endpoint-slice-controller",
     for: Service,
     access: [

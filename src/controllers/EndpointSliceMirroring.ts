@@ -27,6 +27,7 @@ const sameObject = ({ metadata: { uid } }: EndpointSlice) => (uid === undefined 
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpointslicemirroring",
+    queue: "endpoint_slice_mirroring",
     component: "endpoint-slice-mirroring-controller",
     for: Endpoints,
     access: [

@@ -44,6 +44,12 @@ export interface Options {
 const name = "garbagecollector"
 const component = "garbage-collector-controller"
 
+/** Source: garbagecollector NewDependencyGraphBuilder. */
+const queueNames = {
+  toDelete: "garbage_collector_attempt_to_delete",
+  toOrphan: "garbage_collector_attempt_to_orphan"
+} as const
+
 export const make = (options: Options = {}): Descriptor<Discovery> => ({
   name,
   access: [
@@ -56,6 +62,7 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
   // Known only when discovery has been asked; its informers start with the controller.
   reads: [],
   needsLeader: true,
+  queues: Object.values(queueNames),
   debug: { graph: "who owns whom, in the DOT language; ?uid= for what is connected with an object" },
   layer: layer(options)
 })
@@ -75,9 +82,10 @@ const layer = (options: Options) =>
     Effect.gen(function* () {
       // Both queues and their workers count as one loop, the controller's.
       const metrics = yield* LoopMetrics.of(name)
+      const counted = { toDelete: metrics.queue(queueNames.toDelete), toOrphan: metrics.queue(queueNames.toOrphan) }
       const queues = {
-        toDelete: yield* queue("garbage_collector_attempt_to_delete", metrics),
-        toOrphan: yield* queue("garbage_collector_attempt_to_orphan", metrics)
+        toDelete: yield* queue(queueNames.toDelete, counted.toDelete),
+        toOrphan: yield* queue(queueNames.toOrphan, counted.toOrphan)
       }
       yield* Stall.register(name, metrics, undefined)
       const books = yield* bookkeeping(queues)
@@ -104,7 +112,7 @@ const layer = (options: Options) =>
         stop: Effect.andThen(queues.toDelete.shutdown, queues.toOrphan.shutdown),
         idle: Effect.andThen(queues.toDelete.idle, queues.toOrphan.idle)
       })
-      const work = yield* workers(queues, books, { concurrency: options.concurrency ?? 20, metrics })
+      const work = yield* workers(queues, books, { concurrency: options.concurrency ?? 20, counted })
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {
@@ -131,7 +139,7 @@ const eventOf = (resource: Resource.Any) => {
   }
 }
 
-const queue = (name: string, metrics: LoopMetrics.LoopMetrics) =>
+const queue = (name: string, metrics: LoopMetrics.QueueMetrics) =>
   KeyedQueue.make({ name, bucket: { perSecond: 10, burst: 100 }, metrics })
 
 interface Queues {
@@ -192,11 +200,13 @@ class CollectError extends Data.TaggedError("CollectError")<{
 
 type Books = Effect.Success<ReturnType<typeof bookkeeping>>
 
-const workers = Effect.fnUntraced(function* (
-  queues: Queues,
-  books: Books,
-  limits: { readonly concurrency: number; readonly metrics: LoopMetrics.LoopMetrics }
-) {
+interface Working {
+  /** Of each queue. */
+  readonly concurrency: number
+  readonly counted: Readonly<Record<keyof Queues, LoopMetrics.QueueMetrics>>
+}
+
+const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, { concurrency, counted }: Working) {
   const { absentOwners, graph } = books
   const objects = Objects.make(yield* KubeClient, yield* Discovery)
   const remove = AttemptToDelete.attempt({
@@ -210,12 +220,10 @@ const workers = Effect.fnUntraced(function* (
   const observe = yield* observer
   const { recoversDefects } = yield* Defaults
 
-  const work = (
-    from: KeyedQueue.KeyedQueue,
-    attempt: (node: Graph.Node) => Effect.Effect<void, CollectError["cause"]>
-  ) =>
-    Reconcile.run(from, {
-      ...limits,
+  const work = (from: keyof Queues, attempt: (node: Graph.Node) => Effect.Effect<void, CollectError["cause"]>) =>
+    Reconcile.run(queues[from], {
+      concurrency,
+      metrics: counted[from],
       recoverDefects: recoversDefects,
       observe,
       reconcile: (uid) => {
@@ -235,7 +243,7 @@ const workers = Effect.fnUntraced(function* (
       ),
       Effect.catchTag("MisplacedOwner", (error) => Effect.logDebug(`${Identity.show(node.identity)}: ${error.message}`))
     )
-  return [work(queues.toDelete, removeOrAskAgain), work(queues.toOrphan, orphan)]
+  return [work("toDelete", removeOrAskAgain), work("toOrphan", orphan)]
 })
 
 /** What waits for somebody else is said once or not at all; everything else as in any controller. */

@@ -55,6 +55,7 @@ export const make = (options: Options = {}) => {
   const settings = settingsOf(options)
   return Controller.stateful({
     name: "horizontalpodautoscaling",
+    queue: "horizontalpodautoscaler",
     component: "horizontal-pod-autoscaler",
     for: HorizontalPodAutoscaler,
     access: [

@@ -50,6 +50,7 @@ const lookKey = "*look"
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "nodelifecycle",
+    queue: "node_lifecycle_controller",
     component: "node-controller",
     access: [
       Access.read(Node),

@@ -27,6 +27,7 @@ const none: ReadonlyArray<Key.Key> = []
 export const make = () =>
   Controller.stateful({
     name: "persistentvolumeclaim-protection",
+    queue: "pvcprotection",
     for: PersistentVolumeClaim,
     access: [
       Access.read(PersistentVolumeClaim),

@@ -23,6 +23,7 @@ const kind: ReplicaLoop.Kind<ReplicationController> = {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicationcontroller",
+    queue: "replicationmanager",
     component: "replication-controller",
     for: ReplicationController,
     access: [

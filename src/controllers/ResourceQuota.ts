@@ -39,6 +39,7 @@ const wanted: Monitors.Wanted = {
 export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}) =>
   Controller.stateful({
     name,
+    queue: "resourcequota_primary",
     component: "resourcequota-controller",
     for: ResourceQuota,
     access: [Access.read(ResourceQuota), Access.update(ResourceQuota, "status"), Access.read(Resource.anything)],

@@ -43,6 +43,7 @@ const timed = <E extends { readonly status?: number | undefined }, R>(
 export const make = () =>
   Controller.stateful({
     name: "root-ca-cert-publisher",
+    queue: "root_ca_cert_publisher",
     for: Namespace,
     access: [Access.read(Namespace), Access.read(ConfigMap), Access.create(ConfigMap), Access.update(ConfigMap)],
     body: ({ cache, client }) =>

@@ -20,6 +20,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "serviceaccount-token",
+    queue: "serviceaccount_tokens_service",
     startFirst: true,
     for: Secret,
     access: [

@@ -16,6 +16,7 @@ import * as Triggers from "./tainteviction/triggers.ts"
 export const make = () =>
   Controller.stateful({
     name: "taint-eviction",
+    queue: "noexec_taint_pod",
     component: "taint-eviction-controller",
     for: Pod,
     access: [

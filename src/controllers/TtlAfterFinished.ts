@@ -36,6 +36,7 @@ const late = Metric.histogram("ttl_after_finished_controller_job_deletion_durati
 export const make = (options: Options = {}) =>
   Controller.make({
     name: "ttl-after-finished",
+    queue: "ttl_jobs_to_delete",
     for: Job,
     access: [Access.get(Job), Access.remove(Job)],
     concurrency: options.concurrency ?? 5,

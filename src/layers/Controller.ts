@@ -15,6 +15,7 @@ import * as Access from "../kube/Access.ts"
 import type { Key } from "../kube/Key.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import type * as Resource from "../kube/Resource.ts"
+import type { Family } from "../streams/metricFamily.ts"
 import type { Predicate } from "../streams/predicate.ts"
 import type * as Reconcile from "../streams/Reconcile.ts"
 import type * as TokenBucket from "../streams/tokenBucket.ts"
@@ -68,6 +69,10 @@ export interface Descriptor<out R = never> {
   readonly startFirst?: boolean | undefined
   /** True: it works on a `CloudProvider`, and runs only where cloud loops do. Source: framework.md K9. */
   readonly cloud?: boolean | undefined
+  /** The names of its queues in metrics; its own name unless said otherwise. */
+  readonly queues?: ReadonlyArray<string> | undefined
+  /** What it counts beyond its runs and queues: those without labels are shown from the start. None unless there are any. */
+  readonly metrics?: ReadonlyArray<Family> | undefined
   /** Names of pages that it shows by `Inspection` while it runs, and what each of them says. None unless there are any. */
   readonly debug?: Readonly<Record<string, string>> | undefined
   /** Runs the controller for as long as its scope is open. */
@@ -82,6 +87,17 @@ const placed = ({ cloud, needsLeader = true, requires, startFirst }: Placement) 
   ...(requires === undefined ? {} : { requires }),
   ...(startFirst === undefined ? {} : { startFirst }),
   ...(cloud === undefined ? {} : { cloud })
+})
+
+/** What metrics have of a controller besides its runs. */
+export interface Counted extends Partial<Pick<Descriptor, "metrics">> {
+  /** The name of its queue in metrics; its own unless said otherwise. */
+  readonly queue?: string | undefined
+}
+
+const counted = ({ metrics, queue }: Counted) => ({
+  ...(metrics === undefined ? {} : { metrics }),
+  ...(queue === undefined ? {} : { queues: [queue] })
 })
 
 /** One object to look at: its key, and the key's parts. Never the event that caused it. */
@@ -101,7 +117,8 @@ export interface Declared<
   Watch extends ReadonlyArray<Sources.Source>,
   Acc extends ReadonlyArray<Access.Any>,
   Src extends ReadonlyArray<Keys>
-> extends Placement {
+>
+  extends Placement, Counted {
   /** Unique, lower case. */
   readonly name: string
   /** The kind whose objects are reconciled: every change of one asks for its key. Without it, keys are what the sources make of them. */
@@ -230,6 +247,7 @@ export const make = <
     reads,
     ...(kind === undefined ? {} : { for: kind }),
     ...placed(options),
+    ...counted(options),
     layer: Loop.layer({
       ...options,
       reads,
@@ -266,7 +284,7 @@ export interface Body<E, Req> {
 }
 
 /** A controller that keeps books. */
-export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement {
+export interface StatefulOptions<Acc extends ReadonlyArray<Access.Any>, E, Req, Req2> extends Placement, Counted {
   /** Unique, lower case. */
   readonly name: string
   /** Component in the events it records; the name unless said otherwise. */
@@ -306,6 +324,7 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
     reads,
     ...(options.for === undefined ? {} : { for: options.for }),
     ...placed(options),
+    ...counted(options),
     layer: Loop.layer({
       ...options,
       bucket: options.bucket ?? { perSecond: 10, burst: 100 },
@@ -320,7 +339,8 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
 }
 
 /** A controller that runs on a schedule. */
-export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req> extends Placement {
+export interface ScheduledOptions<Acc extends ReadonlyArray<Access.Any>, E, Req>
+  extends Placement, Pick<Counted, "metrics"> {
   /** Unique, lower case. */
   readonly name: string
   /** Everything it may do, reads included. */
@@ -347,6 +367,8 @@ export const scheduled = <E, Req = never, const Acc extends ReadonlyArray<Access
     access: options.access,
     reads,
     ...placed(options),
+    ...counted(options),
+    queues: [],
     layer: Periodic.layer({ ...options, reads })
   }
 }

@@ -16,7 +16,7 @@ import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 import * as Backoff from "./backoff.ts"
-import type { LoopMetrics } from "./loopMetrics.ts"
+import type { QueueMetrics } from "./loopMetrics.ts"
 import * as Monotonic from "./monotonic.ts"
 import * as QueueState from "./queueState.ts"
 import * as TokenBucket from "./tokenBucket.ts"
@@ -27,7 +27,7 @@ export const LOW = -100
 
 /** Settings of a queue. */
 export interface Options {
-  /** Labels metrics and logs. */
+  /** Labels logs. */
   readonly name?: string | undefined
   /** Delay after the n-th failure in a row: `base × 2^n` up to `max`. Default 5 ms up to 1000 s. */
   readonly backoff?: Partial<Backoff.Options> | undefined
@@ -41,7 +41,7 @@ export interface Options {
   /** Default true. False: keys come in the order in which they became ready, whatever their priority. */
   readonly prioritizes?: boolean | undefined
   /** Where it is counted; nowhere by default. */
-  readonly metrics?: LoopMetrics | undefined
+  readonly metrics?: QueueMetrics | undefined
 }
 
 /** How a key is asked for. */
@@ -72,7 +72,7 @@ export interface Stats {
 
 /** A queue of keys, each in it once and in the hands of one worker at most. */
 export interface KeyedQueue<K extends string = string> {
-  /** Labels metrics and logs; empty unless given. */
+  /** Labels logs; "queue" unless given. */
   readonly name: string
   /** Asks for a key. For synchronous callers: never suspends, never runs a worker. Ignored after shutdown. */
   readonly addUnsafe: (key: K, priority?: number) => void
@@ -158,7 +158,7 @@ export const make = <K extends string = string>(
       timer.stop()
       state.shutdown(false)
     })
-    const detach = options.metrics?.attachQueue(state, options.name ?? "queue")
+    const detach = options.metrics?.attachQueue(state)
     return Effect.as(
       Effect.addFinalizer(() => Effect.andThen(shutdown, () => Effect.sync(() => detach?.()))),
       wrap<K>(options.name ?? "queue", state, {

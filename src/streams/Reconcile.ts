@@ -12,7 +12,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { KeyedQueue } from "./KeyedQueue.ts"
-import type { LoopMetrics } from "./loopMetrics.ts"
+import type { QueueMetrics } from "./loopMetrics.ts"
 import * as Loop from "./reconcileLoop.ts"
 import type { Trace } from "./trace.ts"
 
@@ -108,7 +108,7 @@ export interface Options<K, E, R> {
   /** For metrics and logs. Must be quick; if it throws, that is logged and the key is not affected. */
   readonly observe?: ((event: RunEvent<K, E>) => void) | undefined
   /** Where runs are counted; nowhere by default. */
-  readonly metrics?: LoopMetrics | undefined
+  readonly metrics?: QueueMetrics | undefined
   /** Where spans of runs go; nowhere by default. */
   readonly trace?: Trace | undefined
 }

@@ -1,8 +1,8 @@
 /**
- * What is counted of a controller's loop, its queue and its runs: the names, labels and buckets that dashboards for Go's
+ * What is counted of a controller's loop, its queues and its runs: the names, labels and buckets that dashboards for Go's
  * controllers know. One object for each controller and registry, shared by all terms of leadership, so counts go on where they
  * were; made before the controller is, so that a standby shows the series too. Gauges are read from whatever queue and loop are
- * attached at that moment. Source: framework.md 2.10.
+ * attached at that moment. Source: controller-runtime pkg/internal/controller/metrics; client-go util/workqueue/metrics.go.
  */
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -57,6 +57,20 @@ const unfinished = gauge("workqueue_unfinished_work_seconds", "Time the reconcil
 const longest = gauge("workqueue_longest_running_processor_seconds", "Time the oldest reconcile under way has run for")
 const oldestReady = gauge("workqueue_oldest_ready_seconds", "How long the next key has been ready; ours")
 
+/** How the series of queues are labelled: see {@link Labelling}. */
+type Convention = "controller-runtime" | "client-go"
+
+/**
+ * The labels of the series of queues. `controller-runtime`: `name`, `controller` and, of the depth, `priority`. `client-go`: the queue's `name` alone,
+ * and two buckets less, as kube-controller-manager has them.
+ */
+export const Labelling = Context.Reference<Convention>("effect-controller-manager/QueueLabelling", {
+  defaultValue: () => "controller-runtime"
+})
+
+/** client-go's histograms of queues end here: at 10 s. */
+const clientGoBounds = 10
+
 /** Priorities that get a series of their own; the rest share one. Source: controller-runtime's priority queue. */
 const mostPriorities = 25
 const shared = "exceeded_cardinality_limit"
@@ -88,35 +102,166 @@ export interface LoopView {
 /** Every bound of both histograms that show how long runs took: counted once, shown twice. */
 const elapsedBounds = [...new Set([...queueBounds, ...runBounds])].sort((a, b) => a - b)
 
-/** The counters of one controller, which its queues and loops write and the metrics page reads. */
-export class LoopMetrics {
+/** The counters of one queue and of the workers that take its keys. */
+export class QueueMetrics {
   /** How long keys were ready before they were handed out. */
   readonly waits = new Durations(queueBounds)
-  /** Of all runs. Those that are in none of the counters below succeeded and have nothing more to do. */
+  /** Of all runs of its keys. */
   private readonly elapsed = new Durations(elapsedBounds)
-  private readonly requeued = { now: 0, later: 0 }
-  private readonly failed = { error: 0, terminal: 0, panics: 0, timeouts: 0 }
-  /** With the names that they have been given. */
-  private readonly queues = new Map<QueueView, string>()
+  private readonly views = new Set<QueueView>()
   private readonly loops = new Set<LoopView>()
-  /** What queues that are gone have counted. */
+  /** What views that are gone have counted. */
   private readonly past = { adds: 0, retries: 0 }
   /** Priorities with a series of their own, at most as many as allowed. */
   private readonly priorities = new Set<number>()
-  private failure: LoopLook.Failure | undefined
-  private readonly clock: Clock.Clock
-  private readonly labels: { readonly name: string; readonly controller: string }
+  private readonly name: string
+  private readonly owner: LoopMetrics
   private readonly register: Registrar
+  private readonly convention: Convention
+  private readonly labels: Readonly<Record<string, string>>
 
-  constructor(name: string, register: Registrar, clock: Clock.Clock) {
-    this.clock = clock
-    this.labels = { name, controller: name }
+  constructor(name: string, owner: LoopMetrics, register: Registrar, convention: Convention) {
+    this.name = name
+    this.owner = owner
     this.register = register
-    this.registerRuns(register, { controller: name })
-    this.registerQueue(register)
+    this.convention = convention
+    this.labels = convention === "client-go" ? { name } : { name, controller: owner.name }
+    this.registerAll()
   }
 
-  /** A run has ended, after so many milliseconds. */
+  /** A run of one of its keys has ended, after so many milliseconds. */
+  ended(elapsed: number): void {
+    this.elapsed.observe(elapsed)
+  }
+
+  /** As {@link LoopMetrics.requeues}. */
+  requeues(when: "now" | "later"): void {
+    this.owner.requeues(when)
+  }
+
+  /** As {@link LoopMetrics.fails}. */
+  fails(why: LoopLook.Failure["why"], key: string | undefined, cause: Cause.Cause<unknown>): void {
+    this.owner.fails(why, key, cause)
+  }
+
+  /** Until the function it answers with is called. */
+  attachQueue(view: QueueView): () => void {
+    this.views.add(view)
+    return () => {
+      if (!this.views.delete(view)) return
+      const stats = view.stats()
+      this.past.adds += stats.adds
+      this.past.retries += stats.retries
+    }
+  }
+
+  /** As {@link attachQueue}, for the workers. */
+  attachLoop(view: LoopView): () => void {
+    const detach = this.owner.attachLoop(view)
+    this.loops.add(view)
+    return () => {
+      this.loops.delete(view)
+      detach()
+    }
+  }
+
+  /** A key has become ready with a priority that may be new. */
+  readonly sawPriority = (priority: number): void => {
+    if (this.convention === "client-go") return
+    if (this.priorities.has(priority) || this.priorities.size > mostPriorities) return
+    if (this.priorities.size === mostPriorities) return this.shareTheRest()
+    this.priorities.add(priority)
+    this.registerDepth({ priority: String(priority) }, (of) => of === priority)
+  }
+
+  /** What is in it, at most so many keys of each sort. */
+  look(limit: number): LoopLook.LoopLook["queues"] {
+    return Array.from(this.views, (view) => ({ name: this.name, ...view.stats(), ...view.head(limit) }))
+  }
+
+  /** Keys that could be taken now. */
+  ready(): number {
+    return total(this.views, (view) => view.stats().ready)
+  }
+
+  /** Milliseconds for which keys have been ready and none has been taken. */
+  stalled(): number {
+    return Math.max(0, ...Array.from(this.views, (view) => view.stalled()))
+  }
+
+  /** Of all runs, in the buckets of runs. */
+  runs(): Metric.HistogramState {
+    return this.elapsed.state(runBounds)
+  }
+
+  private shareTheRest(): void {
+    const own = new Set(this.priorities)
+    // One more than is allowed: full for ever.
+    this.priorities.add(Number.NaN)
+    this.registerDepth({ priority: shared }, (priority) => !own.has(priority))
+  }
+
+  private registerDepth(labels: Readonly<Record<string, string>>, counts: (priority: number) => boolean): void {
+    const keys = (view: QueueView) => total(view.levels(), ([priority, count]) => (counts(priority) ? count : 0))
+    this.register.gauge(depth, { ...this.labels, ...labels }, () => total(this.views, keys))
+  }
+
+  private registerAll(): void {
+    const { labels, register } = this
+    const isClientGo = this.convention === "client-go"
+    const bounds = isClientGo ? queueBounds.slice(0, clientGoBounds) : queueBounds
+    const counted = (which: "adds" | "retries") => () =>
+      this.past[which] + total(this.views, (view) => view.stats()[which])
+    const ages = () => Array.from(this.loops, (loop) => Array.from(loop.running(), (run) => run.millis)).flat()
+    if (isClientGo) this.registerDepth({}, () => true)
+    else for (const priority of [0, -100]) this.sawPriority(priority)
+    register.counter(adds, labels, counted("adds"))
+    register.counter(retries, labels, counted("retries"))
+    register.histogram(queueTime, labels, () => this.waits.state(bounds))
+    register.histogram(workTime, labels, () => this.elapsed.state(bounds))
+    register.gauge(unfinished, labels, () => total(ages(), (age) => age / 1000))
+    register.gauge(longest, labels, () => Math.max(0, ...ages()) / 1000)
+    register.gauge(oldestReady, labels, () => Math.max(0, ...Array.from(this.views, (view) => view.waited())) / 1000)
+  }
+}
+
+const total = <A>(all: Iterable<A>, of: (one: A) => number): number => {
+  let sum = 0
+  for (const one of all) sum += of(one)
+  return sum
+}
+
+/** The counters of one controller, which its queues and loops write and the metrics page reads. */
+export class LoopMetrics {
+  /** The controller's. */
+  readonly name: string
+  /** Of runs that are for no key of a queue. */
+  private readonly elapsed = new Durations(runBounds)
+  private readonly requeued = { now: 0, later: 0 }
+  private readonly failed = { error: 0, terminal: 0, panics: 0, timeouts: 0 }
+  private readonly queues = new Map<string, QueueMetrics>()
+  private readonly loops = new Set<LoopView>()
+  private failure: LoopLook.Failure | undefined
+  private readonly clock: Clock.Clock
+  private readonly register: Registrar
+  private readonly convention: Convention
+
+  constructor(name: string, register: Registrar, clock: Clock.Clock, convention: Convention) {
+    this.name = name
+    this.register = register
+    this.clock = clock
+    this.convention = convention
+    this.registerRuns()
+  }
+
+  /** The series of one of its queues, all at zero when they are new. */
+  queue(name: string): QueueMetrics {
+    const found = this.queues.get(name) ?? new QueueMetrics(name, this, this.register, this.convention)
+    this.queues.set(name, found)
+    return found
+  }
+
+  /** A run that is for no key of a queue has ended, after so many milliseconds. */
   ended(elapsed: number): void {
     this.elapsed.observe(elapsed)
   }
@@ -137,116 +282,68 @@ export class LoopMetrics {
     const runs = Array.from(this.loops, (loop) => [...loop.running()]).flat()
     return {
       isRunning: this.loops.size > 0,
-      workers: this.over(this.loops, (loop) => loop.concurrency),
-      active: this.over(this.loops, (loop) => loop.active()),
+      workers: total(this.loops, (loop) => loop.concurrency),
+      active: total(this.loops, (loop) => loop.active()),
       running: LoopLook.longest(runs, limit),
       failure: this.failure,
-      queues: Array.from(this.queues, ([queue, name]) => ({ name, ...queue.stats(), ...queue.head(limit) }))
+      queues: Array.from(this.queues.values(), (queue) => queue.look(limit)).flat()
     }
   }
 
   /** Until the function it answers with is called. */
-  attachQueue(view: QueueView, name: string): () => void {
-    this.queues.set(view, name)
-    return () => {
-      if (!this.queues.delete(view)) return
-      const stats = view.stats()
-      this.past.adds += stats.adds
-      this.past.retries += stats.retries
-    }
-  }
-
-  /** As {@link attachQueue}, for the workers. */
   attachLoop(view: LoopView): () => void {
     this.loops.add(view)
     return () => void this.loops.delete(view)
   }
 
-  /** A key has become ready with a priority that may be new. */
-  readonly sawPriority = (priority: number): void => {
-    if (this.priorities.has(priority) || this.priorities.size > mostPriorities) return
-    if (this.priorities.size === mostPriorities) return this.shareTheRest()
-    this.priorities.add(priority)
-    const labels = { ...this.labels, priority: String(priority) }
-    this.register.gauge(depth, labels, () =>
-      this.over(this.queues.keys(), (queue) => queue.levels().get(priority) ?? 0)
-    )
-  }
-
   /** Milliseconds for which keys have been ready and none has been taken. */
   stalled(): number {
-    return Math.max(0, ...Array.from(this.queues.keys(), (queue) => queue.stalled()))
+    return Math.max(0, ...Array.from(this.queues.values(), (queue) => queue.stalled()))
   }
 
   /** How many runs have ended. */
   runs(): number {
-    return this.elapsed.count
+    return this.state().count
   }
 
   /** Whether nothing is under way and no key is ready; undefined while there are no workers. */
   isIdle(): boolean | undefined {
     if (this.loops.size === 0) return undefined
-    return (
-      this.over(this.loops, (loop) => loop.active()) + this.over(this.queues.keys(), (queue) => queue.stats().ready) ===
-      0
-    )
+    return total(this.loops, (loop) => loop.active()) + total(this.queues.values(), (queue) => queue.ready()) === 0
   }
 
-  private shareTheRest(): void {
-    const own = new Set(this.priorities)
-    // One more than is allowed: full for ever.
-    this.priorities.add(Number.NaN)
-    const rest = (queue: QueueView): number => {
-      let keys = 0
-      for (const [priority, count] of queue.levels()) if (!own.has(priority)) keys += count
-      return keys
-    }
-    this.register.gauge(depth, { ...this.labels, priority: shared }, () => this.over(this.queues.keys(), rest))
+  private state(): Metric.HistogramState {
+    return [...this.queues.values()].reduce((sum, queue) => added(sum, queue.runs()), this.elapsed.state())
   }
 
-  private over<A>(all: Iterable<A>, of: (one: A) => number): number {
-    let sum = 0
-    for (const one of all) sum += of(one)
-    return sum
-  }
-
-  private registerRuns(register: Registrar, labels: { readonly controller: string }): void {
-    const { failed, requeued } = this
+  private registerRuns(): void {
+    const { failed, register, requeued } = this
+    const labels = { controller: this.name }
     const errors = () => failed.error + failed.terminal + failed.panics + failed.timeouts
-    const total = (result: string, count: () => number) =>
+    const counted = (result: string, count: () => number) =>
       register.counter(reconcileTotal, { ...labels, result }, count)
-    total("success", () => this.elapsed.count - errors() - requeued.now - requeued.later)
-    total("error", errors)
-    total("requeue", () => requeued.now)
-    total("requeue_after", () => requeued.later)
+    counted("success", () => this.runs() - errors() - requeued.now - requeued.later)
+    counted("error", errors)
+    counted("requeue", () => requeued.now)
+    counted("requeue_after", () => requeued.later)
     register.counter(reconcileErrors, labels, errors)
     register.counter(terminalErrors, labels, () => failed.terminal)
     register.counter(panics, labels, () => failed.panics)
     register.counter(timeouts, labels, () => failed.timeouts)
-    register.histogram(reconcileTime, labels, () => this.elapsed.state(runBounds))
-    register.gauge(maxConcurrent, labels, () => this.over(this.loops, (loop) => loop.concurrency))
-    register.gauge(activeWorkers, labels, () => this.over(this.loops, (loop) => loop.active()))
-  }
-
-  private registerQueue(register: Registrar): void {
-    const { labels } = this
-    const total = (which: "adds" | "retries") => () =>
-      this.past[which] + this.over(this.queues.keys(), (queue) => queue.stats()[which])
-    const ages = () => Array.from(this.loops, (loop) => Array.from(loop.running(), (run) => run.millis)).flat()
-    for (const priority of [0, -100]) this.sawPriority(priority)
-    register.counter(adds, labels, total("adds"))
-    register.counter(retries, labels, total("retries"))
-    register.histogram(queueTime, labels, () => this.waits.state())
-    register.histogram(workTime, labels, () => this.elapsed.state(queueBounds))
-    register.gauge(unfinished, labels, () => this.over(ages(), (age) => age / 1000))
-    register.gauge(longest, labels, () => Math.max(0, ...ages()) / 1000)
-    register.gauge(
-      oldestReady,
-      labels,
-      () => Math.max(0, ...Array.from(this.queues.keys(), (one) => one.waited())) / 1000
-    )
+    register.histogram(reconcileTime, labels, () => this.state())
+    register.gauge(maxConcurrent, labels, () => total(this.loops, (loop) => loop.concurrency))
+    register.gauge(activeWorkers, labels, () => total(this.loops, (loop) => loop.active()))
   }
 }
+
+/** Both together; their buckets have the same bounds. */
+const added = (a: Metric.HistogramState, b: Metric.HistogramState): Metric.HistogramState => ({
+  buckets: a.buckets.map(([bound, count], i) => [bound, count + (b.buckets[i]?.[1] ?? 0)]),
+  count: a.count + b.count,
+  min: a.count === 0 ? b.min : b.count === 0 ? a.min : Math.min(a.min, b.min),
+  max: Math.max(a.max, b.max),
+  sum: a.sum + b.sum
+})
 
 /** Those made so far. By registry, as the series are; a registry that is gone takes its own with it. */
 const made = new WeakMap<Metric.MetricRegistry, Map<string, LoopMetrics>>()
@@ -257,7 +354,9 @@ export const of = (name: string): Effect.Effect<LoopMetrics> =>
     Effect.map(Metric.MetricRegistry, (registry) => {
       const known = made.get(registry) ?? new Map<string, LoopMetrics>()
       made.set(registry, known)
-      const found = known.get(name) ?? new LoopMetrics(name, registrar(context), Context.get(context, Clock.Clock))
+      const found =
+        known.get(name) ??
+        new LoopMetrics(name, registrar(context), Context.get(context, Clock.Clock), Context.get(context, Labelling))
       known.set(name, found)
       return found
     })

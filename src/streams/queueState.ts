@@ -10,7 +10,7 @@
 import type * as Tracer from "effect/Tracer"
 import { DueHeap } from "./dueHeap.ts"
 import type { QueueHead } from "./loopLook.ts"
-import type { LoopMetrics } from "./loopMetrics.ts"
+import type { QueueMetrics } from "./loopMetrics.ts"
 import * as ReadyList from "./readyList.ts"
 import { merge, type Triggers } from "./trace.ts"
 
@@ -47,7 +47,7 @@ export interface Options {
   readonly backoff: (failures: number) => number
   readonly aging: ReadyList.Aging | undefined
   /** Told how long each key was ready, if anybody wants to know: it costs a reading of the clock for each time keys are added. */
-  readonly metrics?: Pick<LoopMetrics, "waits" | "sawPriority"> | undefined
+  readonly metrics?: Pick<QueueMetrics, "waits" | "sawPriority"> | undefined
   /** A key became ready, or the queue ended: somebody who waits for a key should look again. */
   readonly onReady: () => void
   /** A key was delayed and is now the first of all, due at `due`. */
@@ -74,7 +74,7 @@ export class QueueState<K> {
   private retries = 0
   /** When a key was last handed out; kept only where it is measured. */
   private takenAt = 0
-  private readonly waits: LoopMetrics["waits"] | undefined
+  private readonly waits: QueueMetrics["waits"] | undefined
   private readonly options: Options
 
   constructor(options: Options) {

@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import * as Scheduler from "effect/Scheduler"
 import type * as Tracer from "effect/Tracer"
 import type { KeyedQueue } from "./KeyedQueue.ts"
-import type { LoopMetrics } from "./loopMetrics.ts"
+import type { QueueMetrics } from "./loopMetrics.ts"
 import * as Monotonic from "./monotonic.ts"
 import type { Options, Outcome, RunEvent } from "./Reconcile.ts"
 import * as Watchdog from "./watchdog.ts"
@@ -57,7 +57,7 @@ interface Settling<K extends string, E> {
   readonly limit: number
   readonly retries: number
   readonly tell: (event: RunEvent<K, E>) => void
-  readonly metrics: LoopMetrics | undefined
+  readonly metrics: QueueMetrics | undefined
   /** The whole loop was interrupted: a run that ends by it did not fail. */
   readonly isStopping: () => boolean
   readonly onDefect: (cause: Cause.Cause<E>) => void

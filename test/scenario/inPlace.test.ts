@@ -7,9 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { once } from "node:events"
 import { request } from "node:https"
-import { createServer, type AddressInfo } from "node:net"
 import { Deployment, Lease, ReplicaSet } from "../../src/kube/resources.ts"
 import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
 import * as Process from "../support/process.ts"
@@ -17,14 +15,6 @@ import * as Cluster from "./cluster.ts"
 import * as Kubeconfigs from "./kubeconfigs.ts"
 
 const patience = 90_000
-
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), "close")
-  return port
-})
 
 const status = (port: number, path: string) =>
   Effect.promise(
@@ -47,7 +37,7 @@ describe("in the place of kube-controller-manager", () => {
         const upstream = { server: endpoint.server, ca: endpoint.ca, token: Redacted.value(endpoint.token) }
         const { ca, server, token } = upstream
         const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token } })
-        const port = yield* freePort
+        const port = yield* Process.freePort
         const program = yield* Process.start([
           "kube-controller-manager",
           "--allocate-node-cidrs=true",

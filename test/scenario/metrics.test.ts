@@ -129,6 +129,8 @@ const server = Effect.gen(function* () {
   return kubeconfig
 })
 
+/** One with a queue among them: what runs on a schedule has none. */
+const controllers = "--controllers=*,ttl-after-finished"
 const address = "--metrics-bind-address=127.0.0.1:0"
 const patience = 60_000
 
@@ -157,7 +159,7 @@ describe.concurrent("the metrics of the program", () => {
     "with everything that can be counted; and so says the documentation",
     () =>
       Effect.gen(function* () {
-        const args = ["--kubeconfig", yield* server, "--leader-elect", "--client-metrics=all", address]
+        const args = ["--kubeconfig", yield* server, "--leader-elect", "--client-metrics=all", controllers, address]
         const port = yield* portOf(yield* Process.start(args))
         const families = yield* scraped(plain(port), { ...usual, ...elected, ...ofTheClient })
         assert.sameMembers(
@@ -175,7 +177,7 @@ describe.concurrent("the metrics of the program", () => {
       Effect.gen(function* () {
         const kubeconfig = yield* server
         const token = /token"?: *"?([\w-]+)/.exec(yield* Effect.promise(() => readFile(kubeconfig, "utf8")))?.[1] ?? ""
-        const args = ["--kubeconfig", kubeconfig, "--leader-elect", address]
+        const args = ["--kubeconfig", kubeconfig, "--leader-elect", controllers, address]
         const leader = yield* Process.start(args)
         yield* leader.says(/Starting Controller/)
         const directory = yield* Process.folder

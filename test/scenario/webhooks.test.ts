@@ -13,7 +13,6 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { X509Certificate } from "node:crypto"
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { connect } from "node:tls"
 import { Memcached } from "../../src/controllers/memcached/kind.ts"
@@ -44,13 +43,6 @@ const serving = ["--skip-webhook-config=false", "--webhook-host=127.0.0.1"]
 /** Again and again, until it is so; for half a minute. */
 const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, Schedule.upTo(Schedule.spaced("100 millis"), { duration: "30 seconds" }))
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
-  })
-})
 
 class NotShown extends Data.TaggedError("NotShown")<{ readonly cause: unknown }> {}
 
@@ -114,7 +106,7 @@ const kept = Effect.gen(function* () {
 const story = (start: Effect.Effect<Stage, unknown, Scope.Scope>) =>
   Effect.gen(function* () {
     const { endpoint, kubeconfig, patches } = yield* start
-    const port = yield* freePort
+    const port = yield* Process.freePort
     yield* Effect.gen(function* () {
       const client = yield* KubeClient
       yield* applied(port, patches)
@@ -168,7 +160,7 @@ describe("the program as it is shipped", () => {
     "serves its operators' webhooks when it is told to, and its readiness says so",
     () =>
       Effect.gen(function* () {
-        const port = yield* freePort
+        const port = yield* Process.freePort
         const args = ["--cluster=embedded", "--skip-webhook-config=false", "--webhook-port=0"]
         const running = yield* Process.start([...args, `--health-probe-bind-address=127.0.0.1:${port}`])
         const [, kubeconfig = ""] = yield* running.says(/--kubeconfig (\S+)/)

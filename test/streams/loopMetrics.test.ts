@@ -29,12 +29,15 @@ const one = (name: string) => Effect.map(series(name), (values) => values[""])
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, Metric.MetricRegistry, new Map())
 
+/** The series of a queue of a controller, both of one name. */
+const counted = Effect.map(LoopMetrics.of("test"), (metrics) => metrics.queue("test"))
+
 /** A loop over a queue, both counted. */
 const start = Effect.fnUntraced(function* (
   reconcile: (key: string) => Effect.Effect<Reconcile.Outcome | void, unknown>,
   options: { readonly concurrency?: number; readonly retries?: number } = {}
 ) {
-  const metrics = yield* LoopMetrics.of("test")
+  const metrics = yield* counted
   const queue = yield* KeyedQueue.make({ metrics, aging: "off" })
   yield* Effect.forkScoped(
     Reconcile.run(queue, { concurrency: 1, timeout: "1 minute", ...options, reconcile, metrics }),
@@ -47,7 +50,7 @@ describe("the metrics of a loop", () => {
   it.effect("are all there, at zero, before there is a loop", () =>
     fresh(
       Effect.gen(function* () {
-        yield* LoopMetrics.of("test")
+        yield* counted
         assert.deepStrictEqual(yield* series("controller_runtime_reconcile_total"), {
           success: 0,
           error: 0,
@@ -184,7 +187,7 @@ describe("the metrics of a loop", () => {
   it.effect("have a series for each of 25 priorities, and one for the rest", () =>
     fresh(
       Effect.gen(function* () {
-        const queue = yield* KeyedQueue.make({ metrics: yield* LoopMetrics.of("test") })
+        const queue = yield* KeyedQueue.make({ metrics: yield* counted })
         for (let priority = 1; priority <= 40; priority++) queue.addUnsafe(`key-${priority}`, priority)
         const depth = yield* series("workqueue_depth")
         assert.strictEqual(Object.keys(depth).length, 26)
@@ -194,10 +197,67 @@ describe("the metrics of a loop", () => {
     )
   )
 
+  it.effect("have the labels and the buckets of client-go where those are asked for, and one series a queue", () =>
+    fresh(
+      Effect.gen(function* () {
+        const loop = yield* LoopMetrics.of("collector")
+        const queues = yield* Effect.forEach(["to_delete", "to_orphan"], (name) =>
+          Effect.map(KeyedQueue.make({ metrics: loop.queue(name) }), (queue) => [name, queue] as const)
+        )
+        for (const [name, queue] of queues) {
+          queue.addUnsafe("a", name === "to_delete" ? 3 : 0)
+          queue.addUnsafe("b", KeyedQueue.LOW)
+          queue.addWithUnsafe("c", { after: "1 hour" })
+          if (name === "to_orphan") queue.takeUnsafe()
+        }
+        const all = (yield* Metric.snapshot).filter((one) => one.id.startsWith("workqueue_"))
+        const valuesOf = (id: string) =>
+          all
+            .filter((one) => one.id === id)
+            .map(({ attributes, state }) => [attributes, (state as { readonly value: number }).value])
+        assert.deepStrictEqual(valuesOf("workqueue_depth"), [
+          [{ name: "to_delete" }, 2],
+          [{ name: "to_orphan" }, 1]
+        ])
+        for (const { attributes } of all) assert.deepStrictEqual(Object.keys(attributes ?? {}), ["name"])
+        const buckets = all.flatMap(({ state }) => ("buckets" in state ? [state.buckets.map(([bound]) => bound)] : []))
+        const bounds = [1e-8]
+        while (bounds.length < 10) bounds.push((bounds.at(-1) ?? 0) * 10)
+        assert.deepStrictEqual(buckets, [bounds, bounds, bounds, bounds])
+      }).pipe(Effect.scoped, Effect.provideService(LoopMetrics.Labelling, "client-go"))
+    )
+  )
+
+  it.effect("add up the runs of all queues of a controller, and those that are for no key", () =>
+    fresh(
+      Effect.gen(function* () {
+        const loop = yield* LoopMetrics.of("collector")
+        loop.queue("to_delete").ended(20)
+        loop.queue("to_orphan").ended(3000)
+        loop.ended(1)
+        const work = yield* Effect.map(Metric.snapshot, (all) =>
+          all.filter((one) => /^(workqueue_work|controller_runtime_reconcile_time_seconds)/.test(one.id))
+        )
+        assert.deepStrictEqual(
+          work.map(({ attributes, state }) => {
+            const { count, sum } = state as Metric.HistogramState
+            return [attributes, count, sum]
+          }),
+          [
+            [{ controller: "collector" }, 3, 3.021],
+            [{ controller: "collector", name: "to_delete" }, 1, 0.02],
+            [{ controller: "collector", name: "to_orphan" }, 1, 3]
+          ]
+        )
+        assert.strictEqual(loop.runs(), 3)
+      })
+    )
+  )
+
   it.effect("keys released by time, by a raise and by a drain have waited since they were ready", () =>
     fresh(
       Effect.gen(function* () {
-        const metrics = yield* LoopMetrics.of("test")
+        const metrics = yield* counted
         const queue = yield* KeyedQueue.make({ metrics })
         queue.addWithUnsafe("later", { after: "10 seconds" })
         queue.addUnsafe("raised", KeyedQueue.LOW)

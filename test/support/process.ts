@@ -5,8 +5,10 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm, mkdir } from "node:fs/promises"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
@@ -134,6 +136,15 @@ const launch = (
 /** Runs it to its end. */
 export const run = (args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) =>
   Effect.flatMap(start(args, env), ({ exit, temporary }) => Effect.map(exit, (exited) => ({ ...exited, temporary })))
+
+/** A port of this machine that nobody used a moment ago. */
+export const freePort = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), "close")
+  return port
+})
 
 /** Whether a command is installed. */
 export const has = (command: string): boolean =>

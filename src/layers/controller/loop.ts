@@ -107,6 +107,8 @@ export interface Body<E, R> {
 
 export interface Options<A, E, R, R2> {
   readonly name: string
+  /** The name of its queue in metrics. */
+  readonly queue?: string | undefined
   readonly component?: string | undefined
   /** The kind whose objects the keys name, where they name any. */
   readonly for?: Resource.Any | undefined
@@ -133,7 +135,8 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const { bucket, name } = options
       const backoff = { ...defaults.backoff, ...options.backoff }
       const { aging, prioritizes, recoversDefects } = defaults
-      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics, prioritizes, aging })
+      const counted = metrics.queue(options.queue ?? name)
+      const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
       yield* Stall.register(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
       const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
@@ -160,7 +163,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             recoverDefects: recoversDefects,
             park: writes.park,
             observe: log.observe,
-            metrics,
+            metrics: counted,
             trace,
             reconcile: (key) => {
               began(key)

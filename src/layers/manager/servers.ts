@@ -10,6 +10,7 @@ import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import { hostname } from "node:os"
 import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import type { Descriptor } from "../Controller.ts"
 import { fencedWrites } from "../fence.ts"
 import { Health } from "../Health.ts"
 import { KubeClient } from "../KubeClient.ts"
@@ -38,9 +39,12 @@ export interface Options {
   readonly profiles?: Profiles | undefined
   /** Metrics over HTTPS, and not for everybody. */
   readonly secure?: Secure | undefined
-  /** The names of those that will run here, now or after an election: their series exist from the start. */
-  readonly controllers: ReadonlyArray<string>
+  /** Those that will run here, now or after an election: their series exist from the start. */
+  readonly controllers: ReadonlyArray<Counted>
 }
+
+/** What metrics show of a controller. */
+type Counted = Pick<Descriptor<unknown>, "name" | "queues" | "metrics">
 
 export interface Profiles extends Place {
   /** The arguments of the process as they may be shown. */
@@ -112,7 +116,7 @@ const withProbes =
 const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure }: Metrics, lag: Lag.Lag) {
   const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
   const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
-  yield* Effect.forEach(controllers, LoopMetrics.of, { discard: true })
+  yield* Effect.forEach(controllers, preset, { discard: true })
   yield* Metric.update(fencedWrites, 0)
   yield* CertificateFiles.preset
   yield* Process.register(lag)
@@ -132,6 +136,12 @@ const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, 
   if (secure.files !== undefined && listening !== undefined) {
     yield* CertificateFiles.follow(secure.files, certificate, listening.replaceUnsafe)
   }
+})
+
+const preset = Effect.fnUntraced(function* ({ metrics = [], name, queues = [name] }: Counted) {
+  const loop = yield* LoopMetrics.of(name)
+  for (const queue of queues) loop.queue(queue)
+  for (const family of metrics) yield* family.preset
 })
 
 /** Of one path there is one handler: the metrics', then the pages', then those of others. */

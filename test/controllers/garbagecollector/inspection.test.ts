@@ -38,7 +38,7 @@ it.effect("is not ready when its workers have taken nothing for long, although t
       const stalled = (millis: number) => {
         const stats = { ready: 1, waiting: 0, processing: 0, failing: 0, adds: 0, retries: 0 }
         const view = { waited: () => millis, stalled: () => millis, levels: () => new Map(), stats: () => stats }
-        return metrics.attachQueue({ ...view, head: () => ({ next: [], delayed: [] }) }, "another")
+        return metrics.queue("another").attachQueue({ ...view, head: () => ({ next: [], delayed: [] }) })
       }
       const detach = stalled(600_000)
       assert.strictEqual(yield* ready, "ok")

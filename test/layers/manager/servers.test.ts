@@ -98,7 +98,7 @@ describe("where the servers listen", () => {
         assert.deepStrictEqual(yield* ask("/readyz"), [200, "ok"])
         yield* Scope.close(scope, Exit.void)
         assert.isUndefined(yield* ask("/readyz"))
-        yield* Servers.start({ probes: undefined, metrics: place, controllers: ["pod-count"] })
+        yield* Servers.start({ probes: undefined, metrics: place, controllers: [{ name: "pod-count" }] })
         const [status, body] = (yield* ask("/metrics")) ?? [0, ""]
         assert.strictEqual(status, 200)
         assert.include(body, 'controller_runtime_reconcile_total{controller="pod-count",result="requeue_after"} 0')

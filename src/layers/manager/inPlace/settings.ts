@@ -62,6 +62,8 @@ export const settingsOf = (settings: typeof Settings.common) => {
   return {
     ...rest,
     ...own,
+    // Its dashboards show how long requests take.
+    clientMetrics: Setting.withDefault(rest.clientMetrics, "all"),
     coreLeaseName: { ...rest.coreLeaseName, name: "leader-elect-resource-name" },
     leaseName: { ...rest.leaseName, name: "own-lease-name", aliases: [] }
   } satisfies Omit<typeof Settings.common, Replaced>

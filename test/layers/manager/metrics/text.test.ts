@@ -20,7 +20,7 @@ describe("the text of the metrics", () => {
   it.effect("has the buckets of the reference, written as it writes them", () =>
     fresh(
       Effect.gen(function* () {
-        yield* LoopMetrics.of("pod-count")
+        ;(yield* LoopMetrics.of("pod-count")).queue("pod-count")
         const metrics = yield* text
         assert.deepStrictEqual(bounds(metrics, "workqueue_queue_duration_seconds"), [
           ..."1e-08 1e-07 1e-06 9.999999999999999e-06 9.999999999999999e-05 0.001 0.01 0.1 1 10 100 1000".split(" "),
@@ -31,6 +31,21 @@ describe("the text of the metrics", () => {
             " "
           ),
           ..."3.5 4 4.5 5 6 7 8 9 10 15 20 25 30 40 50 60 +Inf".split(" ")
+        ])
+      })
+    )
+  )
+
+  it.effect("has large bounds with an exponent, as Go has them from a million on", () =>
+    fresh(
+      Effect.gen(function* () {
+        yield* Metric.value(Metric.histogram("sizes", { boundaries: [262_144, 1_000_000, 1_048_576, 16_777_216] }))
+        assert.deepStrictEqual(bounds((yield* text).replaceAll("{", "{,"), "sizes"), [
+          "262144",
+          "1e+06",
+          "1.048576e+06",
+          "1.6777216e+07",
+          "+Inf"
         ])
       })
     )
