@@ -113,7 +113,8 @@ const fromFiles = Effect.fnUntraced(function* (paths: ReadonlyArray<string>, req
     )
   }
   const user = isLeaking ? undefined : selected.user
-  const endpoint = yield* usable(Entries.toSource({ ...selected, user }, server, proxy))
+  const provider = user === undefined ? undefined : yield* Effect.fromResult(Document.providerOf(user))
+  const endpoint = yield* usable(Entries.toSource({ ...selected, user, provider }, { server, proxy }))
   const origin = sources.map(({ path }) => path).join(", ")
   return { endpoint, source: "kubeconfig", origin, namespace: selected.namespace } satisfies Loaded
 })
@@ -188,6 +189,7 @@ const fromPod = Effect.fnUntraced(function* ({ folder, server: own }: Pod, optio
     tokenFile: join(folder, "token"),
     headers: {},
     kind: "files",
+    exec: undefined,
     plugin: undefined
   })
   const namespace = yield* Effect.match(

@@ -1,9 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { TestClock } from "effect/testing"
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import {
+  chmodSync,
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { Identity } from "../../src/layers/Endpoint.ts"
@@ -258,6 +270,128 @@ describe("exec plugins", () => {
       const missing = config({ exec: { command: "/no/such/plugin", installHint: "install it with make" } })
       const error = yield* Effect.flip(load(put("config2", missing)))
       assert.strictEqual(error.message, `exec plugin "/no/such/plugin" is not installed: install it with make`)
+    })
+  )
+})
+
+/**
+ * A named pipe that a plugin and its children hold open: what they write arrives while they run, and the end arrives when the last of them
+ * is gone, whoever its parent is by then.
+ */
+const held = (path: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      execFileSync("mkfifo", [path])
+      const reader = createReadStream(path, "utf8")
+      const gone = once(reader, "close")
+      return { started: Effect.promise(() => once(reader, "data")), gone: Effect.promise(() => gone), reader }
+    }),
+    ({ reader }) => Effect.sync(() => reader.destroy())
+  )
+
+describe("an exec plugin that does not end", () => {
+  /** Runs the script with the pipe as its third file, and in a child of the script's too. */
+  const hanging = Effect.fnUntraced(function* (script: string) {
+    const { path, put } = yield* folder
+    const pipe = join(path, "pipe")
+    const running = yield* held(pipe)
+    put("plugin", `#!/bin/sh\nexec 3> "${pipe}"\necho started >&3\n${script}\n`, 0o700)
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "./plugin" }
+    return { ...running, file: put("config", config({ exec })) }
+  })
+
+  it.effect("is killed after a minute, with what it has started", () =>
+    Effect.gen(function* () {
+      const { file, gone, started } = yield* hanging("sleep 30 & sleep 30 & wait")
+      const asking = yield* Effect.forkChild(Effect.flip(load(file)))
+      yield* started
+      yield* TestClock.adjust("60 seconds")
+      assert.strictEqual((yield* Fiber.join(asking)).message, `exec plugin "./plugin" gave no answer within 60 s`)
+      yield* gone
+    })
+  )
+
+  it.effect("is killed when nobody waits for it any more", () =>
+    Effect.gen(function* () {
+      const { file, gone, started } = yield* hanging("sleep 30 & wait")
+      const asking = yield* Effect.forkChild(load(file))
+      yield* started
+      yield* Fiber.interrupt(asking)
+      yield* gone
+    })
+  )
+
+  it.live("is killed when it prints more than any credential is long", () =>
+    Effect.gen(function* () {
+      const { file, gone, started } = yield* hanging("yes")
+      const asking = yield* Effect.forkChild(Effect.flip(load(file)))
+      yield* started
+      assert.strictEqual((yield* Fiber.join(asking)).message, `exec plugin "./plugin" did not print an ExecCredential`)
+      yield* gone
+    })
+  )
+
+  it.effect("has no input to wait for", () =>
+    Effect.gen(function* () {
+      const { put } = yield* folder
+      const printed = '{"kind":"ExecCredential","status":{"token":"t"}}'
+      put("plugin", `#!/bin/sh\ncat > /dev/null\necho '${printed}'\n`, 0o700)
+      const endpoint = yield* load(put("config", config({ exec: { command: "./plugin" } })))
+      assert.deepStrictEqual(headersOf(yield* endpoint.identity), { authorization: "Bearer t" })
+    })
+  )
+})
+
+describe("what an exec plugin answers", () => {
+  const answering = Effect.fnUntraced(function* (status: object, user: object = {}) {
+    const { path, put } = yield* folder
+    const count = join(path, "count")
+    put("plugin", `#!/bin/sh\necho run >> "${count}"\necho '${JSON.stringify({ status })}'\n`, 0o700)
+    const exec = { command: "./plugin", args: ["a"], env: [{ name: "A", value: "b" }] }
+    return { file: put("config", config({ ...user, exec })), runs: () => readFileSync(count, "utf8").length / 4 }
+  })
+
+  it.effect("a client certificate with its key is presented; one without the other is no credential", () =>
+    Effect.gen(function* () {
+      const pair = { clientCertificateData: "CERT", clientKeyData: "KEY" }
+      const { tls } = yield* (yield* load((yield* answering(pair)).file)).identity
+      assert.deepStrictEqual([tls.cert, tls.key && Redacted.value(tls.key)], ["CERT", "KEY"])
+      for (const part of [{}, { clientKeyData: "KEY" }, { clientCertificateData: "CERT" }, { token: 7 }]) {
+        const error = yield* Effect.flip(load((yield* answering(part)).file))
+        assert.strictEqual(error.message, `exec plugin "./plugin" did not print an ExecCredential`)
+      }
+    })
+  )
+
+  it.effect("is used until it expires; without an end, until a 401", () =>
+    Effect.gen(function* () {
+      const ending = yield* answering({ token: "t", expirationTimestamp: "1970-01-01T00:01:00Z" })
+      const endless = yield* answering({ token: "t" })
+      const all = [yield* load(ending.file), yield* load(endless.file)]
+      yield* TestClock.adjust("59 seconds")
+      yield* Effect.forEach(all, ({ identity }) => identity)
+      assert.deepStrictEqual([ending.runs(), endless.runs()], [1, 1])
+      yield* TestClock.adjust("12 seconds")
+      yield* Effect.forEach(all, ({ identity }) => identity)
+      assert.deepStrictEqual([ending.runs(), endless.runs()], [2, 1])
+    })
+  )
+
+  it.effect("gives way to a token that the kubeconfig has", () =>
+    Effect.gen(function* () {
+      const { file } = yield* answering({ token: "plugin" }, { token: "own" })
+      assert.deepStrictEqual(headersOf(yield* (yield* load(file)).identity), { authorization: "Bearer own" })
+    })
+  )
+
+  it.effect("auth providers that Kubernetes has removed are refused: their commands would block the process", () =>
+    Effect.gen(function* () {
+      const { put } = yield* folder
+      for (const name of ["azure", "gcp"]) {
+        const user = { "auth-provider": { name, config: { "cmd-path": "/bin/sleep", "cmd-args": "30" } } }
+        const error = yield* Effect.flip(load(put("config", config(user))))
+        assert.match(error.message, new RegExp(`auth provider "${name}", .* exec plugin`))
+      }
     })
   )
 })

@@ -1,6 +1,6 @@
 /**
- * The only door to `@kubernetes/client-node`: its `KubeConfig`, which knows every way a kubeconfig can hold credentials (exec and
- * OIDC plugins among them). Named imports, and loaded with `import()` when a kubeconfig is really used, because the package is
+ * The only door to `@kubernetes/client-node`: its `KubeConfig`, which knows the ways in which a kubeconfig holds credentials (OIDC
+ * among them; exec plugins are asked by `exec.ts`). Named imports, and loaded with `import()` when a kubeconfig is really used, because the package is
  * a thousand files. What it gets wrong is put right by its caller.
  */
 import { KubeConfig } from "@kubernetes/client-node"
@@ -23,7 +23,6 @@ export interface User {
   readonly token?: string
   readonly username?: string
   readonly password?: string
-  readonly exec?: unknown
   readonly authProvider?: unknown
 }
 

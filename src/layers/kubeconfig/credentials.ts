@@ -12,6 +12,7 @@ import * as Semaphore from "effect/Semaphore"
 import { readFile } from "node:fs/promises"
 import { CredentialsError, Endpoint, type Headers, type Identity, sameTls } from "../Endpoint.ts"
 import type { Applied, Cluster, User } from "./clientNode.ts"
+import * as Exec from "./exec.ts"
 
 export interface Source {
   readonly server: string
@@ -24,6 +25,8 @@ export interface Source {
   readonly headers: Headers
   /** `fixed` never changes, `files` may change on disk, `plugin` is asked. */
   readonly kind: "fixed" | "files" | "plugin"
+  /** Undefined: client-node has all there is. */
+  readonly exec: Exec.Plugin | undefined
   /** What to call the plugin in a message, and what its author says to do when it is missing. */
   readonly plugin: { readonly name: string; readonly hint: string | undefined } | undefined
 }
@@ -39,6 +42,7 @@ export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
   Effect.gen(function* () {
     const lock = yield* Semaphore.make(1)
     let apply: (() => Promise<Applied>) | undefined
+    let credential: Exec.Credential | undefined
     let current: { readonly identity: Identity; readonly readAt: bigint } | undefined
     let renewedAt: bigint | undefined
 
@@ -46,7 +50,10 @@ export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
     const read = Effect.gen(function* () {
       const { make } = yield* Effect.promise(() => import("./clientNode.ts"))
       apply ??= make(source.cluster, source.user)
-      const identity = yield* obtain(source, apply)
+      if (source.exec !== undefined && hasExpired(credential, yield* Clock.currentTimeMillis)) {
+        credential = yield* answered(source, Exec.ask(source.exec))
+      }
+      const identity = yield* obtain(source, apply, credential)
       const kept = current !== undefined && same(current.identity, identity) ? current.identity : identity
       current = { identity: kept, readAt: yield* Clock.monotonicTimeNanos }
       return kept
@@ -86,6 +93,7 @@ export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
             if (source.kind === "fixed" || soon) return Effect.succeed(false)
             renewedAt = now
             apply = undefined
+            credential = undefined
             return Effect.map(read, (identity) => identity !== rejected)
           })
         )
@@ -95,16 +103,29 @@ export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
 const same = (a: Identity, b: Identity): boolean =>
   sameTls(a.tls, b.tls) && JSON.stringify(Redacted.value(a.headers)) === JSON.stringify(Redacted.value(b.headers))
 
-const obtain = Effect.fnUntraced(function* (source: Source, apply: () => Promise<Applied>) {
-  const applied = yield* Effect.tryPromise({ try: apply, catch: (cause) => explain(source, cause) }).pipe(
+/** One that cannot be read as a time is none. */
+const hasExpired = (credential: Exec.Credential | undefined, now: number): boolean =>
+  credential === undefined || (credential.expires !== undefined && Date.parse(credential.expires) <= now)
+
+const obtain = Effect.fnUntraced(function* (
+  source: Source,
+  apply: () => Promise<Applied>,
+  credential: Exec.Credential | undefined
+) {
+  const applied = yield* answered(source, Effect.tryPromise({ try: apply, catch: (cause) => cause }))
+  const token = source.tokenFile === undefined ? undefined : yield* tokenFrom(source.tokenFile)
+  return identityOf(source, applied, { token, credential })
+})
+
+/** In time, or not at all. */
+const answered = <A>(source: Source, asking: Effect.Effect<A, unknown>): Effect.Effect<A, CredentialsError> =>
+  asking.pipe(
+    Effect.mapError((cause) => explain(source, cause)),
     Effect.timeoutOrElse({
       duration: patience,
       orElse: () => Effect.fail(new CredentialsError({ message: `${pluginName(source)} gave no answer within 60 s` }))
     })
   )
-  const token = source.tokenFile === undefined ? undefined : yield* tokenFrom(source.tokenFile)
-  return identityOf(source, applied, token)
-})
 
 const tokenFrom = (path: string): Effect.Effect<string, CredentialsError> =>
   Effect.tryPromise({
@@ -118,25 +139,35 @@ const tokenFrom = (path: string): Effect.Effect<string, CredentialsError> =>
     )
   )
 
-const identityOf = (source: Source, applied: Applied, token: string | undefined): Identity => {
+interface Further {
+  readonly token: string | undefined
+  readonly credential: Exec.Credential | undefined
+}
+
+/** What the kubeconfig has itself goes before what a plugin says. */
+const identityOf = (source: Source, applied: Applied, { credential, token }: Further): Identity => {
   // client-node does not trim: a token with a line break would not be a header.
   const authorization =
     token === undefined
       ? applied.auth === undefined
-        ? applied.headers?.["Authorization"]?.trim()
+        ? (applied.headers?.["Authorization"]?.trim() ?? bearer(credential?.token))
         : `Basic ${Buffer.from(applied.auth).toString("base64")}`
       : `Bearer ${token}`
+  const key = credential?.key ?? applied.key?.toString()
   return {
     tls: {
       ca: applied.ca?.toString(),
-      cert: applied.cert?.toString(),
-      key: applied.key === undefined ? undefined : Redacted.make(applied.key.toString()),
+      cert: credential?.certificate ?? applied.cert?.toString(),
+      key: key === undefined ? undefined : Redacted.make(key),
       servername: applied.servername,
       rejectUnauthorized: applied.rejectUnauthorized !== false
     },
     headers: Redacted.make({ ...source.headers, ...(authorization === undefined ? {} : { authorization }) })
   }
 }
+
+const bearer = (token: string | undefined): string | undefined =>
+  token === undefined ? undefined : `Bearer ${token.trim()}`
 
 const pluginName = (source: Source): string => source.plugin?.name ?? "the credentials provider"
 

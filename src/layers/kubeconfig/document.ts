@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 /** A kubeconfig, service account or plugin cannot be used as it is; the message is one sentence without secrets. */
 export class KubeConfigError extends Data.TaggedError("KubeConfigError")<{ readonly message: string }> {}
 
-type Dictionary = Readonly<Record<string, unknown>>
+export type Dictionary = Readonly<Record<string, unknown>>
 
 /** One parsed file. */
 export interface Source {
@@ -115,6 +115,21 @@ export const proxyOf = (cluster: Entry): Result.Result<string | undefined, KubeC
     : fail(
         `proxy-url of cluster "${cluster.name}" in ${cluster.path} is not an http:// or https:// URL: use such a proxy`
       )
+}
+
+/**
+ * The auth provider of a user, or what is wrong with it. Others than OIDC are gone from Kubernetes since 1.26; client-node still runs their
+ * commands, and waits for them while it does nothing else.
+ */
+export const providerOf = ({ content, name, path }: Entry): Result.Result<Dictionary | undefined, KubeConfigError> => {
+  const provider = content["auth-provider"]
+  if (!isDictionary(provider) || text(provider, "name") === "oidc") {
+    return Result.succeed(isDictionary(provider) ? provider : undefined)
+  }
+  const called = text(provider, "name") ?? ""
+  return fail(
+    `user "${name}" in ${path} has the auth provider "${called}", which Kubernetes has no more: use an exec plugin`
+  )
 }
 
 export const isHttpUrl = (url: string): boolean => /^https?:\/\/[^/]/.test(url) && URL.canParse(url)

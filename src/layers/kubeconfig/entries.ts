@@ -6,19 +6,18 @@ import { dirname, isAbsolute, join } from "node:path"
 import type { Headers } from "../Endpoint.ts"
 import type { Cluster, User } from "./clientNode.ts"
 import type * as Credentials from "./credentials.ts"
+import type * as Exec from "./exec.ts"
 import * as Document from "./document.ts"
 
 /** Everything that `credentials` needs to know of the chosen cluster and user. */
 export const toSource = (
-  { cluster, user }: Document.Selected,
-  server: string,
-  proxy: string | undefined
+  { cluster, provider, user }: Document.Selected & { readonly provider: Document.Dictionary | undefined },
+  { proxy, server }: Pick<Credentials.Source, "proxy" | "server">
 ): Credentials.Source => {
   const content = user?.content ?? {}
   const exec = Document.isDictionary(content["exec"]) ? content["exec"] : undefined
-  const provider = Document.isDictionary(content["auth-provider"]) ? content["auth-provider"] : undefined
   const clusterEntry = clusterOf(cluster, server)
-  const userEntry = userOf(user, exec, provider, clusterEntry)
+  const userEntry = userOf(user, provider)
   const tokenFile = pathIn(user, "tokenFile")
   const files = [clusterEntry.caFile, userEntry.certFile, userEntry.keyFile, tokenFile]
   return {
@@ -29,6 +28,7 @@ export const toSource = (
     tokenFile,
     headers: impersonation(content),
     kind: exec !== undefined || provider !== undefined ? "plugin" : files.some((file) => file) ? "files" : "fixed",
+    exec: exec === undefined || user === undefined ? undefined : execOf(user, exec, clusterEntry),
     plugin:
       exec !== undefined
         ? { name: `exec plugin "${Document.text(exec, "command") ?? ""}"`, hint: Document.text(exec, "installHint") }
@@ -70,12 +70,7 @@ const clusterOf = (cluster: Document.Entry, server: string): Cluster => {
 }
 
 /** Always there: without a user client-node ignores the certificate authority too. */
-const userOf = (
-  user: Document.Entry | undefined,
-  exec: Readonly<Record<string, unknown>> | undefined,
-  authProvider: Readonly<Record<string, unknown>> | undefined,
-  cluster: Cluster
-): User => {
+const userOf = (user: Document.Entry | undefined, authProvider: Document.Dictionary | undefined): User => {
   const plain = (key: string) => (user === undefined ? undefined : Document.text(user.content, key))
   const token = plain("token")
   const username = plain("username")
@@ -85,13 +80,12 @@ const userOf = (
     ...either(user, ["client-key", "client-key-data"], ["keyFile", "keyData"]),
     ...(token === undefined ? {} : { token: token.trim() }),
     ...(username === undefined ? {} : { username, password: plain("password") ?? "" }),
-    ...(exec === undefined || user === undefined ? {} : { exec: execOf(user, exec, cluster) }),
     ...(authProvider === undefined ? {} : { authProvider })
   }
 }
 
-/** Adds what client-node leaves out: `KUBERNETES_EXEC_INFO`, and commands relative to the kubeconfig. */
-const execOf = (user: Document.Entry, exec: Readonly<Record<string, unknown>>, cluster: Cluster): unknown => {
+/** With `KUBERNETES_EXEC_INFO`; a command is relative to the kubeconfig. */
+const execOf = (user: Document.Entry, exec: Readonly<Record<string, unknown>>, cluster: Cluster): Exec.Plugin => {
   const command = Document.text(exec, "command") ?? ""
   const info = {
     apiVersion: Document.text(exec, "apiVersion") ?? "client.authentication.k8s.io/v1",
@@ -110,13 +104,19 @@ const execOf = (user: Document.Entry, exec: Readonly<Record<string, unknown>>, c
         : {})
     }
   }
-  const env = Array.isArray(exec["env"]) ? exec["env"] : []
   return {
-    ...exec,
     command: command.includes("/") && !isAbsolute(command) ? join(dirname(user.path), command) : command,
-    env: [...env, { name: "KUBERNETES_EXEC_INFO", value: JSON.stringify(info) }]
+    args: Array.isArray(exec["args"]) ? exec["args"].map(String) : [],
+    env: { ...variablesOf(exec["env"]), KUBERNETES_EXEC_INFO: JSON.stringify(info) }
   }
 }
+
+const variablesOf = (env: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    (Array.isArray(env) ? env : [])
+      .filter(Document.isDictionary)
+      .map(({ name, value }) => [String(name), String(value)])
+  )
 
 /** Source: kubernetes.io/docs/reference/access-authn-authz/user-impersonation. client-node knows the first only. */
 const impersonation = (content: Readonly<Record<string, unknown>>): Headers => {
