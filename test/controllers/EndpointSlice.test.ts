@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts"
 import { EndpointSlice, Node, Pod, Service } from "../../src/kube/resources.ts"
+import type { Rule } from "../../src/layers/apiserver/faults.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Stand from "./services/stand.ts"
 
@@ -214,6 +215,45 @@ describe("a Service", () => {
         )
         assert.deepStrictEqual(shapes.sort(), ["IPv4 8080 10.1.0.1", "IPv4 9090 10.1.0.2", "IPv6 8080 fd00::1"])
       })
+    )
+  )
+
+  it.effect("has the slices of one family when the server refuses those of the other", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        const refuse = (verb: string, family: string, message: string): Rule => ({
+          match: ({ body, context }) =>
+            context.verb === verb &&
+            context.resource === "endpointslices.discovery.k8s.io" &&
+            (body as Partial<EndpointSlice>).addressType === family,
+          fault: { _tag: "Status", code: 500, message }
+        })
+        yield* Stand.recording([refuse("create", "IPv4", "no room"), refuse("create", "IPv6", "no room")])
+        yield* Stand.expose({ ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "PreferDualStack", clusterIP: "None" })
+        yield* Stand.running("web-0", "10.1.0.1", "fd00::1")
+        const event = (message: string) =>
+          `endpoint-slice-controller: Warning FailedToUpdateEndpointSlices Error updating Endpoint Slices for Service default/web: ${message}`
+        assert.deepStrictEqual(yield* Stand.behind, [])
+        // The same sentence for both families stands once.
+        assert.include(yield* Stand.events, event("failed to create EndpointSlice for Service default/web: no room"))
+        yield* Stand.recording([refuse("create", "IPv4", "no room")])
+        yield* Stand.advance("10 seconds")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv6 fd00::1 ready serving"])
+        yield* Stand.recording([refuse("create", "IPv4", "no room"), refuse("update", "IPv6", "not that one")])
+        yield* Stand.runs("web-0", ["10.1.0.1", "fd00::1"], false)
+        yield* Stand.advance("10 seconds")
+        const [{ metadata } = { metadata: { name: "" } }] = yield* Stand.slices()
+        assert.include(
+          yield* Stand.events,
+          event(
+            `[failed to create EndpointSlice for Service default/web: no room, failed to update ${metadata.name} EndpointSlice for Service default/web: not that one]`
+          )
+        )
+        yield* Stand.recording()
+        yield* Stand.advance("100 seconds")
+        assert.deepStrictEqual(yield* Stand.behind, ["IPv4 10.1.0.1", "IPv6 fd00::1"])
+      }),
+      { controllers: [EndpointSliceController.make()] }
     )
   )
 

@@ -28,8 +28,10 @@ export interface Gathered {
   readonly shares: Shares | undefined
 }
 
-/** In the order in which it is to be done. */
+/** Of each family in the order in which it is to be done. */
 export interface Plan {
+  /** Those that the Service is served in. */
+  readonly families: ReadonlyArray<Family>
   readonly creates: ReadonlyArray<Draft<EndpointSlice>>
   readonly updates: ReadonlyArray<EndpointSlice>
   readonly deletes: ReadonlyArray<EndpointSlice>
@@ -77,7 +79,7 @@ export const plan = (gathered: Gathered): Plan => {
     added += change.added
   }
   const sizes = sizesOf(gathered, model, { added, slices: slices.length + creates.length - deletes.length })
-  return { creates, updates, deletes, lost: model.lost, answers, sizes }
+  return { families: model.families, creates, updates, deletes, lost: model.lost, answers, sizes }
 }
 
 interface Writes {

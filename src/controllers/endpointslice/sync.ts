@@ -1,13 +1,15 @@
 /**
- * One sync of a Service's slices: gathers from the cache, plans, and carries the plan out, creates before updates before deletes, so that no
- * endpoint is without a slice in between. The first call that fails ends it. Source: spec F.3.
+ * One sync of a Service's slices: gathers from the cache, plans, and carries the plan out, family by family, creates before updates before
+ * deletes, so that no endpoint is without a slice in between. A call that fails ends its family, not the other. Source: spec F.3.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { aggregate } from "../../kube/aggregate.ts"
 import type * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { EndpointSlice, Pod, Service } from "../../kube/resources.ts"
 import * as Calls from "../services/calls.ts"
+import type { Family } from "../services/pods.ts"
 import * as Selection from "../services/selection.ts"
 import * as TriggerTime from "../services/triggerTime.ts"
 import * as Metrics from "./metrics.ts"
@@ -62,10 +64,13 @@ const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, ser
   // Noted before anything is awaited: a node that changes from here on finds what was decided without it.
   const news = wishes.note(key, plan.answers)
   yield* Effect.forEach(news, ({ message, reason, type }) => ports.events.event(service, type, reason, message))
-  yield* apply(ports, memory, { key, plan })
+  const errors = [...lostPods(service, plan.lost), ...(yield* apply(ports, memory, { key, plan }))]
   yield* Metrics.total(totals.note(key, plan.sizes))
+  if (errors.length > 0) {
+    const cause = errors.find((error) => error.cause !== undefined)?.cause
+    return yield* new SyncError({ message: aggregate(errors.map(({ message }) => message)), cause })
+  }
   books.times.set(key, state)
-  if (plan.lost.length > 0) return yield* new SyncError({ message: missing(service, plan.lost), cause: undefined })
 })
 
 const slicesOf = ({ slices }: Ports, { books }: Memory, key: Key.Key): ReadonlyArray<EndpointSlice> =>
@@ -74,51 +79,77 @@ const slicesOf = ({ slices }: Ports, { books }: Memory, key: Key.Key): ReadonlyA
     .filter((slice) => slice.metadata.deletionTimestamp === undefined && !books.isGone(key, slice))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
 
-const missing = (service: Service, pods: ReadonlyArray<Pod>): string => {
-  const each = pods.map(
-    ({ metadata, spec }) =>
-      `skipping Pod ${metadata.name} for Service ${Key.of(service)}: Node ${spec?.nodeName ?? ""} Not Found`
-  )
-  return each.length === 1 ? each.join() : `[${each.join(", ")}]`
-}
+const lostPods = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<SyncError> =>
+  pods.map(({ metadata, spec }) => {
+    const message = `skipping Pod ${metadata.name} for Service ${Key.of(service)}: Node ${spec?.nodeName ?? ""} Not Found`
+    return new SyncError({ message, cause: undefined })
+  })
 
 interface Work {
   readonly key: Key.Key
   readonly plan: Plan.Plan
 }
 
-const apply = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { key, plan }: Work) {
-  const { answers, creates, deletes, sizes, updates } = plan
+/** Answers with what failed. A family without a failure is as planned, whatever became of the other. endpointslice `Reconcile`. */
+const apply = Effect.fnUntraced(function* (ports: Ports, memory: Memory, { key, plan }: Work) {
+  const { answers, creates, deletes, families, sizes, updates } = plan
   yield* Metrics.planned(plan)
-  if (creates.length + updates.length + deletes.length === 0) return
-  for (const draft of creates) {
+  if (creates.length + updates.length + deletes.length === 0) return []
+  const errors: Array<SyncError> = []
+  const attempt = (work: Effect.Effect<void, SyncError>) =>
+    Effect.catch(work, (error) => Effect.sync(() => void errors.push(error)))
+  for (const family of families) yield* attempt(applyFamily(ports, memory, { key, plan, family }))
+  const isServed = ({ addressType }: EndpointSlice) => families.some((family) => family === addressType)
+  for (const slice of deletes.filter((one) => !isServed(one)))
+    yield* attempt(remove(ports, memory, { key, slice, verb: "error deleting" }))
+  if (errors.length === 0)
+    yield* Effect.annotateLogs(Effect.logDebug("Changed the slices of a Service"), {
+      endpoints: sizes.endpoints,
+      ...(answers.length === 0 ? {} : { hints: answers.map(({ outcome }) => outcome._tag).join() }),
+      created: creates.length,
+      updated: updates.length,
+      deleted: deletes.length
+    })
+  return errors
+})
+
+/** The first call that fails ends it. endpointslice `finalize`. */
+const applyFamily = Effect.fnUntraced(function* (
+  ports: Ports,
+  memory: Memory,
+  { family, key, plan }: Work & { readonly family: Family }
+) {
+  const ofFamily = ({ addressType }: Pick<EndpointSlice, "addressType">) => addressType === family
+  for (const draft of plan.creates.filter(ofFamily)) {
     const created = yield* Effect.mapError(
       Calls.unlessTerminating(ports.create(draft)),
       failure(`failed to create EndpointSlice for Service ${key}`)
     )
     // Nothing can be created there any more, and the Service will go too.
     if (created === undefined) return
-    books.written(key, created)
+    memory.books.written(key, created)
     yield* Metrics.changed("create")
   }
-  for (const slice of updates) {
+  for (const slice of plan.updates.filter(ofFamily)) {
     const what = `failed to update ${slice.metadata.name} EndpointSlice for Service ${key}`
-    books.written(key, yield* Effect.mapError(ports.update(slice), failure(what)))
+    memory.books.written(key, yield* Effect.mapError(ports.update(slice), failure(what)))
     yield* Metrics.changed("update")
   }
-  for (const slice of deletes) {
-    const what = `failed to delete ${slice.metadata.name} EndpointSlice for Service ${key}`
-    yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))
-    books.deleted(key, slice)
-    yield* Metrics.changed("delete")
-  }
-  yield* Effect.annotateLogs(Effect.logDebug("Changed the slices of a Service"), {
-    endpoints: sizes.endpoints,
-    ...(answers.length === 0 ? {} : { hints: answers.map(({ outcome }) => outcome._tag).join() }),
-    created: creates.length,
-    updated: updates.length,
-    deleted: deletes.length
-  })
+  for (const slice of plan.deletes.filter(ofFamily))
+    yield* remove(ports, memory, { key, slice, verb: "failed to delete" })
+})
+
+interface Deletion {
+  readonly key: Key.Key
+  readonly slice: EndpointSlice
+  readonly verb: string
+}
+
+const remove = Effect.fnUntraced(function* (ports: Ports, { books }: Memory, { key, slice, verb }: Deletion) {
+  const what = `${verb} ${slice.metadata.name} EndpointSlice for Service ${key}`
+  yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))
+  books.deleted(key, slice)
+  yield* Metrics.changed("delete")
 })
 
 const failure = (what: string) => (cause: ApiError.ApiError) =>

@@ -1,6 +1,7 @@
 /** Why something could not be done for a replica: the message is what users read in an event, the server's own words. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { aggregate } from "../../kube/aggregate.ts"
 import * as ApiError from "../../kube/ApiError.ts"
 
 export class Failed extends Data.TaggedError("Failed")<{
@@ -18,9 +19,8 @@ export const because = (message: string, cause: ApiError.ApiError): Failed => ne
 
 /** Fails if there are problems: with the message of the only one, or with those of all. */
 export const from = (problems: ReadonlyArray<Problem>): Effect.Effect<void, Failed> => {
-  const messages = [...new Set(problems.map(({ message }) => message))]
-  if (messages.length === 0) return Effect.void
-  const message = messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]`
+  if (problems.length === 0) return Effect.void
+  const message = aggregate(problems.map((problem) => problem.message))
   return new Failed({ message, cause: problems.find(({ cause }) => cause !== undefined)?.cause })
 }
 

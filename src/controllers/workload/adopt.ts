@@ -6,6 +6,7 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { aggregate } from "../../kube/aggregate.ts"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
@@ -60,8 +61,7 @@ export interface Refusal {
 /** Everything that went wrong in one claim; the objects without a refusal were dealt with. */
 export class ClaimError extends Data.TaggedError("ClaimError")<{ readonly refusals: ReadonlyArray<Refusal> }> {
   override get message(): string {
-    const messages = [...new Set(this.refusals.map((refusal) => refusal.message))]
-    return messages.length === 1 ? (messages[0] ?? "") : `[${messages.join(", ")}]`
+    return aggregate(this.refusals.map((refusal) => refusal.message))
   }
 }
 
