@@ -1,24 +1,21 @@
 /**
  * What the Endpoints of a Service should hold: for each pod one address of the Service's first family, under the numbers that its ports have on
- * that pod. Ports that the same addresses have, in the same state, are one subset; everything is in one order, so that equal content is
- * written in one way. Pure and total. Source: spec F.1, F.2; endpoints RepackSubsets.
+ * that pod, in the canonical layout, so that equal content is written in one way. Pure and total. Source: spec F.1, F.2.
  */
 import * as PodState from "../../kube/pod.ts"
-import type { Endpoints, Pod, Service } from "../../kube/resources.ts"
+import type { Pod, Service } from "../../kube/resources.ts"
 import * as Pods from "../services/pods.ts"
+import * as Repack from "../services/repack.ts"
 import * as ServicePorts from "../services/servicePorts.ts"
 
-export type Subset = NonNullable<Endpoints["subsets"]>[number]
-export type Address = NonNullable<Subset["addresses"]>[number]
+export type { Address, Subset } from "../services/repack.ts"
 
 /** Addresses in one object, at most; of more, some are left out. */
 export const capacity = 1000
 
 interface Stated {
-  readonly address: Address
+  readonly address: Repack.Address
   readonly ready: boolean
-  /** Place in the order of all addresses: by address, then by uid. */
-  readonly rank: number
 }
 
 /** The address that the Service's first family has in the pod. Source: podToEndpointAddressForService. */
@@ -29,7 +26,7 @@ const addressOf = (service: Service, pod: Pod): string | undefined => {
   return Pods.addressesOf(pod, family)[0]
 }
 
-const describe = (service: Service, pod: Pod): Omit<Stated, "rank"> | undefined => {
+const describe = (service: Service, pod: Pod): Stated | undefined => {
   const publishes = service.spec?.publishNotReadyAddresses === true
   if (!Pods.contributes(pod, { includeTerminating: publishes })) return undefined
   const ip = addressOf(service, pod)
@@ -45,58 +42,22 @@ const describe = (service: Service, pod: Pod): Omit<Stated, "rank"> | undefined 
   return { address, ready: publishes || PodState.isReady(pod) }
 }
 
-const compare = (a: string | undefined, b: string | undefined): number => (a === b ? 0 : (a ?? "") < (b ?? "") ? -1 : 1)
-
-const inOrder = (a: Address, b: Address): number => compare(a.ip, b.ip) || compare(a.targetRef?.uid, b.targetRef?.uid)
-
 /** The pods are those that the Service selects. */
-export const of = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Subset> => {
-  const isHeadless = service.spec?.clusterIP === "None"
+export const of = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Repack.Subset> => {
   const withoutPorts = (service.spec?.ports ?? []).length === 0
-  if (withoutPorts && !isHeadless) return []
+  if (withoutPorts && service.spec?.clusterIP !== "None") return []
   const portsOf = ServicePorts.resolver(service)
-  const described = pods.flatMap((pod) => {
-    const one = describe(service, pod)
-    return one === undefined ? [] : [{ ...one, pod }]
+  const written = new Map<ServicePorts.PortSet, Required<Repack.Subset>["ports"]>()
+  const subsets = pods.flatMap((pod) => {
+    const stated = describe(service, pod)
+    const set = portsOf(pod)
+    const ports = written.get(set) ?? set.ports.map(portOf)
+    written.set(set, ports)
+    if (stated === undefined || (ports.length === 0 && !withoutPorts)) return []
+    const { address, ready } = stated
+    return [{ [ready ? "addresses" : "notReadyAddresses"]: [address], ports }]
   })
-  /** By port; of a Service without ports, all under none. */
-  const byPort = new Map<string, { readonly port: ServicePorts.Resolved | undefined; readonly on: Array<Stated> }>()
-  const put = (key: string, port: ServicePorts.Resolved | undefined, one: Stated): void => {
-    const known = byPort.get(key)
-    if (known === undefined) byPort.set(key, { port, on: [one] })
-    else known.on.push(one)
-  }
-  described
-    .sort((a, b) => inOrder(a.address, b.address))
-    .forEach(({ pod, ...one }, rank) => {
-      const stated = { ...one, rank }
-      if (withoutPorts) put("", undefined, stated)
-      // Two ports of a Service can be the same one on a pod.
-      const ports = new Map(portsOf(pod).ports.map((port) => [ServicePorts.keyOf(port), port]))
-      for (const [key, port] of ports) put(key, port, stated)
-    })
-  return repack([...byPort.values()])
-}
-
-/** One subset for all ports that have the same addresses: a pod is ready in all its ports or in none. */
-const repack = (
-  byPort: ReadonlyArray<{ readonly port: ServicePorts.Resolved | undefined; readonly on: ReadonlyArray<Stated> }>
-): ReadonlyArray<Subset> => {
-  const bySet = new Map<string, { readonly on: ReadonlyArray<Stated>; readonly ports: Array<ServicePorts.Resolved> }>()
-  for (const { on, port } of byPort) {
-    const key = on.map(({ rank }) => rank).join()
-    const known = bySet.get(key) ?? { on, ports: [] }
-    if (port !== undefined) known.ports.push(port)
-    bySet.set(key, known)
-  }
-  return [...bySet.values()]
-    .map(({ on, ports }) => ({ on, ports: ports.sort((a, b) => compare(a.name, b.name) || a.port - b.port) }))
-    .sort((a, b) => compare(ServicePorts.keyOfAll(a.ports), ServicePorts.keyOfAll(b.ports)))
-    .map(({ on, ports }) => {
-      const addresses = on.flatMap(({ address, ready }) => (ready ? [address] : []))
-      const notReadyAddresses = on.flatMap(({ address, ready }) => (ready ? [] : [address]))
-      return subset({ addresses, notReadyAddresses, ports: ports.map(portOf) })
-    })
+  return Repack.repack(subsets)
 }
 
 const portOf = ({ appProtocol, name, port, protocol }: ServicePorts.Resolved) => ({
@@ -106,18 +67,11 @@ const portOf = ({ appProtocol, name, port, protocol }: ServicePorts.Resolved) =>
   ...(appProtocol === undefined ? {} : { appProtocol })
 })
 
-/** Without the lists that are empty. */
-const subset = ({ addresses, notReadyAddresses, ports }: Required<Subset>): Subset => ({
-  ...(addresses.length === 0 ? {} : { addresses }),
-  ...(notReadyAddresses.length === 0 ? {} : { notReadyAddresses }),
-  ...(ports.length === 0 ? {} : { ports })
-})
-
-const count = (subsets: ReadonlyArray<Subset>, of: "addresses" | "notReadyAddresses"): number =>
+const count = (subsets: ReadonlyArray<Repack.Subset>, of: "addresses" | "notReadyAddresses"): number =>
   subsets.reduce((sum, one) => sum + (one[of]?.length ?? 0), 0)
 
 /** How many addresses there are. */
-export const size = (subsets: ReadonlyArray<Subset>): number =>
+export const size = (subsets: ReadonlyArray<Repack.Subset>): number =>
   count(subsets, "addresses") + count(subsets, "notReadyAddresses")
 
 /**
@@ -125,8 +79,8 @@ export const size = (subsets: ReadonlyArray<Subset>): number =>
  * room. Source: truncateEndpoints.
  */
 export const truncate = (
-  subsets: ReadonlyArray<Subset>
-): { readonly subsets: ReadonlyArray<Subset>; readonly isTruncated: boolean } => {
+  subsets: ReadonlyArray<Repack.Subset>
+): { readonly subsets: ReadonlyArray<Repack.Subset>; readonly isTruncated: boolean } => {
   if (size(subsets) <= capacity) return { subsets, isTruncated: false }
   const ready = count(subsets, "addresses")
   const list = ready > capacity ? "addresses" : "notReadyAddresses"
@@ -139,14 +93,14 @@ export const truncate = (
     left -= share
     const kept = all.slice(0, share)
     return list === "addresses"
-      ? subset({ addresses: kept, notReadyAddresses: [], ports })
-      : subset({ addresses, notReadyAddresses: kept, ports })
+      ? Repack.subset({ addresses: kept, notReadyAddresses: [], ports })
+      : Repack.subset({ addresses, notReadyAddresses: kept, ports })
   })
   return { subsets: cut.filter((one) => size([one]) > 0), isTruncated: true }
 }
 
 /** The same text for the same content, however it is ordered and whoever wrote it. */
-export const canonical = (subsets: ReadonlyArray<Subset>): string =>
+export const canonical = (subsets: ReadonlyArray<Repack.Subset>): string =>
   subsets
     .map(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
       [
@@ -158,5 +112,5 @@ export const canonical = (subsets: ReadonlyArray<Subset>): string =>
     .sort()
     .join("\n")
 
-const textOf = ({ hostname, ip, nodeName, targetRef }: Address): string =>
+const textOf = ({ hostname, ip, nodeName, targetRef }: Repack.Address): string =>
   [ip, hostname, nodeName, targetRef?.kind, targetRef?.namespace, targetRef?.name, targetRef?.uid].join("|")

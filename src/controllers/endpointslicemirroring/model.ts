@@ -1,15 +1,12 @@
 /**
- * What the slices of some Endpoints are to say: for each set of ports and each family the addresses, each once, with whether it is ready. At most so
- * many of a subset count, those that are ready first; texts that are no addresses are left out. Pure. Source: spec F.4.
+ * What the slices of some Endpoints are to say: for each subset, repacked, and each family the addresses, each once, with whether it is ready. At
+ * most so many of a subset count, those that are ready first; texts that are no addresses are left out. Pure. Source: spec F.4.
  */
 import * as Ip from "../../kube/ip.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
 import { type Family, familyOf } from "../services/pods.ts"
+import * as Repack from "../services/repack.ts"
 import * as ServicePorts from "../services/servicePorts.ts"
-
-type Subset = NonNullable<Endpoints["subsets"]>[number]
-
-type Address = NonNullable<Subset["addresses"]>[number]
 
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 
@@ -36,24 +33,18 @@ export interface Model {
 /** By what slices are told apart. */
 export const keyOf = (family: string, ports: ReadonlyArray<Port>): string => `${family} ${ServicePorts.keyOfAll(ports)}`
 
-/** What an endpoint is known by, whether it is ready or not. */
-export const identity = ({ addresses, targetRef }: Endpoint): string =>
-  `${addresses.join()} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
+/** What an endpoint is known by, whether it is ready or not. endpointslice/util: hashEndpoint. */
+export const identity = ({ addresses, hostname, targetRef }: Endpoint): string =>
+  `${addresses.join()} ${hostname ?? ""} ${targetRef?.namespace ?? ""}/${targetRef?.name ?? ""}`
 
-interface Growing {
-  readonly family: Family
-  readonly ports: ReadonlyArray<Port>
-  readonly endpoints: Map<string, Endpoint>
-}
-
-/** `limit`: addresses of a subset, and of a slice, at most. */
+/** `limit`: addresses of a subset, and so of a slice, at most. */
 export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number): Model => {
-  const growing = new Map<string, Growing>()
+  const contents: Array<Content> = []
   let [invalid, skipped] = [0, 0]
-  for (const { addresses = [], notReadyAddresses = [], ports: subsetPorts = [] } of subsets) {
-    const ports = subsetPorts.map(portOf)
+  for (const { addresses = [], notReadyAddresses = [], ports: subsetPorts = [] } of Repack.repack(subsets)) {
+    const byFamily = new Map<Family, Map<string, Endpoint>>()
     let added = 0
-    const add = (address: Address, ready: boolean): void => {
+    const add = (address: Repack.Address, ready: boolean): void => {
       if (added >= limit) return
       const ip = Ip.canonical(address.ip)
       if (ip === undefined) {
@@ -62,34 +53,46 @@ export const of = ({ subsets = [] }: Pick<Endpoints, "subsets">, limit: number):
       }
       added++
       const family = familyOf(ip)
-      const key = keyOf(family, ports)
-      const known = growing.get(key) ?? { family, ports, endpoints: new Map() }
-      growing.set(key, known)
+      const known = byFamily.get(family) ?? new Map<string, Endpoint>()
+      byFamily.set(family, known)
       const endpoint = endpointOf({ ...address, ip }, ready)
-      // Of an address that is there twice with the same ports, what is said last counts.
-      known.endpoints.set(identity(endpoint), endpoint)
+      // Two texts of one address are one endpoint, and the last one counts.
+      known.set(identity(endpoint), endpoint)
     }
     for (const address of addresses) add(address, true)
     for (const address of notReadyAddresses) add(address, false)
     skipped += addresses.length + notReadyAddresses.length - added
+    for (const [family, endpoints] of byFamily)
+      for (const ports of named(subsetPorts.map(portOf)))
+        contents.push({ key: keyOf(family, ports), family, ports, endpoints })
   }
-  const contents = Array.from(growing, ([key, { endpoints, family, ports }]) => ({
-    key,
-    family,
-    ports,
-    endpoints: new Map([...endpoints].slice(0, limit))
-  }))
   return { contents, invalid, skipped }
 }
 
-const portOf = ({ appProtocol, name = "", port, protocol = "TCP" }: NonNullable<Subset["ports"]>[number]): Port => ({
+/** Ports of one name cannot be in one slice: as many lists as the commonest name needs, and one where there are no ports. */
+const named = (ports: ReadonlyArray<Port>): ReadonlyArray<ReadonlyArray<Port>> => {
+  const lists: Array<Array<Port>> = [[]]
+  for (const port of ports) {
+    const free = lists.find((list) => list.every(({ name }) => name !== port.name))
+    if (free === undefined) lists.push([port])
+    else free.push(port)
+  }
+  return lists
+}
+
+const portOf = ({
+  appProtocol,
+  name = "",
+  port,
+  protocol = "TCP"
+}: NonNullable<Repack.Subset["ports"]>[number]): Port => ({
   ...(appProtocol === undefined ? {} : { appProtocol }),
   name,
   port,
   protocol
 })
 
-const endpointOf = ({ hostname, ip, nodeName, targetRef }: Address, ready: boolean): Endpoint => ({
+const endpointOf = ({ hostname, ip, nodeName, targetRef }: Repack.Address, ready: boolean): Endpoint => ({
   addresses: [ip],
   conditions: { ready },
   ...(hostname === undefined || hostname === "" ? {} : { hostname }),

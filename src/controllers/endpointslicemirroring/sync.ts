@@ -43,8 +43,8 @@ export const sync =
       const found = ports.endpoints.get(key)
       const endpoints = isMirrored(ports, key, found) ? found : undefined
       const plan = Plan.plan({ endpoints, slices: slicesOf(ports, key), limit: ports.limit })
+      if (endpoints === undefined) return cleanUp(ports, key, plan.deletes)
       const work = apply(ports, key, plan)
-      if (endpoints === undefined) return work
       return Metrics.planned(plan).pipe(
         Effect.andThen(warn(ports, endpoints, plan)),
         Effect.andThen(Effect.tapError(work, ({ message }) => tell(ports, endpoints, message)))
@@ -106,8 +106,7 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
   }
   for (const slice of deletes) {
     const what = `failed to delete ${slice.metadata.name} EndpointSlice for Endpoints ${key}`
-    yield* Effect.mapError(Calls.unlessGone(ports.remove(slice)), failure(what))
-    yield* Metrics.changed("delete")
+    yield* Effect.mapError(remove(ports, slice), failure(what))
   }
   yield* Effect.annotateLogs(Effect.logDebug("Mirrored Endpoints to slices"), {
     ...totals,
@@ -116,6 +115,18 @@ const apply = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, plan: Pla
     slicesDeleted: deletes.length
   })
 })
+
+/** Deletes all that it can. pkg/controller/endpointslicemirroring: deleteEndpoints. */
+const cleanUp = Effect.fnUntraced(function* (ports: Ports, key: Key.Key, slices: ReadonlyArray<EndpointSlice>) {
+  const [, errors] = yield* Effect.partition(slices, (slice) => remove(ports, slice))
+  const [first] = errors
+  if (first === undefined) return
+  const what = `error(s) deleting ${errors.length}/${slices.length} EndpointSlices for ${key} Endpoints, including`
+  return yield* failure(what)(first)
+})
+
+const remove = (ports: Ports, slice: EndpointSlice): Call<void> =>
+  Effect.andThen(Calls.unlessGone(ports.remove(slice)), Metrics.changed("delete"))
 
 const failure = (what: string) => (cause: ApiError.ApiError) =>
   new SyncError({ message: `${what}: ${cause.detail}`, cause })

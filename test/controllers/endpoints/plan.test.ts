@@ -158,27 +158,6 @@ prove<typeof Subsets>({
       find: 'ipFamilies[0] === "IPv6" || ipFamilies[0] === "IPv4" ? ipFamilies[0]',
       replace: 'ipFamilies[1] === "IPv6" || ipFamilies[1] === "IPv4" ? ipFamilies[1]'
     },
-    {
-      title: "every port has a subset of its own",
-      find: "const known = bySet.get(key) ?? { on, ports: [] }\n    if (port !== undefined) known.ports.push(port)\n    bySet.set(key, known)",
-      replace:
-        "const known = { on, ports: port === undefined ? [] : [port] }\n    bySet.set(`${key} ${bySet.size}`, known)"
-    },
-    {
-      title: "Services without ports have no addresses",
-      find: "if (withoutPorts) put",
-      replace: "if (!withoutPorts) put"
-    },
-    {
-      title: "Services without ports that have an address have addresses",
-      find: "if (withoutPorts && !isHeadless) return []",
-      replace: "if (withoutPorts && isHeadless && false) return []"
-    },
-    {
-      title: "addresses come in the order of the pods",
-      find: ".sort((a, b) => inOrder(a.address, b.address))\n",
-      replace: ""
-    },
     { title: "host names are everybody's", find: "...(hostname === undefined ? {} : { hostname }),", replace: "" },
     { title: "ports do not count in the text", find: "ServicePorts.keyOfAll(ports)\n", replace: "ports.length\n" },
     {

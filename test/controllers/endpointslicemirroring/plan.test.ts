@@ -4,6 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
 import * as Model from "../../../src/controllers/endpointslicemirroring/model.ts"
 import * as Plan from "../../../src/controllers/endpointslicemirroring/plan.ts"
+import * as Repack from "../../../src/controllers/services/repack.ts"
 import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
 import * as Ip from "../../../src/kube/ip.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
@@ -20,14 +21,15 @@ const text = (value: unknown): string =>
       : one
   )
 
+const repacked = (facts: ValueOf<typeof endpointsFacts>) => Repack.repack(endpointsOf(facts).subsets ?? [])
+
 const lineOf = (family: string, ports: Parameters<typeof ServicePorts.keyOfAll>[0], endpoint: unknown): string =>
   `${family} ${ServicePorts.keyOfAll(ports)} ${text(endpoint)}`
 
-/** What the Endpoints say, one address after the other: of one that is there twice the last word counts. */
+/** What the Endpoints say once they are repacked, one address after the other: of two texts of one the last counts. */
 const expected = (given: { readonly endpoints: ValueOf<typeof endpointsFacts>; readonly limit: number }) => {
   const said = new Map<string, string>()
-  const counts = new Map<string, number>()
-  for (const { addresses = [], notReadyAddresses = [], ports = [] } of endpointsOf(given.endpoints).subsets ?? []) {
+  for (const { addresses = [], notReadyAddresses = [], ports = [] } of repacked(given.endpoints)) {
     const all = [
       ...addresses.map((one) => ({ one, ready: true })),
       ...notReadyAddresses.map((one) => ({ one, ready: false }))
@@ -38,9 +40,7 @@ const expected = (given: { readonly endpoints: ValueOf<typeof endpointsFacts>; r
       const address = Ip.canonical(ip) ?? ""
       const family = address.includes(":") ? "IPv6" : "IPv4"
       const slice = `${family} ${ServicePorts.keyOfAll(ports)}`
-      const id = `${slice} ${address} ${one.targetRef?.name ?? ""}`
-      if (!said.has(id)) counts.set(slice, (counts.get(slice) ?? 0) + 1)
-      if (!said.has(id) && (counts.get(slice) ?? 0) > given.limit) continue
+      const id = `${slice} ${address} ${one.hostname ?? ""} ${one.targetRef?.name ?? ""}`
       said.set(id, lineOf(family, ports, { addresses: [address], conditions: { ready }, ...rest }))
     }
   }
@@ -76,7 +76,7 @@ prove<typeof Model>({
       )
     }),
     law("what is left out is counted, and what is no address apart", model, (module, given) => {
-      const { subsets = [] } = endpointsOf(given.endpoints)
+      const subsets = repacked(given.endpoints)
       let [invalid, skipped] = [0, 0]
       for (const { addresses = [], notReadyAddresses = [] } of subsets) {
         let taken = 0
@@ -86,7 +86,7 @@ prove<typeof Model>({
           else taken++
         }
       }
-      const counted = module.of({ subsets }, given.limit)
+      const counted = module.of(endpointsOf(given.endpoints), given.limit)
       return counted.invalid === invalid && counted.skipped === skipped + invalid
     }),
     law("a port has a name and a protocol", model, (module, given) =>
@@ -98,17 +98,11 @@ prove<typeof Model>({
   mutants: [
     { title: "the limit is one less", find: "if (added >= limit) return", replace: "if (added >= limit - 1) return" },
     { title: "a subset has no limit", find: "if (added >= limit) return", replace: "" },
-    { title: "a slice has no limit", find: "new Map([...endpoints].slice(0, limit))", replace: "endpoints" },
     { title: "addresses are taken as they are written", find: "{ ...address, ip }", replace: "address" },
     { title: "what is none is not counted", find: "invalid++", replace: "" },
     { title: "what is none counts as taken", find: "invalid++\n", replace: "invalid++\nadded++\n" },
     { title: "all are ready", find: "add(address, false)", replace: "add(address, true)" },
     { title: "none is ready", find: "add(address, true)", replace: "add(address, false)" },
-    {
-      title: "the first word counts",
-      find: "known.endpoints.set(identity(endpoint), endpoint)",
-      replace: "if (!known.endpoints.has(identity(endpoint))) known.endpoints.set(identity(endpoint), endpoint)"
-    },
     { title: "pods of one address are one", find: '${targetRef?.name ?? ""}', replace: "" },
     { title: "ports do not tell slices apart", find: "`${family} ${ServicePorts.keyOfAll(ports)}`", replace: "family" },
     {

@@ -54,7 +54,7 @@ describe("addresses that are none", () => {
 
   it.effect("do not take the place of others, and are told apart from what is too much", () =>
     Effect.gen(function* () {
-      const subsets = [{ addresses: of("web", "10.0.0.1", "10.0.0.2", "10.0.0.3") }]
+      const subsets = [{ addresses: of("0", "10.0.0.1", "10.0.0.2", "10.0.0.3") }]
       assert.deepStrictEqual(yield* synced(subsets, 2), {
         said: [
           "InvalidIPAddress Skipped 1 invalid IP addresses when mirroring to EndpointSlices",
