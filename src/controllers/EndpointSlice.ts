@@ -2,6 +2,7 @@
  * endpointslice: keeps the addresses behind each Service in slices of a hundred, from where every node reads them. What a sync does is decided
  * in `endpointslice/`, what it shares with `endpoint` is in `services/`; here is what it reads and may do. Source: spec F.3.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
@@ -23,6 +24,8 @@ export interface Options {
   readonly concurrency?: number | undefined
   /** Endpoints in a slice, at most; 100 unless said otherwise. The API takes no more than 1,000. */
   readonly maxEndpointsPerSlice?: number | undefined
+  /** How long changes of pods are gathered before they are written; none unless said otherwise. */
+  readonly batchPeriod?: Duration.Duration | undefined
 }
 
 /** Of the slice that is meant, and of no namesake. */
@@ -70,13 +73,16 @@ export const make = (options: Options = {}) =>
           zones: Zones.make(),
           wishes: Wishes.make(),
           totals: Totals.make(),
-          limit: options.maxEndpointsPerSlice ?? 100
+          limit: options.maxEndpointsPerSlice ?? 100,
+          patience: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.patience)
         }
         const sync = Sync.sync(ports, memory)
         return {
           sources: [
             Controller.watch(Service, Watching.services(table)),
-            Controller.watch(Pod, Watching.pods(table), { indexes: [Selection.byLabel, Triggers.byNode] }),
+            Controller.watch(Pod, Watching.batched(Watching.pods(table), queue, options.batchPeriod), {
+              indexes: [Selection.byLabel, Triggers.byNode]
+            }),
             Controller.watch(Node, Triggers.nodes(ports, memory)),
             Controller.watch(EndpointSlice, Triggers.slices(ports, memory), { indexes: [Slices.byService] })
           ],

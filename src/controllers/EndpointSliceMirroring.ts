@@ -2,7 +2,7 @@
  * endpointslicemirroring: Endpoints that somebody writes by hand, for a Service without a selector, are shown as slices, which is what nodes read.
  * What a sync does is decided in `endpointslicemirroring/`; here is what it reads and may do. Source: spec F.4.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Endpoints, EndpointSlice, Service } from "../kube/resources.ts"
@@ -11,6 +11,7 @@ import * as Reconcile from "../streams/Reconcile.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Triggers from "./endpointslicemirroring/triggers.ts"
+import * as Watching from "./services/watching.ts"
 
 export interface Options {
   /** How many Endpoints are synced at once; 5 unless said otherwise. */
@@ -47,7 +48,6 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
-        const batchMillis = Duration.toMillis(options.batchPeriod ?? Duration.zero)
         const sync = Sync.sync({
           services: store(Service),
           endpoints: store(Endpoints),
@@ -62,16 +62,9 @@ export const make = (options: Options = {}) =>
           sources: [
             Controller.watch(Service, Triggers.services),
             Controller.watch(Endpoints, Triggers.endpoints),
-            Controller.watch(
-              EndpointSlice,
-              (delta) => {
-                const keys = Triggers.slices(delta)
-                if (batchMillis === 0) return keys
-                for (const key of keys) queue.addWithUnsafe(key, { after: batchMillis })
-                return []
-              },
-              { indexes: [Mirrored.byEndpoints] }
-            )
+            Controller.watch(EndpointSlice, Watching.batched(Triggers.slices, queue, options.batchPeriod), {
+              indexes: [Mirrored.byEndpoints]
+            })
           ],
           reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)
         }

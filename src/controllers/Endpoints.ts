@@ -3,6 +3,7 @@
  * sync does is decided in `endpoints/`, what it shares with `endpointslice` is in `services/`; here is what it reads and may do. Source:
  * spec F.2.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as Key from "../kube/Key.ts"
@@ -18,6 +19,8 @@ import * as Watching from "./services/watching.ts"
 export interface Options {
   /** How many Services are synced at once; 5 unless said otherwise. */
   readonly concurrency?: number | undefined
+  /** How long changes of pods are gathered before they are written; none unless said otherwise. */
+  readonly batchPeriod?: Duration.Duration | undefined
 }
 
 export const make = (options: Options = {}) =>
@@ -38,7 +41,7 @@ export const make = (options: Options = {}) =>
     retries: 15,
     // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
-    body: ({ client, events, store }) =>
+    body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
         const ports: Sync.Ports = {
           services: store(Service),
@@ -54,7 +57,9 @@ export const make = (options: Options = {}) =>
         return {
           sources: [
             Controller.watch(Service, Watching.services(table)),
-            Controller.watch(Pod, Watching.pods(table), { indexes: [Selection.byLabel] }),
+            Controller.watch(Pod, Watching.batched(Watching.pods(table), queue, options.batchPeriod), {
+              indexes: [Selection.byLabel]
+            }),
             Controller.watch(Endpoints, leftOver)
           ],
           reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)

@@ -60,8 +60,10 @@ export interface Settings {
   readonly cronJobSyncs?: number | undefined
   readonly ttlAfterFinishedSyncs?: number | undefined
   readonly endpointSyncs?: number | undefined
+  readonly endpointBatchPeriod?: Duration.Duration | undefined
   readonly serviceEndpointSyncs?: number | undefined
   readonly maxEndpointsPerSlice?: number | undefined
+  readonly endpointSliceBatchPeriod?: Duration.Duration | undefined
   readonly mirroringSyncs?: number | undefined
   readonly mirroringMaxEndpoints?: number | undefined
   readonly mirroringBatchPeriod?: Duration.Duration | undefined
@@ -219,7 +221,7 @@ export const roster = (
   },
   {
     ...core,
-    controller: Endpoints.make({ concurrency: settings.endpointSyncs }),
+    controller: Endpoints.make({ concurrency: settings.endpointSyncs, batchPeriod: settings.endpointBatchPeriod }),
     account: "endpoint-controller",
     aliases: ["endpoints-controller"],
     summary: "keeps the addresses of the pods behind each Service in one object of its name"
@@ -228,7 +230,8 @@ export const roster = (
     ...core,
     controller: EndpointSlice.make({
       concurrency: settings.serviceEndpointSyncs,
-      maxEndpointsPerSlice: settings.maxEndpointsPerSlice
+      maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
+      batchPeriod: settings.endpointSliceBatchPeriod
     }),
     account: "endpointslice-controller",
     aliases: ["endpointslice-controller"],

@@ -1,4 +1,5 @@
 /** What the slice loop reads and does; nothing here knows where it goes. */
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
@@ -35,4 +36,6 @@ export interface Memory {
   readonly totals: Totals
   /** Endpoints in a slice, at most. */
   readonly limit: number
+  /** Between a change of a slice by another client and the sync that puts it right. */
+  readonly patience: Duration.Duration
 }

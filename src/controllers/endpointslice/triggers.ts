@@ -1,8 +1,9 @@
 /**
- * Which Services a change of a slice or of a node asks for. A slice asks for its Service when somebody else wrote or deleted it, a second
- * later, so that two who write do not chase each other; our own writes ask for nothing. A node asks for the Services of its pods when it is
+ * Which Services a change of a slice or of a node asks for. A slice asks for its Service when another client wrote or deleted it, a second
+ * later at least, so that two who write do not chase each other; our own writes ask for nothing. A node asks for the Services of its pods when it is
  * first seen and when its zone changes, and for those that ask for hints by zone when they would not get the same any more. Source: spec F.3.
  */
+import * as Duration from "effect/Duration"
 import type * as Key from "../../kube/Key.ts"
 import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
@@ -11,17 +12,19 @@ import * as Pods from "../services/pods.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Slices from "./slices.ts"
 
-/** Milliseconds. Source: endpointSliceChangeMinSyncDelay. */
-export const patience = 1000
+/** At least. Source: endpointSliceChangeMinSyncDelay. */
+export const patience = Duration.seconds(1)
 
 const none: ReadonlyArray<Key.Key> = []
 
 export const slices =
-  ({ queue, services }: Pick<Ports, "queue" | "services">, { books }: Memory): Trigger.Trigger<EndpointSlice> =>
+  (
+    { queue, services }: Pick<Ports, "queue" | "services">,
+    { books, patience: after }: Memory
+  ): Trigger.Trigger<EndpointSlice> =>
   (delta) => {
     const ask = (service: Key.Key | undefined): void => {
-      if (service !== undefined && services.get(service) !== undefined)
-        queue.addWithUnsafe(service, { after: patience })
+      if (service !== undefined && services.get(service) !== undefined) queue.addWithUnsafe(service, { after })
     }
     const { object } = delta
     const service = Slices.serviceOf(object)

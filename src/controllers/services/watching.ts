@@ -2,9 +2,11 @@
  * Which Services a change of a Service or of a pod asks for. A pod asks for those that its labels match, before or after, and only if it
  * changed in something that they show. The table of selectors is kept here, before anything is asked for. Source: spec F.1.
  */
+import * as Duration from "effect/Duration"
 import * as Key from "../../kube/Key.ts"
 import type { Pod, Service } from "../../kube/resources.ts"
 import type { Delta } from "../../streams/Delta.ts"
+import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
 import type * as Trigger from "../../streams/trigger.ts"
 import * as Pods from "./pods.ts"
 import * as Selection from "./selection.ts"
@@ -26,6 +28,19 @@ export const pods =
     if (delta._tag !== "Updated") return isSeen(delta.object) ? matching(table, delta.object) : none
     return delta.previous === delta.object ? none : changed(table, delta)
   }
+
+/** The same keys so long after the change; further changes until then ask for nothing more. */
+export const batched = <A>(
+  trigger: Trigger.Trigger<A>,
+  queue: Pick<KeyedQueue, "addWithUnsafe">,
+  period: Duration.Duration | undefined
+): Trigger.Trigger<A> => {
+  if (period === undefined || Duration.isZero(period)) return trigger
+  return (delta) => {
+    for (const key of trigger(delta)) queue.addWithUnsafe(key, { after: period })
+    return none
+  }
+}
 
 const isSeen = (pod: Pod): boolean => Pods.contributes(pod, { includeTerminating: true })
 

@@ -42,11 +42,6 @@ const groups: ReadonlyArray<Group> = [
       "attach-detach-reconcile-sync-period concurrent-ephemeralvolume-syncs concurrent-resource-claim-syncs disable-attach-detach-reconcile-sync? disable-force-detach-on-timeout? enable-dynamic-provisioning? enable-hostpath-provisioner? flex-volume-plugin-dir pv-recycler-increment-timeout-nfs pv-recycler-minimum-timeout-hostpath pv-recycler-minimum-timeout-nfs pv-recycler-pod-template-filepath-hostpath pv-recycler-pod-template-filepath-nfs pv-recycler-timeout-increment-hostpath pvclaimbinder-sync-period volume-host-allow-local-loopback? volume-host-cidr-denylist"
   },
   {
-    why: "what has changed is written at once",
-    flags:
-      "endpoint-updates-batch-period endpointslice-updates-batch-period mirroring-endpointslice-updates-batch-period"
-  },
-  {
     why: "the controllers that they are for are not here",
     flags:
       "concurrent-cluster-role-aggregation-syncs concurrent-cron-job-syncs concurrent-disruption-syncs concurrent-horizontal-pod-autoscaler-syncs concurrent-resource-quota-syncs concurrent-statefulset-syncs concurrent-validating-admission-policy-status-syncs horizontal-pod-autoscaler-cpu-initialization-period horizontal-pod-autoscaler-downscale-stabilization horizontal-pod-autoscaler-initial-readiness-delay horizontal-pod-autoscaler-sync-period horizontal-pod-autoscaler-tolerance legacy-service-account-token-clean-up-period mirroring-concurrent-service-endpoint-syncs mirroring-max-endpoints-per-subset resource-quota-sync-period"

@@ -20,6 +20,15 @@ const syncs = (name: string, initial: number, what: string) =>
     default: String(initial)
   })
 
+/** How long changes are gathered before they are written. */
+const batchPeriod = (name: string, what: string) =>
+  Setting.make(Codecs.duration, {
+    name,
+    group: "tuning",
+    description: `How long changes of ${what}; 0 does so at once`,
+    default: "0s"
+  })
+
 export const settings = {
   podCountInterval: Setting.make(Codecs.interval, {
     name: "pod-count-interval",
@@ -47,6 +56,10 @@ export const settings = {
   cronJobSyncs: syncs("concurrent-cron-job-syncs", 5, "CronJobs"),
   ttlAfterFinishedSyncs: syncs("concurrent-ttl-after-finished-syncs", 5, "Jobs that have ended"),
   endpointSyncs: syncs("concurrent-endpoint-syncs", 5, "Services whose Endpoints are"),
+  endpointBatchPeriod: batchPeriod(
+    "endpoint-updates-batch-period",
+    "pods are gathered before they are written to Endpoints"
+  ),
   serviceEndpointSyncs: syncs("concurrent-service-endpoint-syncs", 5, "Services whose EndpointSlices are"),
   maxEndpointsPerSlice: Setting.make(Codecs.integer({ min: 1, max: 1000, expected: "a number from 1 to 1000" }), {
     name: "max-endpoints-per-slice",
@@ -54,6 +67,10 @@ export const settings = {
     description: "Endpoints in one EndpointSlice, at most",
     default: "100"
   }),
+  endpointSliceBatchPeriod: batchPeriod(
+    "endpointslice-updates-batch-period",
+    "pods are gathered before they are written to EndpointSlices"
+  ),
   mirroringSyncs: syncs(
     "mirroring-concurrent-service-endpoint-syncs",
     5,
@@ -65,13 +82,10 @@ export const settings = {
     description: "Addresses of a subset of Endpoints that are mirrored to EndpointSlices, at most",
     default: "1000"
   }),
-  mirroringBatchPeriod: Setting.make(Codecs.duration, {
-    name: "mirroring-endpointslice-updates-batch-period",
-    group: "tuning",
-    description:
-      "How long changes of mirrored EndpointSlices are gathered before they are put right; 0 does so at once",
-    default: "0s"
-  }),
+  mirroringBatchPeriod: batchPeriod(
+    "mirroring-endpointslice-updates-batch-period",
+    "mirrored EndpointSlices are gathered before they are put right"
+  ),
   serviceAccountTokenSyncs: syncs(
     "concurrent-serviceaccount-token-syncs",
     5,
