@@ -4,13 +4,13 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import { Node } from "../kube/resources.ts"
 import { CloudProvider, type NodeRef } from "../layers/CloudProvider.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Plan from "./cloudnodelifecycle/plan.ts"
 import * as Nodes from "./nodes/node.ts"
 
@@ -23,10 +23,10 @@ const access = [Access.read(Node), Access.get(Node), Access.patch(Node), Access.
 
 type Tools = Controller.Tools<(typeof access)[number]>
 
-const deletions = Metric.counter("cloud_node_lifecycle_nodes_deleted_total", {
-  description: "Nodes that were deleted because the cloud has no such machine",
-  incremental: true
-})
+const deletions = Family.counter(
+  "cloud_node_lifecycle_nodes_deleted_total",
+  "Nodes that were deleted because the cloud has no such machine"
+)
 
 /** Nodes asked about at once. */
 const atOnce = 8
@@ -34,6 +34,7 @@ const atOnce = 8
 export const make = (options: Options = {}) =>
   Controller.scheduled({
     name: "cloud-node-lifecycle",
+    metrics: [deletions],
     component: "cloud-node-lifecycle-controller",
     cloud: true,
     access,
@@ -76,7 +77,7 @@ const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Nod
   yield* events.normal(node, "DeletingNode", message)
   const preconditions = uid === undefined ? undefined : { uid }
   yield* client.delete(Node, { name }, { preconditions }).pipe(
-    Effect.tap(() => Metric.update(deletions, 1)),
+    Effect.tap(() => deletions.add(1)),
     Effect.tap(() => Effect.logInfo("Deleted a node whose machine is gone")),
     // Gone, or another one by the same name.
     Effect.catchIf(

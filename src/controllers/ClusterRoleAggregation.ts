@@ -3,22 +3,23 @@
  * applied server-side; a server that cannot do that gets the whole role. Source: spec H; kube-controller-manager's clusterrole-aggregation.
  */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Access from "../kube/Access.ts"
 import type { ApiError } from "../kube/ApiError.ts"
 import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import { ClusterRole } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Plan from "./clusterroleaggregation/plan.ts"
 import * as Selection from "./clusterroleaggregation/selection.ts"
 
-const writes = Metric.counter("cluster_role_aggregation_writes_total", {
-  description: "ClusterRoles whose aggregated rules were written, by how",
-  incremental: true
-})
+const writes = Family.counter(
+  "cluster_role_aggregation_writes_total",
+  "ClusterRoles whose aggregated rules were written, by how",
+  ["method"]
+)
 
-const counted = (method: "apply" | "update") => Metric.update(Metric.withAttributes(writes, { method }), 1)
+const counted = (method: "apply" | "update") => writes.add(1, { method })
 
 /** Whose the rules are that it applies. */
 const fieldManager = "clusterrole-aggregation-controller"
@@ -39,6 +40,7 @@ export const make = ({ concurrency = 5 }: Options = {}) =>
   Controller.stateful({
     name: "clusterrole-aggregation",
     queue: "ClusterRoleAggregator",
+    metrics: [writes],
     for: ClusterRole,
     access,
     concurrency,

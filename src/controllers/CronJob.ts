@@ -8,6 +8,7 @@ import * as Zone from "../kube/cron/Zone.ts"
 import { CronJob, Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./cronjob/loop.ts"
+import * as Metrics from "./cronjob/metrics.ts"
 import * as Runs from "./cronjob/plan/runs.ts"
 
 export interface Options {
@@ -20,6 +21,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "cronjob",
+    metrics: Metrics.families,
     component: "cronjob-controller",
     for: CronJob,
     access: [

@@ -8,6 +8,7 @@ import { ControllerRevision, DaemonSet, Node, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./daemonset/loop.ts"
+import * as Metrics from "./daemonset/metrics.ts"
 import * as Pods from "./daemonset/pods.ts"
 import type { Ports } from "./daemonset/ports.ts"
 import * as Spec from "./daemonset/spec.ts"
@@ -21,6 +22,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "daemonset",
+    metrics: Metrics.families,
     component: "daemonset-controller",
     for: DaemonSet,
     access,

@@ -17,6 +17,7 @@ import * as Controller from "../layers/Controller.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as Coverage from "./disruption/coverage.ts"
+import * as Metrics from "./disruption/metrics.ts"
 import type { Ports } from "./disruption/ports.ts"
 import * as Sync from "./disruption/sync.ts"
 import * as Triggers from "./disruption/triggers.ts"
@@ -26,6 +27,7 @@ import * as Indexes from "./workload/indexes.ts"
 export const make = () =>
   Controller.stateful({
     name: "disruption",
+    metrics: Metrics.families,
     component: "controllermanager",
     for: PodDisruptionBudget,
     access: [

@@ -9,6 +9,7 @@ import { EndpointSlice, Node, Pod, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as Books from "./endpointslice/books.ts"
+import * as Metrics from "./endpointslice/metrics.ts"
 import type { Memory, Ports } from "./endpointslice/ports.ts"
 import * as Slices from "./endpointslice/slices.ts"
 import * as Sync from "./endpointslice/sync.ts"
@@ -35,6 +36,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpointslice",
     queue: "endpoint_slice",
+    metrics: Metrics.families,
     component: "endpoint-slice-controller",
     for: Service,
     access: [

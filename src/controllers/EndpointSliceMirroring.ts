@@ -8,6 +8,7 @@ import * as Access from "../kube/Access.ts"
 import { Endpoints, EndpointSlice, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
+import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Triggers from "./endpointslicemirroring/triggers.ts"
@@ -29,6 +30,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpointslicemirroring",
     queue: "endpoint_slice_mirroring",
+    metrics: Metrics.families,
     component: "endpoint-slice-mirroring-controller",
     for: Endpoints,
     access: [

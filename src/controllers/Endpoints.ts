@@ -26,6 +26,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "endpoint",
+    metrics: Sync.families,
     component: "endpoint-controller",
     for: Service,
     access: [

@@ -15,6 +15,7 @@ import { KubeClient } from "../layers/KubeClient.ts"
 import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layers/MetricsApi.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as Books from "./horizontalpodautoscaler/books.ts"
+import * as Metrics from "./horizontalpodautoscaler/metrics.ts"
 import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
 import type { Ports } from "./horizontalpodautoscaler/ports.ts"
 import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
@@ -56,6 +57,7 @@ export const make = (options: Options = {}) => {
   return Controller.stateful({
     name: "horizontalpodautoscaling",
     queue: "horizontalpodautoscaler",
+    metrics: Metrics.families,
     component: "horizontal-pod-autoscaler",
     for: HorizontalPodAutoscaler,
     access: [

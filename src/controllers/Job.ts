@@ -8,6 +8,7 @@ import { Job, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./job/loop.ts"
+import * as Metrics from "./job/metrics.ts"
 import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./workload/indexes.ts"
 
@@ -19,6 +20,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "job",
+    metrics: Metrics.families,
     component: "job-controller",
     for: Job,
     access: [

@@ -6,7 +6,6 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
@@ -15,6 +14,7 @@ import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Plan from "./legacytokencleaner/plan.ts"
 import * as Secrets from "./tokens/secrets.ts"
 
@@ -23,10 +23,11 @@ export interface Options {
   readonly period?: Duration.Duration | undefined
 }
 
-const cleaned = Metric.counter("legacy_service_account_token_cleaner_tokens_total", {
-  description: "Secrets with tokens of no use, by what became of them",
-  incremental: true
-})
+const cleaned = Family.counter(
+  "legacy_service_account_token_cleaner_tokens_total",
+  "Secrets with tokens of no use, by what became of them",
+  ["action"]
+)
 
 const trackingName = "kube-apiserver-legacy-service-account-token-tracking"
 
@@ -47,6 +48,7 @@ type Tools = Controller.Tools<(typeof access)[number]>
 export const make = ({ period = Duration.days(365) }: Options = {}) =>
   Controller.scheduled({
     name: "legacy-serviceaccount-token-cleaner",
+    metrics: [cleaned],
     access,
     schedule: Schedule.spaced("24 hours"),
     run: (tools) =>
@@ -75,10 +77,7 @@ const carryOut = Effect.fnUntraced(
       const metadata = { ...preconditions, labels: { [Plan.invalidSince]: deed.since } }
       yield* client.patch(Secret, target, Patch.merge({ metadata }))
     } else yield* client.delete(Secret, target, { preconditions })
-    yield* Metric.update(
-      Metric.withAttributes(cleaned, { action: deed._tag === "Mark" ? "invalidated" : "deleted" }),
-      1
-    )
+    yield* cleaned.add(1, { action: deed._tag === "Mark" ? "invalidated" : "deleted" })
     yield* Effect.logInfo(
       deed._tag === "Mark"
         ? "Marked a token as invalid that nobody has used"

@@ -12,6 +12,7 @@ import * as Reconcile from "../streams/Reconcile.ts"
 import * as Books from "./nodelifecycle/books.ts"
 import * as GiveUp from "./nodelifecycle/giveUp.ts"
 import * as Look from "./nodelifecycle/look.ts"
+import * as Metrics from "./nodelifecycle/metrics.ts"
 import type { Ports, Settings } from "./nodelifecycle/ports.ts"
 import * as Tidy from "./nodelifecycle/tidy.ts"
 import * as Triggers from "./nodelifecycle/triggers.ts"
@@ -51,6 +52,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "nodelifecycle",
     queue: "node_lifecycle_controller",
+    metrics: Metrics.families,
     component: "node-controller",
     access: [
       Access.read(Node),

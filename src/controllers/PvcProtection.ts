@@ -4,23 +4,24 @@
  * Source: spec H; kube-controller-manager's pvc-protection.
  */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Key from "../kube/Key.ts"
 import { PersistentVolumeClaim, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import type { Delta } from "../streams/Delta.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Answers from "./pvcprotection/answers.ts"
 import * as Plan from "./pvcprotection/plan.ts"
 import * as Use from "./pvcprotection/use.ts"
 
-const writes = Metric.counter("pvc_protection_controller_finalizer_writes_total", {
-  description: "Finalizers put on claims and taken off, by what was done",
-  incremental: true
-})
+const writes = Family.counter(
+  "pvc_protection_controller_finalizer_writes_total",
+  "Finalizers put on claims and taken off, by what was done",
+  ["action"]
+)
 
-const counted = (action: "added" | "removed") => Metric.update(Metric.withAttributes(writes, { action }), 1)
+const counted = (action: "added" | "removed") => writes.add(1, { action })
 
 const none: ReadonlyArray<Key.Key> = []
 
@@ -28,6 +29,7 @@ export const make = () =>
   Controller.stateful({
     name: "persistentvolumeclaim-protection",
     queue: "pvcprotection",
+    metrics: [writes],
     for: PersistentVolumeClaim,
     access: [
       Access.read(PersistentVolumeClaim),

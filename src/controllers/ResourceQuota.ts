@@ -19,6 +19,7 @@ import { Supervisor } from "../layers/Supervisor.ts"
 import * as Following from "./kinds/following.ts"
 import * as Monitors from "./kinds/monitors.ts"
 import * as Loop from "./resourcequota/loop.ts"
+import * as Metrics from "./resourcequota/metrics.ts"
 
 export interface Options {
   /** `--concurrent-resource-quota-syncs`, 5: so many quotas that are told of for the first time, and so many others, are synced at once. */
@@ -40,6 +41,7 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
   Controller.stateful({
     name,
     queue: "resourcequota_primary",
+    metrics: Metrics.families,
     component: "resourcequota-controller",
     for: ResourceQuota,
     access: [Access.read(ResourceQuota), Access.update(ResourceQuota, "status"), Access.read(Resource.anything)],

@@ -4,24 +4,26 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Key from "../kube/Key.ts"
 import { ConfigMap, Namespace } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Plan from "./rootca/plan.ts"
 
-const syncs = Metric.counter("root_ca_cert_publisher_sync_total", {
-  description:
-    "Looks at the ConfigMap of a namespace with the cluster's authorities, by the code of the answer; 200 if there was nothing to write",
-  incremental: true
-})
-const seconds = Metric.histogram("root_ca_cert_publisher_sync_duration_seconds", {
-  description: "Seconds that such a look took, by the code of the answer",
-  boundaries: Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
-})
+const syncs = Family.counter(
+  "root_ca_cert_publisher_sync_total",
+  "Looks at the ConfigMap of a namespace with the cluster's authorities, by the code of the answer; 200 if there was nothing to write",
+  ["code"]
+)
+const seconds = Family.histogram(
+  "root_ca_cert_publisher_sync_duration_seconds",
+  "Seconds that such a look took, by the code of the answer",
+  Family.exponential(0.001, 2, 15),
+  ["code"]
+)
 
 /** Counts the sync, and for how long it ran. */
 const timed = <E extends { readonly status?: number | undefined }, R>(
@@ -31,8 +33,8 @@ const timed = <E extends { readonly status?: number | undefined }, R>(
     const count = Effect.fnUntraced(function* (code: number) {
       const attributes = { code: String(code) }
       const now = yield* Clock.monotonicTimeNanos
-      yield* Metric.update(Metric.withAttributes(syncs, attributes), 1)
-      yield* Metric.update(Metric.withAttributes(seconds, attributes), Number(now - begun) / 1e9)
+      yield* syncs.add(1, attributes)
+      yield* seconds.observe(Number(now - begun) / 1e9, attributes)
     })
     return sync.pipe(
       Effect.tap(count(200)),
@@ -44,6 +46,7 @@ export const make = () =>
   Controller.stateful({
     name: "root-ca-cert-publisher",
     queue: "root_ca_cert_publisher",
+    metrics: [syncs, seconds],
     for: Namespace,
     access: [Access.read(Namespace), Access.read(ConfigMap), Access.create(ConfigMap), Access.update(ConfigMap)],
     body: ({ cache, client }) =>

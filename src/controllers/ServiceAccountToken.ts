@@ -21,6 +21,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "serviceaccount-token",
     queue: "serviceaccount_tokens_service",
+    metrics: Sync.families,
     startFirst: true,
     for: Secret,
     access: [

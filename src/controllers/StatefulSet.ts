@@ -7,6 +7,7 @@ import * as Access from "../kube/Access.ts"
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./statefulset/loop.ts"
+import * as Metrics from "./statefulset/metrics.ts"
 import type { Ports } from "./statefulset/ports.ts"
 import * as Indexes from "./workload/indexes.ts"
 
@@ -20,6 +21,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "statefulset",
+    metrics: Metrics.families,
     component: "statefulset-controller",
     for: StatefulSet,
     access,

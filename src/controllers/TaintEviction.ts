@@ -10,6 +10,7 @@ import * as Controller from "../layers/Controller.ts"
 import * as Mark from "./nodes/mark.ts"
 import * as Nodes from "./nodes/node.ts"
 import type { Books } from "./tainteviction/books.ts"
+import * as Metrics from "./tainteviction/metrics.ts"
 import * as Sync from "./tainteviction/sync.ts"
 import * as Triggers from "./tainteviction/triggers.ts"
 
@@ -17,6 +18,7 @@ export const make = () =>
   Controller.stateful({
     name: "taint-eviction",
     queue: "noexec_taint_pod",
+    metrics: Metrics.families,
     component: "taint-eviction-controller",
     for: Pod,
     access: [

@@ -5,12 +5,12 @@
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import { Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Plan from "./ttlafterfinished/plan.ts"
 
 export interface Options {
@@ -28,15 +28,17 @@ export class TimelessEnd extends Data.TaggedError("TimelessEnd")<{
   }
 }
 
-const late = Metric.histogram("ttl_after_finished_controller_job_deletion_duration_seconds", {
-  description: "How long after its time a Job was deleted",
-  boundaries: Array.from({ length: 14 }, (_, i) => 0.1 * 2 ** i)
-})
+const late = Family.histogram(
+  "ttl_after_finished_controller_job_deletion_duration_seconds",
+  "How long after its time a Job was deleted",
+  Family.exponential(0.1, 2, 14)
+)
 
 export const make = (options: Options = {}) =>
   Controller.make({
     name: "ttl-after-finished",
     queue: "ttl_jobs_to_delete",
+    metrics: [late],
     for: Job,
     access: [Access.get(Job), Access.remove(Job)],
     concurrency: options.concurrency ?? 5,
@@ -52,7 +54,7 @@ export const make = (options: Options = {}) =>
         const { uid } = job.metadata
         const preconditions = uid === undefined ? undefined : { uid }
         yield* client.delete(Job, { namespace, name }, { propagationPolicy: "Foreground", preconditions })
-        yield* Metric.update(late, Plan.overdue(job, yield* Clock.currentTimeMillis) / 1000)
+        yield* late.observe(Plan.overdue(job, yield* Clock.currentTimeMillis) / 1000)
         yield* Effect.annotateLogs(Effect.logInfo("Deleted a Job whose time after its end is over"), {
           ttlSecondsAfterFinished: job.spec?.ttlSecondsAfterFinished
         })

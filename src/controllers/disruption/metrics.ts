@@ -1,18 +1,20 @@
 /** What the loop of budgets counts. kube-controller-manager counts nothing there but its queues. */
 import type * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
+import * as Family from "../../streams/metricFamily.ts"
 
-const writes = Metric.counter("disruption_controller_status_writes_total", {
-  description: "Writes of the status of disruption budgets, by the reason of its condition",
-  incremental: true
-})
+const writes = Family.counter(
+  "disruption_controller_status_writes_total",
+  "Writes of the status of disruption budgets, by the reason of its condition",
+  ["reason"]
+)
 
-const resets = Metric.counter("disruption_controller_stale_disruptions_total", {
-  description: "Pods that were told to go and did not, whose condition was taken back",
-  incremental: true
-})
+const resets = Family.counter(
+  "disruption_controller_stale_disruptions_total",
+  "Pods that were told to go and did not, whose condition was taken back"
+)
 
-export const wrote = (reason: string): Effect.Effect<void> =>
-  Metric.update(Metric.withAttributes(writes, { reason }), 1)
+export const families = [writes, resets]
 
-export const takenBack: Effect.Effect<void> = Metric.update(resets, 1)
+export const wrote = (reason: string): Effect.Effect<void> => writes.add(1, { reason })
+
+export const takenBack: Effect.Effect<void> = resets.add(1)

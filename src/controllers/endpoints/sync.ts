@@ -3,7 +3,6 @@
  * spec F.2.
  */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as ApiError from "../../kube/ApiError.ts"
 import type * as Key from "../../kube/Key.ts"
 import type { Draft, KubeObject } from "../../kube/Meta.ts"
@@ -12,6 +11,7 @@ import type { EventSink } from "../../layers/Recorder.ts"
 import type * as Store from "../../streams/Store.ts"
 import * as Selection from "../services/selection.ts"
 import * as TriggerTime from "../services/triggerTime.ts"
+import * as Family from "../../streams/metricFamily.ts"
 import * as Plan from "./plan.ts"
 import * as Subsets from "./subsets.ts"
 
@@ -35,14 +35,13 @@ export interface Memory {
   readonly times: Map<Key.Key, TriggerTime.State>
 }
 
-const changes = Metric.counter("endpoint_controller_changes", {
-  description: "Writes of Endpoints, by operation",
-  incremental: true
-})
+const changes = Family.counter("endpoint_controller_changes", "Writes of Endpoints, by operation", ["operation"])
+
+export const families = [changes]
 
 const changed = (operation: "create" | "update" | "delete", addresses: number): Effect.Effect<void> =>
   Effect.andThen(
-    Metric.update(Metric.withAttributes(changes, { operation }), 1),
+    changes.add(1, { operation }),
     Effect.annotateLogs(Effect.logDebug("Wrote the Endpoints of a Service"), { operation, addresses })
   )
 

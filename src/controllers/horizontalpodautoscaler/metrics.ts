@@ -1,30 +1,36 @@
 /** What the loop of autoscalers counts, under the names that dashboards of kube-controller-manager know. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
+import * as Family from "../../streams/metricFamily.ts"
 
 const prefix = "horizontal_pod_autoscaler_controller_"
-const boundaries = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i)
+const bounds = Family.exponential(0.001, 2, 15)
 
-const counter = (name: string, description: string) =>
-  Metric.counter(`${prefix}${name}`, { description, incremental: true })
-
-const looks = counter("reconciliations_total", "Looks at autoscalers, by what was done and what went wrong")
-const lookSeconds = Metric.histogram(`${prefix}reconciliation_duration_seconds`, {
-  description: "Seconds that a look at an autoscaler took, by what was done and what went wrong",
-  boundaries
-})
-const computations = counter(
-  "metric_computation_total",
-  "Metrics that were asked, by what they propose and what went wrong"
+const looks = Family.counter(
+  `${prefix}reconciliations_total`,
+  "Looks at autoscalers, by what was done and what went wrong",
+  ["action", "error"]
 )
-const computationSeconds = Metric.histogram(`${prefix}metric_computation_duration_seconds`, {
-  description: "Seconds that one metric took, by what it proposes and what went wrong",
-  boundaries
-})
-const autoscalers = Metric.gauge(`${prefix}num_horizontal_pod_autoscalers`, {
-  description: "Autoscalers that are looked after"
-})
+const lookSeconds = Family.histogram(
+  `${prefix}reconciliation_duration_seconds`,
+  "Seconds that a look at an autoscaler took, by what was done and what went wrong",
+  bounds,
+  ["action", "error"]
+)
+const computations = Family.counter(
+  `${prefix}metric_computation_total`,
+  "Metrics that were asked, by what they propose and what went wrong",
+  ["action", "error", "metric_type"]
+)
+const computationSeconds = Family.histogram(
+  `${prefix}metric_computation_duration_seconds`,
+  "Seconds that one metric took, by what it proposes and what went wrong",
+  bounds,
+  ["action", "error", "metric_type"]
+)
+const autoscalers = Family.gauge(`${prefix}num_horizontal_pod_autoscalers`, "Autoscalers that are looked after")
+
+export const families = [looks, lookSeconds, computations, computationSeconds, autoscalers]
 
 export type Action = "scale_up" | "scale_down" | "none"
 /** `spec`: the autoscaler is at fault; `internal`: something else. */
@@ -53,10 +59,7 @@ export const looked = <A extends { readonly action: Action; readonly fault: Faul
 ): Effect.Effect<A, E, R> =>
   timed(look, (seconds, result) => {
     const attributes = { action: result?.action ?? "none", error: result?.fault ?? "internal" }
-    return Effect.andThen(
-      Metric.update(Metric.withAttributes(looks, attributes), 1),
-      Metric.update(Metric.withAttributes(lookSeconds, attributes), seconds)
-    )
+    return Effect.andThen(looks.add(1, attributes), lookSeconds.observe(seconds, attributes))
   })
 
 /** One metric of an autoscaler. */
@@ -68,10 +71,7 @@ export const computed = <A, E, R>(
   timed(computation, (seconds, result) => {
     const { action, fault } = result === undefined ? { action: "none", fault: "internal" } : judge(result)
     const attributes = { action, error: fault, metric_type: type }
-    return Effect.andThen(
-      Metric.update(Metric.withAttributes(computations, attributes), 1),
-      Metric.update(Metric.withAttributes(computationSeconds, attributes), seconds)
-    )
+    return Effect.andThen(computations.add(1, attributes), computationSeconds.observe(seconds, attributes))
   })
 
-export const counted = (count: number): Effect.Effect<void> => Metric.update(autoscalers, count)
+export const counted = (count: number): Effect.Effect<void> => autoscalers.set(count)

@@ -3,7 +3,6 @@
  * Secret alone, and never enough to delete one or to make a token. Source: spec G.3.
  */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
@@ -11,6 +10,7 @@ import type { Secret, ServiceAccount } from "../../kube/resources.ts"
 import type { TokenSigner } from "../../layers/ClusterAuthority.ts"
 import type { Request } from "../../layers/Controller.ts"
 import * as Secrets from "../tokens/secrets.ts"
+import * as Family from "../../streams/metricFamily.ts"
 import * as Token from "./token.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>
@@ -35,16 +35,16 @@ export interface Ports {
   readonly gone: Map<Key.Key, Secrets.Wanted>
 }
 
-const done = Metric.counter("serviceaccount_token_controller_actions_total", {
-  description: "What was done to Secrets with tokens of service accounts, by action: fill, delete, forget",
-  incremental: true
-})
+const done = Family.counter(
+  "serviceaccount_token_controller_actions_total",
+  "What was done to Secrets with tokens of service accounts, by action: fill, delete, forget",
+  ["action"]
+)
+
+export const families = [done]
 
 const tell = (action: "fill" | "delete" | "forget", message: string, account: string) =>
-  Effect.andThen(
-    Metric.update(Metric.withAttributes(done, { action }), 1),
-    Effect.annotateLogs(Effect.logInfo(message), { serviceaccount: account })
-  )
+  Effect.andThen(done.add(1, { action }), Effect.annotateLogs(Effect.logInfo(message), { serviceaccount: account }))
 
 const absent = <A>(call: Call<A>): Call<A | undefined> =>
   Effect.catchIf(

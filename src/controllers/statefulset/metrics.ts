@@ -1,17 +1,21 @@
 /** What the StatefulSet loop counts: replicas made, mended and deleted, why those, and what ordered sets wait for. */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
+import * as Family from "../../streams/metricFamily.ts"
 import { type Deed, deeds, type Step } from "./plan/step.ts"
 
-const pods = Metric.counter("statefulset_controller_pods_total", {
-  description: "Replicas that were asked for, mended or asked to go, by reason",
-  incremental: true
-})
+const pods = Family.counter(
+  "statefulset_controller_pods_total",
+  "Replicas that were asked for, mended or asked to go, by reason",
+  ["action", "reason"]
+)
 
-const waits = Metric.counter("statefulset_controller_waits_total", {
-  description: "Syncs of ordered sets that ended before the last replica, by what they wait for",
-  incremental: true
-})
+const waits = Family.counter(
+  "statefulset_controller_waits_total",
+  "Syncs of ordered sets that ended before the last replica, by what they wait for",
+  ["for"]
+)
+
+export const families = [pods, waits]
 
 /** What is done, and why. */
 const kindOf = (deed: Deed): readonly [action: string, reason: string] => {
@@ -38,10 +42,10 @@ export const asked = (step: Step): Effect.Effect<void> => {
     counts,
     ([kind, count]) => {
       const [action = "", reason = ""] = kind.split(" ")
-      return Metric.update(Metric.withAttributes(pods, { action, reason }), count)
+      return pods.add(count, { action, reason })
     },
     { discard: true }
   )
   if (step.waiting === undefined) return told
-  return Effect.andThen(told, Metric.update(Metric.withAttributes(waits, { for: step.waiting.for }), 1))
+  return Effect.andThen(told, waits.add(1, { for: step.waiting.for }))
 }
