@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import { readdir, readFile, stat } from "node:fs/promises"
+import { chmod, readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Draft, KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"
@@ -161,6 +161,17 @@ describe.concurrent("apiserver", () => {
       yield* isBare(yield* Cluster.client(yield* accessIn(join(directory, "kubeconfig"))))
       yield* stop(running, "SIGINT")
       assert.isFalse(existsSync(join(directory, "kubeconfig")))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a directory in which others could swap the kubeconfig", () =>
+    Effect.gen(function* () {
+      const directory = yield* Process.folder
+      yield* Effect.promise(() => chmod(directory, 0o777))
+      const { code, stderr, stdout } = yield* Process.run(["apiserver", "--directory", directory])
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^effect-controller-manager: cannot use the directory for the kubeconfig: .* by others/m)
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(directory)), [])
     }).pipe(Effect.scoped)
   )
 

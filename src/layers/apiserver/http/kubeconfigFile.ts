@@ -7,9 +7,10 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
-import { mkdir, mkdtemp, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { ensure } from "./ownFolder.ts"
 
 /** The file could not be written; the message is one sentence for the user. */
 export class KubeconfigError extends Data.TaggedError("KubeconfigError")<{ readonly message: string }> {}
@@ -53,7 +54,9 @@ const contents = (access: Access): string =>
 export const write = Effect.fnUntraced(function* (access: Access, directory?: string) {
   const own = directory === undefined
   const folder = yield* Effect.acquireRelease(
-    io("create a directory for the kubeconfig", () => makeFolder(directory)),
+    directory === undefined
+      ? io("create a directory for the kubeconfig", () => mkdtemp(join(tmpdir(), "embedded-cluster-")))
+      : io("use the directory for the kubeconfig", () => ensure(directory).then(() => directory)),
     (folder) => (own ? quietly(() => rmdir(folder)) : Effect.void)
   )
   const path = join(folder, "kubeconfig")
@@ -78,12 +81,6 @@ export const write = Effect.fnUntraced(function* (access: Access, directory?: st
       })
   )
 })
-
-const makeFolder = async (directory: string | undefined): Promise<string> => {
-  if (directory === undefined) return mkdtemp(join(tmpdir(), "embedded-cluster-"))
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  return directory
-}
 
 const io = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, KubeconfigError> =>
   Effect.tryPromise({

@@ -1,9 +1,22 @@
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
@@ -59,6 +72,92 @@ it.live("says in one sentence why it cannot write", () =>
     writeFileSync(file, "")
     const error = yield* Effect.flip(Kubeconfig.write(access, join(file, "below")))
     assert.strictEqual(error._tag, "KubeconfigError")
-    assert.match(error.message, /^cannot create a directory for the kubeconfig: .*ENOTDIR/)
+    assert.match(error.message, /^cannot use the directory for the kubeconfig: .*ENOTDIR/)
   })
 )
+
+describe("a directory in which somebody else could swap the kubeconfig is refused, before anything is written", () => {
+  const isRoot = process.getuid?.() === 0
+  const nobody = 65_534
+
+  /** `{folder}/a/b` is the directory that is given. */
+  const tree = Effect.map(temporary, (folder) => {
+    const parent = join(folder, "a")
+    const directory = join(parent, "b")
+    mkdirSync(directory, { recursive: true, mode: 0o755 })
+    return { folder, parent, directory }
+  })
+
+  const refused = Effect.fnUntraced(function* (directory: string, why: RegExp) {
+    const error = yield* Effect.flip(Kubeconfig.write(access, directory))
+    assert.match(error.message, why)
+    assert.include(error.message, "for the kubeconfig")
+  })
+
+  it.live("because others may write to it", () =>
+    Effect.gen(function* () {
+      const { directory } = yield* tree
+      for (const mode of [0o775, 0o757, 0o777, 0o1777]) {
+        chmodSync(directory, mode)
+        yield* refused(directory, new RegExp(`${directory} .*0${mode.toString(8)}.*chmod go-w`))
+      }
+      assert.deepStrictEqual(readdirSync(directory), [])
+      chmodSync(directory, 0o755)
+      assert.strictEqual(yield* Kubeconfig.write(access, directory), join(directory, "kubeconfig"))
+    })
+  )
+
+  it.live("because others may put another directory in its place, unless that is left to its owner", () =>
+    Effect.gen(function* () {
+      const { directory, parent } = yield* tree
+      chmodSync(parent, 0o777)
+      yield* refused(directory, new RegExp(`${parent} .*0777`))
+      yield* refused(join(directory, "to", "be", "made"), new RegExp(`${parent} .*0777`))
+      yield* refused(join(parent, "new"), new RegExp(`${parent} .*0777`))
+      assert.deepStrictEqual(readdirSync(parent), ["b"])
+      chmodSync(parent, 0o1777)
+      yield* Kubeconfig.write(access, directory)
+      yield* Kubeconfig.write(access, join(parent, "new"))
+    })
+  )
+
+  it.live("by whichever way it leads there", () =>
+    Effect.gen(function* () {
+      const { directory, folder, parent } = yield* tree
+      const link = join(folder, "link")
+      symlinkSync("a/b", link)
+      assert.strictEqual(yield* Kubeconfig.write(access, link), join(link, "kubeconfig"))
+      const open = join(folder, "open")
+      mkdirSync(open)
+      symlinkSync(directory, join(open, "link"))
+      chmodSync(open, 0o777)
+      yield* refused(join(open, "link"), new RegExp(`${open} .*0777`))
+      chmodSync(open, 0o755)
+      chmodSync(parent, 0o777)
+      yield* refused(link, new RegExp(`${parent} .*0777`))
+      yield* refused(join(open, "link", "new"), new RegExp(`${parent} .*0777`))
+      symlinkSync("round", join(folder, "round"))
+      yield* refused(join(folder, "round"), /symbolic links/)
+    })
+  )
+
+  it.live.skipIf(!isRoot)("because it, what is above it, or a link on the way belongs to another user", () =>
+    Effect.gen(function* () {
+      const { directory, folder, parent } = yield* tree
+      chownSync(directory, nobody, nobody)
+      yield* refused(directory, new RegExp(`${directory} belongs to another user .*65534`))
+      yield* refused(join(directory, "new"), new RegExp(`${directory} belongs to another user`))
+      chownSync(directory, 0, 0)
+      chownSync(parent, nobody, nobody)
+      yield* refused(directory, new RegExp(`${parent} belongs to another user`))
+      chownSync(parent, 0, 0)
+      // In a directory like /tmp anybody may make a link and change it.
+      const link = join(folder, "link")
+      symlinkSync(directory, link)
+      lchownSync(link, nobody, nobody)
+      yield* refused(link, new RegExp(`${link} belongs to another user`))
+    })
+  )
+
+  it.live.skipIf(isRoot)("because it is root's", () => refused("/usr", /\/usr belongs to another user/))
+})

@@ -1,0 +1,71 @@
+/**
+ * A folder of the user's own, for a file that others must be able neither to read nor to replace. Whoever may write to a folder, or owns it, may
+ * put another in the place of anything in it; so every folder on the way there is looked at, and every symbolic link, before anything is made.
+ * Platform edge. Source: the modes that OpenSSH's StrictModes asks for, and the sticky bit of chmod(2).
+ */
+import type { Stats } from "node:fs"
+import { lstat, mkdir, readlink, stat } from "node:fs/promises"
+import { dirname, isAbsolute, join } from "node:path"
+
+/** Makes it where it is not there. Throws an error whose message says what is wrong. */
+export const ensure = async (folder: string): Promise<void> => {
+  // Where there are no users, as on Windows, there is nothing to compare.
+  const user = process.getuid?.()
+  if (user !== undefined) await walk(isAbsolute(folder) ? folder : `${process.cwd()}/${folder}`, { user, links: 0 })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (user === undefined) return
+  const found = await stat(folder)
+  if (found.uid !== user) throw foreign(folder, found)
+  if ((found.mode & othersWrite) !== 0) throw open(folder, found)
+}
+
+interface Way {
+  readonly user: number
+  /** How many have been followed. */
+  readonly links: number
+}
+
+/** As many as Linux follows. */
+const mostLinks = 40
+
+const groupWrites = 0o020
+const othersWrite = 0o022
+const sticky = 0o1000
+
+/** Goes from the root as the system goes, as far as there is anything. Answers with the real path. `path` is absolute. */
+const walk = async (path: string, { links, user }: Way): Promise<string> => {
+  if (links > mostLinks) throw new Error(`${path} leads through too many symbolic links`)
+  let at = "/"
+  for (const part of path.split("/")) {
+    if (part === "..") at = dirname(at)
+    if (part === "" || part === "." || part === "..") continue
+    const next = join(at, part)
+    const found = await lstat(next).catch(ifMissing)
+    if (found === undefined) return next
+    if (found.uid !== user && found.uid !== 0) throw foreign(next, found)
+    if (found.isSymbolicLink()) {
+      const target = await readlink(next)
+      at = await walk(isAbsolute(target) ? target : `${at}/${target}`, { user, links: links + 1 })
+    } else {
+      if (mayBeSwapped(found)) throw open(next, found)
+      at = next
+    }
+  }
+  return at
+}
+
+/** Where the sticky bit is set, everybody may swap what is theirs and nothing else. A user's own group has no other members. */
+const mayBeSwapped = ({ gid, mode, uid }: Stats): boolean => {
+  const isOwnGroup = uid !== 0 && gid === uid
+  return (mode & sticky) === 0 && (mode & othersWrite & (isOwnGroup ? ~groupWrites : ~0)) !== 0
+}
+
+const ifMissing = (cause: unknown): undefined => {
+  if ((cause as { readonly code?: unknown }).code !== "ENOENT") throw cause
+}
+
+const foreign = (path: string, { uid }: Stats): Error =>
+  new Error(`${path} belongs to another user (${uid}), who could replace what is in it: choose one of your own`)
+
+const open = (path: string, { mode }: Stats): Error =>
+  new Error(`${path} may be written to by others (mode 0${(mode & 0o7777).toString(8)}): chmod go-w ${path}`)
