@@ -143,6 +143,8 @@ describe("a node that", () => {
           (key) => `${key}:NoSchedule`
         )
       )
+      const times = (yield* Stand.getNode("a")).spec?.taints?.map(({ timeAdded }) => timeAdded)
+      assert.deepStrictEqual([...new Set(times)], ["1970-01-01T00:00:00Z"])
       const { labels } = (yield* Stand.getNode("a")).metadata
       assert.deepInclude(labels, { "beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": "arm64" })
       for (const type of ["MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"]) {

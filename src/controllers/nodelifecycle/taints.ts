@@ -24,14 +24,18 @@ const ours: ReadonlySet<string> = new Set([
   ...Object.values(byCondition).flatMap((taints) => Object.values(taints))
 ])
 
-/** The taints of the node when those without effect on running pods are as its conditions have it; undefined if they are. */
-export const scheduling = (node: Node): ReadonlyArray<Nodes.Taint> | undefined => {
+/**
+ * The taints of the node when those without effect on running pods are as its conditions have it; undefined if they are. One that is added
+ * has the time. pkg/controller/util/node: SwapNodeControllerTaint.
+ */
+export const scheduling = (node: Node, now: number): ReadonlyArray<Nodes.Taint> | undefined => {
   const keys = (node.status?.conditions ?? []).flatMap(({ status, type }) => byCondition[type]?.[status] ?? [])
   if (node.spec?.unschedulable === true) keys.push(unschedulableKey)
   const remove = Nodes.taintsOf(node).filter(
     ({ effect, key }) => effect === "NoSchedule" && ours.has(key) && !keys.includes(key)
   )
-  return Nodes.changed(node, { add: [...new Set(keys)].map((key) => ({ key, effect: "NoSchedule" })), remove })
+  const add = Array.from(new Set(keys), (key) => ({ key, effect: "NoSchedule", timeAdded: Time.format(now) }))
+  return Nodes.changed(node, { add, remove })
 }
 
 const notReady = { key: notReadyKey, effect: "NoExecute" } as const

@@ -2,6 +2,7 @@
  * What is done for a single node or pod as soon as it changes: taints that keep new pods away, the old names of labels, and the readiness of a
  * pod that came to a node that is not ready. Source: spec G.4.1, G.4.2.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type * as Key from "../../kube/Key.ts"
@@ -21,7 +22,7 @@ export const node = (ports: Ports) =>
     function* (key: Key.Key) {
       const found = ports.nodes.get(key)
       if (found === undefined) return Reconcile.done
-      const taints = Taints.scheduling(found)
+      const taints = Taints.scheduling(found, yield* Clock.currentTimeMillis)
       const labels = Taints.labels(found)
       if (taints === undefined && labels === undefined) return Reconcile.done
       const { resourceVersion } = found.metadata

@@ -12,7 +12,7 @@ import * as Taints from "./taints.ts"
 const none: ReadonlyArray<Key.Key> = []
 
 export const node: Trigger.Trigger<Node> = ({ _tag, object }) =>
-  _tag !== "Deleted" && (Taints.scheduling(object) !== undefined || Taints.labels(object) !== undefined)
+  _tag !== "Deleted" && (Taints.scheduling(object, 0) !== undefined || Taints.labels(object) !== undefined)
     ? [Key.of(object)]
     : none
 

@@ -1,5 +1,6 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Taints from "../../../src/controllers/nodelifecycle/taints.ts"
+import * as Nodes from "../../../src/controllers/nodes/node.ts"
 import type { Node } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
@@ -89,18 +90,20 @@ const wanted = (facts: Facts): ReadonlyArray<string> =>
   ].flatMap((key) => (key === "" ? [] : [`${prefix}${key}:NoSchedule`]))
 
 const scheduling = law<Module, Facts>(
-  "taints that keep pods away follow from the node; others stay, and nothing is written twice",
+  "taints that keep pods away follow from the node and say since when; others stay, and nothing is written twice",
   nodes,
   (module, facts) => {
     const node = nodeOf(facts)
-    const taints = module.scheduling(node)
+    const taints = module.scheduling(node, 7_000)
     const after = taints === undefined ? node : withTaints(node, [...taints])
     const others = named(node).filter((one) => !one.startsWith(prefix) || !one.endsWith(":NoSchedule"))
     return (
       sorted(named(after)) === sorted([...others, ...wanted(facts)]) &&
-      module.scheduling(after) === undefined &&
+      module.scheduling(after, 9_000) === undefined &&
       (taints === undefined) === (sorted(named(node)) === sorted(named(after))) &&
-      (taints ?? []).every(({ timeAdded }) => timeAdded === undefined)
+      (taints ?? []).every(
+        (taint) => taint.timeAdded === (Nodes.hasTaint(node, taint) ? undefined : Time.format(7_000))
+      )
     )
   }
 )

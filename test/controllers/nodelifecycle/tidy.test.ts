@@ -131,7 +131,7 @@ prove<typeof Triggers>({
   ],
   mutants: [
     { title: "labels are not looked at", find: " || Taints.labels(object) !== undefined", replace: "" },
-    { title: "taints are not looked at", find: "Taints.scheduling(object) !== undefined || ", replace: "" },
+    { title: "taints are not looked at", find: "Taints.scheduling(object, 0) !== undefined || ", replace: "" },
     { title: "who is gone is asked for", find: '_tag !== "Deleted" && ', replace: "" },
     {
       title: "pods that come to a node that is down are not asked for",

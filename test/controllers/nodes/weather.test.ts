@@ -204,7 +204,7 @@ const play = (module: Loops, history: History) =>
 const untold = Effect.gen(function* () {
   const cluster = yield* ClusterTest
   const nodes = yield* cluster.snapshot(Node)
-  const untidy = nodes.find((node) => Taints.scheduling(node) !== undefined)
+  const untidy = nodes.find((node) => Taints.scheduling(node, 0) !== undefined)
   if (untidy !== undefined) return `the taints of ${untidy.metadata.name} are not what it says of itself`
   const down = nodes.filter((node) =>
     node.status?.conditions?.some(
