@@ -83,6 +83,12 @@ const remove = Effect.fnUntraced(function* ({ client, events }: Tools, node: Nod
     Effect.catchIf(
       (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
       () => Effect.void
+    ),
+    Effect.tapError((error) =>
+      // The next leader deletes it.
+      ApiError.hasReason(error, "LeaderFenced")
+        ? Effect.void
+        : events.warning(node, "DeletingNodeFailed", `Failed deleting node ${name}: ${error.detail}`)
     )
   )
 })

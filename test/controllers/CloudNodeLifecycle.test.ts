@@ -30,17 +30,39 @@ describe("cloud-node-lifecycle", () => {
         spec: { taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }] }
       })
       yield* run
-      // Ready nodes are not asked about, unless the cloud has not set them up.
-      assert.deepStrictEqual(yield* names, ["gone", "there"])
+      // A ready node is not asked about, not even one that the cloud has still to set up.
+      assert.deepStrictEqual(yield* names, ["fresh", "gone", "there"])
       yield* Stand.report("gone", "Unknown")
       yield* Stand.report("there", "False")
       yield* advance("5 seconds")
-      assert.deepStrictEqual(yield* names, ["there"])
+      assert.deepStrictEqual(yield* names, ["fresh", "there"])
       assert.deepStrictEqual(yield* Stand.told("cloud-node-lifecycle-controller", "gone"), [
         "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
       ])
     }).pipe(Effect.scoped, cloud(machines), Effect.provide(ClusterTest.layer()))
   })
+
+  it.effect("records an event when the server refuses to delete a node, and tries again", () =>
+    Effect.gen(function* () {
+      yield* Stand.createNode("gone")
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: { verb: "delete", resource: "nodes" },
+          fault: { _tag: "Status", code: 403, message: "not while it is in use" },
+          times: 1
+        }
+      ])
+      yield* run
+      const deleting = "Normal DeletingNode Deleting node gone because it does not exist in the cloud provider"
+      assert.deepStrictEqual(yield* Stand.told("cloud-node-lifecycle-controller", "gone"), [
+        deleting,
+        "Warning DeletingNodeFailed Failed deleting node gone: not while it is in use"
+      ])
+      assert.deepStrictEqual(yield* names, ["gone"])
+      yield* advance("5 seconds")
+      assert.deepStrictEqual(yield* names, [])
+    }).pipe(Effect.scoped, cloud(new Map()), Effect.provide(ClusterTest.layer()))
+  )
 
   it.effect("taints a node whose machine is off, until it is ready again", () => {
     const machines = new Map<string, Machine>([["a", {}]])

@@ -7,10 +7,8 @@ import * as Nodes from "../nodes/node.ts"
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
 
-/** Whether the cloud has to be asked: the node is not ready, or the cloud has not set it up yet. */
-export const isInDoubt = (node: Node): boolean =>
-  Nodes.readyCondition(node)?.status !== "True" ||
-  Nodes.taintsOf(node).some(({ key }) => key === "node.cloudprovider.kubernetes.io/uninitialized")
+/** Whether the cloud has to be asked: the node is not ready. */
+export const isInDoubt = (node: Node): boolean => Nodes.readyCondition(node)?.status !== "True"
 
 /** `gone`: the cloud is sure that there is no such machine. `off`: it is there and switched off. */
 export type Word = "gone" | "off" | "there"
@@ -18,5 +16,5 @@ export type Word = "gone" | "off" | "there"
 /** The taints with the one that says that the machine is off, or without it; undefined if they are right. */
 export const taints = (node: Node, word: Word): ReadonlyArray<Nodes.Taint> | undefined => {
   if (word === "off") return Nodes.changed(node, { add: [shutdown] })
-  return Nodes.readyCondition(node)?.status === "True" ? Nodes.changed(node, { remove: [shutdown] }) : undefined
+  return isInDoubt(node) ? undefined : Nodes.changed(node, { remove: [shutdown] })
 }
