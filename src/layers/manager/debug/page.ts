@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { type Answer, type Asked, type Handler, notAllowed } from "../http/exchange.ts"
+import { oneLine as onOneLine } from "../oneLine.ts"
 
 /** The only method of a page; HEAD comes with GET. */
 export type Method = "GET" | "PUT"
@@ -52,6 +53,6 @@ const longest = 2000
 
 /** An error's text, on one line and no longer than a screen. */
 export const oneLine = (text: string): string => {
-  const line = text.trim().replace(/\s*[\r\n]\s*/g, " ")
+  const line = onOneLine(text)
   return line.length <= longest ? line : `${line.slice(0, longest)} ...`
 }

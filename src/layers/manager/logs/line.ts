@@ -10,7 +10,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as ApiError from "../../../kube/ApiError.ts"
 import * as CurrentRun from "../../controller/currentRun.ts"
-import { redact } from "./secrets.ts"
+import { clean, redact } from "./secrets.ts"
 import * as Time from "./time.ts"
 
 export interface Style {
@@ -22,8 +22,7 @@ export interface Style {
 
 type Said = Logger.Options<unknown>
 
-/** Characters that one text in a line may have, and the values of a line together; what is more is cut. */
-const longestText = 16 * 1024
+/** Characters that the values of a line may have together; what is more is cut. */
 const longestLine = 64 * 1024
 
 /** What was said in words; what varies is in the values. */
@@ -39,8 +38,8 @@ export const json = ({ stacktraceLevel, time = "rfc3339" }: Style, said: Said): 
   }
   const values = [...valuesOf(said), ...failureOf(stacktraceLevel, said)]
   for (const [key, value] of values) fields[key === "logger" ? key : freeName(fields, key)] = plain(value)
-  const line = redact(Formatter.formatJson(fields))
-  if (line.length <= longestLine) return line
+  const line = Formatter.formatJson(fields)
+  if (line.length <= longestLine) return redact(line)
   const { level, logger, msg, ts } = fields
   return JSON.stringify({ level, ts, logger, msg, truncated: line.length })
 }
@@ -50,7 +49,7 @@ export const console = ({ stacktraceLevel, time = "iso8601" }: Style, said: Said
   let line = `timestamp=${Time.encode(time, date)} level=${logLevel.toUpperCase()} fiber=#${fiber.id}`
   line += ` message=${word(clean(messageOf(said)))}`
   for (const [key, value] of [...valuesOf(said), ...failureOf(stacktraceLevel, said)]) {
-    line += ` ${key.replaceAll(/[\s="]/g, "_")}=${word(redact(text(plain(value))))}`
+    line += ` ${key.replaceAll(/[\s="]/g, "_")}=${word(clean(text(value)))}`
   }
   return line.length <= longestLine ? line : `${line.slice(0, longestLine)}…`
 }
@@ -85,11 +84,6 @@ const text = (value: unknown): string =>
 const formatted = (value: unknown): string => {
   const json: string | undefined = Formatter.formatJson(value)
   return json ?? String(value)
-}
-
-const clean = (text: string): string => {
-  const without = redact(text)
-  return without.length <= longestText ? without : `${without.slice(0, longestText)}…`
 }
 
 /** One word on one line, whatever is in it. */

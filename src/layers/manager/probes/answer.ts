@@ -3,6 +3,7 @@
  * failure is withheld where everybody looks and told where somebody asks: with `?verbose`, and below a check's own path.
  * Source: framework.md 2.12; controller-runtime's healthz handler.
  */
+import { oneLine } from "../oneLine.ts"
 
 /** The result of one check: undefined when it passed. */
 export interface Result {
@@ -51,8 +52,5 @@ const lineOf = ({ failure, name, remark }: Result, verbose: boolean): string => 
   if (failure === undefined) return `[+]${name} ok${remark === undefined || !verbose ? "" : `, but ${oneLine(remark)}`}`
   return `[-]${name} failed: ${verbose ? oneLine(failure) : "reason withheld"}`
 }
-
-/** What a caller sent and a server said stays on its line. */
-const oneLine = (text: string): string => text.trim().replace(/\s*[\r\n]\s*/g, " ")
 
 const quoted = (text: string): string => JSON.stringify(text)

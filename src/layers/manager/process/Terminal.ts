@@ -15,7 +15,8 @@ import * as CommandLine from "./commandLine.ts"
 import * as Help from "./help.ts"
 import type { Host } from "./Host.ts"
 import * as Logs from "../logs/Logs.ts"
-import { redact } from "../logs/secrets.ts"
+import { clean } from "../logs/secrets.ts"
+import { oneLine } from "../oneLine.ts"
 import type { Settings } from "../setting.ts"
 import { SettingError } from "../setting/sources.ts"
 
@@ -36,7 +37,7 @@ export const report = (host: Host, name: string, cause: Cause.Cause<unknown>): v
   if (CliError.isCliError(error)) return
   const text = error instanceof Error && error.message !== "" ? error.message : String(error)
   const more = error instanceof SettingError ? "; see --help" : ""
-  host.stderr.write(`${name}: ${CommandLine.oneLine(redact(text))}${more}\n`)
+  host.stderr.write(`${name}: ${oneLine(clean(text))}${more}\n`)
 }
 
 /** 0 for success and for a signal, 2 for a wrong command line and for errors of the kinds given, 1 for the rest. */

@@ -3,6 +3,7 @@
  * that names the flag and what it takes. Pure.
  */
 import type * as CliError from "effect/cli/CliError"
+import { oneLine } from "../oneLine.ts"
 import { canonical, type Settings } from "../setting.ts"
 
 /**
@@ -69,6 +70,3 @@ export const explain = (error: CliError.NonShowHelpErrors): string => {
 
 const hint = (suggestions: ReadonlyArray<string>): string =>
   suggestions.length === 0 ? "" : `: did you mean ${suggestions.join(" or ")}?`
-
-/** Whatever a user typed or a server said, it does not break the line. */
-export const oneLine = (text: string): string => text.trim().replace(/\s*[\r\n]\s*/g, " ")

@@ -17,7 +17,7 @@ import * as OtlpMetrics from "effect/observability/OtlpMetrics"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import * as OtlpTracer from "effect/observability/OtlpTracer"
 import * as Level from "../logs/level.ts"
-import { redact } from "../logs/secrets.ts"
+import { clean } from "../logs/secrets.ts"
 import { guard } from "./delivery.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -34,7 +34,7 @@ export interface Options {
 const shutdownTimeout = Duration.seconds(2)
 
 export const layer = ({ endpoint, env, name, version }: Options) => {
-  const base = endpoint.href.replace(/\/+$/, "")
+  const base = withoutSlashes(endpoint.href)
   const options = (signal: string) => ({
     url: `${base}/v1/${signal}`,
     headers: headersOf(env["OTEL_EXPORTER_OTLP_HEADERS"]),
@@ -57,6 +57,8 @@ export const layer = ({ endpoint, env, name, version }: Options) => {
     Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: defined(env) })))
   )
 }
+
+const withoutSlashes = (text: string): string => (text.endsWith("/") ? withoutSlashes(text.slice(0, -1)) : text)
 
 /** Whoever has named the service elsewhere is not overruled. */
 const resourceOf = (env: Environment, { name, version }: Pick<Options, "name" | "version">) => ({
@@ -98,9 +100,10 @@ const logger = (options: Parameters<typeof OtlpLogger.make>[0]) =>
 /** Errors are texts of whoever made them, as in the logs. */
 const json = (data: unknown): HttpBody.HttpBody =>
   HttpBody.text(
-    redact(
-      JSON.stringify(data, (_, value) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value))
-    ),
+    JSON.stringify(data, (_, value) => {
+      if (typeof value === "string") return clean(value)
+      return typeof value === "number" && !Number.isFinite(value) ? String(value) : value
+    }),
     "application/json"
   )
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CliError from "effect/cli/CliError"
-import { explain, normalize, oneLine } from "../../../../src/layers/manager/process/commandLine.ts"
+import { oneLine } from "../../../../src/layers/manager/oneLine.ts"
+import { explain, normalize } from "../../../../src/layers/manager/process/commandLine.ts"
 import { settings } from "../../../../src/layers/manager/settings.ts"
 
 describe("the command line", () => {
