@@ -27,7 +27,7 @@ const units: Readonly<Record<string, number>> = {
 }
 
 const goDuration = /^(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))*$/
-const goDurationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g
+const goDurationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy
 
 /** Milliseconds of a length of time in Go's form, `1m30s`, `250ms`, `1.5h`; undefined for an absent or unreadable text, and a negative one. */
 export const parseGoDuration = (text: string | undefined): number | undefined => {

@@ -47,8 +47,8 @@ export const pluralOf = (singular: string): string => {
 
 const lastOf = (path: string): string =>
   path
-    .replace(/[/\\]+$/, "")
     .split(/[/\\]/)
+    .filter((part) => part !== "")
     .at(-1) ?? ""
 
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"

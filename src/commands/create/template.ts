@@ -27,7 +27,7 @@ export const fill = (template: ReadonlyArray<File>, names: Names, library: strin
 export const taken = (template: ReadonlyArray<File>): ReadonlySet<string> =>
   new Set(
     template.flatMap(({ text }) =>
-      [...text.matchAll(/^import (?:\* as (\w+)|\{([^}]*)\}) from\s"(?!\.)/gm)].flatMap(([, all, some = ""]) =>
+      [...text.matchAll(/^import (?:\* as (\w+)|\{([^{}]*)\}) from\s"(?!\.)/gm)].flatMap(([, all, some = ""]) =>
         all === undefined ? some.split(",").map((name) => name.trim()) : [all]
       )
     )

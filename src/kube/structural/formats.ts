@@ -74,8 +74,13 @@ const isDuration = (text: string): boolean =>
 const isBase64 = (text: string): boolean =>
   /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)
 
-const uuid = (version: string): ((text: string) => boolean) =>
-  matches(new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`, "i"))
+const isUuid = (text: string): boolean =>
+  /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text)
+
+const uuid =
+  (version: string) =>
+  (text: string): boolean =>
+    isUuid(text) && text.replaceAll("-", "")[12] === version
 
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
@@ -103,7 +108,7 @@ const checks: ReadonlyMap<string, (text: string) => boolean> = new Map(
     rgbcolor: matches(/^rgb\( *\d{1,3} *, *\d{1,3} *, *\d{1,3} *\)$/),
     ssn: matches(/^\d{3}[- ]?\d{2}[- ]?\d{4}$/),
     uri: isUri,
-    uuid: uuid("[0-9a-f]"),
+    uuid: isUuid,
     uuid3: uuid("3"),
     uuid4: uuid("4"),
     uuid5: uuid("5")

@@ -24,7 +24,7 @@ const suffixes: Readonly<Record<string, number>> = {
 
 /** 0 for what is absent or no quantity: the API server has validated it, and a kubelet must not fall over it. */
 export const parse = (text: string | undefined): number => {
-  const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text ?? "")
+  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text ?? "")
   if (match === null) return 0
   const scale = suffixes[match[2] ?? ""]
   return scale === undefined ? 0 : Number(match[1]) * scale

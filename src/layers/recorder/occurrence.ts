@@ -69,9 +69,9 @@ export const eventName = (objectName: string, nanos: bigint): string => {
     .toLowerCase()
     .replace(/[^a-z0-9.-]/g, "-")
     .slice(0, maxName - suffix.length)
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "")
-    .replace(/[.-]*\.[.-]*/g, ".")
-  return (stem === "" ? "event" : stem) + suffix
+  // Labels that begin and end with a letter or a digit.
+  const labels = stem.match(/[a-z0-9]+(?:-+[a-z0-9]+)*/g) ?? ["event"]
+  return labels.join(".") + suffix
 }
 
 /** RFC 3339 in whole seconds, as meta/v1 Time is written. */

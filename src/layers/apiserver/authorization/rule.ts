@@ -52,7 +52,13 @@ const matchesResource = (allowed: string, { resource, subresource }: Attributes)
 
 /** A star at the end stands for whatever follows; anywhere else it is a character. */
 const matchesPath = (allowed: string, path: string): boolean =>
-  allowed === path || (allowed.endsWith(all) && path.startsWith(allowed.replace(/\*+$/, "")))
+  allowed === path || (allowed.endsWith(all) && path.startsWith(withoutStars(allowed)))
+
+const withoutStars = (text: string): string => {
+  let end = text.length
+  while (text[end - 1] === all) end--
+  return text.slice(0, end)
+}
 
 /** Every rule of one verb, one resource and one name (or one URL) that the rule is made of. */
 export const atoms = (rule: Rule): ReadonlyArray<Rule> => {

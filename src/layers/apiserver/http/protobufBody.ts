@@ -115,7 +115,7 @@ const planOf = (id: string): Plan => {
 const parsePlan = (type: Types.Type, text: string): Plan => {
   const outermost = new Map<number, Member>()
   const open = [outermost]
-  for (const [, embedded, name = "", number, close] of text.matchAll(/(\d+)\(|([^\s:()]+):(\d+)|(\))/g)) {
+  for (const [, embedded, name = "", number, close] of text.matchAll(/\s*(?:(\d+)\(|([^\s:()]+):(\d+)|(\)))/gy)) {
     const plan = open.at(-1) ?? outermost
     if (close !== undefined) open.pop()
     else if (embedded !== undefined) {

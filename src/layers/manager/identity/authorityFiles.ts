@@ -35,7 +35,7 @@ export const layer = ({ key, rootCa }: Files): Layer.Layer<ClusterAuthority, Aut
 
 const signerIn = (path: string) =>
   using("--service-account-private-key-file", path, (text) => {
-    const block = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[^]*?-----END \1-----/.exec(text)?.[0]
+    const block = keyIn(text)
     if (block === undefined) {
       throw new Refused(
         text.includes("ENCRYPTED") ? "its key is encrypted: keep it in the clear" : "it has no private key in PEM"
@@ -46,6 +46,15 @@ const signerIn = (path: string) =>
     if (signer === undefined) throw new Refused("its key is neither RSA nor of the curves P-256, P-384 and P-521")
     return signer
   })
+
+/** The first one, if it has an end. */
+const keyIn = (text: string): string | undefined => {
+  const begin = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----/.exec(text)
+  if (begin === null) return undefined
+  const end = `-----END ${begin[1]}-----`
+  const at = text.indexOf(end, begin.index)
+  return at === -1 ? undefined : text.slice(begin.index, at + end.length)
+}
 
 /** What the platform says of a broken key is not repeated. */
 const privateKeyOf = (pem: string) => {
@@ -58,7 +67,7 @@ const privateKeyOf = (pem: string) => {
 
 const authoritiesIn = (path: string) =>
   using("--root-ca-file", path, (text) => {
-    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? []
+    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
     if (blocks.length === 0) throw new Refused("it has no certificate in PEM")
     for (const [index, block] of blocks.entries()) {
       try {

@@ -21,6 +21,6 @@ export const encode = (encoding: Encoding, date: Date): number | string => {
       return `${date.toISOString().slice(0, 19)}Z`
     case "rfc3339nano":
       // As Go writes it: no zeros at the end of the fraction, and no fraction of zero.
-      return date.toISOString().replace(/\.?0*Z$/, "Z")
+      return date.toISOString().replace(/\.?0{0,3}Z$/, "Z")
   }
 }

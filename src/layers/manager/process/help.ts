@@ -44,7 +44,7 @@ const rowOf = (setting: Setting.Setting<unknown>): Row => [
 /** Of the library's own flags; those that take a word list the words in their type. */
 const generalRow = ({ aliases, description, name, type }: HelpDoc.FlagDoc): Row => [
   [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type.replace(/^<(.*)>$/, "$1")}`),
-  Option.getOrElse(description, () => "").replace(/ \(choices: .*\)$/, "")
+  Option.getOrElse(description, () => "").replace(/ \(choices: [^(]*\)$/, "")
 ]
 
 /** What the program is: first the sentence, and what is more than a sentence after it. */

@@ -38,7 +38,7 @@ const between = (errors: Errors, field: string, value: Json | undefined, low: nu
 const disk =
   (member: string, field = ""): Check =>
   (errors, path, source) => {
-    const own = field === "" ? path : path.replace(/[^.]+$/, field)
+    const own = field === "" ? path : path.slice(0, path.lastIndexOf(".") + 1) + field
     needs(member)(errors, own, source)
     const partition = get(source, "partition")
     if (partition !== 0) between(errors, `${own}.partition`, partition, 1, 255)
