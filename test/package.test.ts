@@ -72,9 +72,9 @@ describe("package", () => {
     assert.deepStrictEqual(Object.values(manifest.bin), ["dist/main.js"])
   })
 
-  it("the library and its test kit load nothing but effect; the check sees what the platform's edge loads", () => {
-    assert.deepStrictEqual([...packagesOf("src/index.ts")], ["effect"])
-    assert.deepStrictEqual([...packagesOf("src/testing.ts")], ["effect"])
+  it("the library and its test kit load nothing but effect and an engine for patterns; the check sees what the platform's edge loads", () => {
+    assert.deepStrictEqual([...packagesOf("src/index.ts")], ["effect", "@bufbuild"])
+    assert.deepStrictEqual([...packagesOf("src/testing.ts")], ["effect", "@bufbuild"])
     assert.includeMembers([...packagesOf("src/node.ts")], ["effect", "undici"])
   })
 

@@ -71,6 +71,8 @@ const cluster = ["layers/apiserver/", "layers/nodes/"]
 
 export const rooms: ReadonlyArray<Room> = [
   { path: "kube/", rooms: [], packages: pureEffect },
+  // Pure as well: patterns of schemas in the API server's dialect.
+  { path: "kube/structural/pattern.ts", rooms: [], packages: ["@bufbuild/re2"] },
   { path: "streams/", rooms: ["kube/"], packages: pureEffect },
   { path: "layers/", rooms: layersMay, packages: pureEffect },
   { path: "layers/apiserver/", rooms: ["kube/", "layers/Transport.ts"], packages: pureEffect },

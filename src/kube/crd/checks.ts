@@ -6,6 +6,7 @@
  */
 import * as Result from "effect/Result"
 import type * as SchemaAST from "effect/SchemaAST"
+import { compile } from "../structural/pattern.ts"
 import type { StructuralSchema } from "../structural/StructuralSchema.ts"
 
 /** The keywords of all checks of a node of this type; fails with what cannot be said. */
@@ -125,13 +126,15 @@ const finite = (value: unknown): number | undefined => (typeof value === "number
 
 /** The API server's expressions are RE2: they look neither ahead nor behind, do not remember, and have no flags here. */
 const patterned = (source: string, flags: string): Result.Result<StructuralSchema, string> =>
-  beyondRe2.test(source) || flags.replace(/[dguv]/g, "") !== ""
+  isBeyondRe2(source) || flags.replace(/[dguv]/g, "") !== ""
     ? Result.fail(
         `the pattern /${source}/${flags} cannot be said in a definition: the API server reads RE2 without flags`
       )
     : Result.succeed({ pattern: source })
 
-const beyondRe2 = /\(\?<?[=!]|\(\?<[A-Za-z_$]|\\[1-9]|\\k<|\\u|\\c[A-Za-z]|\[\^?\]/
+/** Groups with names in this platform's spelling are read by the newer servers only. */
+const isBeyondRe2 = (source: string): boolean =>
+  compile(source).problem !== undefined || /\(\?<[A-Za-z_$]/.test(source)
 
 /** Both are asked for: the narrower bound holds. Two patterns stand side by side. */
 const narrow = (a: StructuralSchema, b: StructuralSchema): Result.Result<StructuralSchema, string> => {

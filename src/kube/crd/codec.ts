@@ -5,6 +5,7 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { linear } from "./linear.ts"
 import { overlay } from "./overlay.ts"
 import { at } from "./path.ts"
 
@@ -26,8 +27,9 @@ export interface Codec<T> {
 }
 
 export const make = <S extends AnySchema>(schema: S): Codec<S["Type"]> => {
-  const read = Schema.decodeUnknownResult(schema)
-  const write = Schema.encodeUnknownResult(schema)
+  const safe = linear(schema)
+  const read = Schema.decodeUnknownResult(safe)
+  const write = Schema.encodeUnknownResult(safe)
   return {
     decode: (input) => Result.mapError(read(input), flaw),
     encode: (value, onto) =>

@@ -5,7 +5,7 @@
  */
 import { canonical } from "./lists.ts"
 import * as formats from "./formats.ts"
-import { matches } from "./pattern.ts"
+import { compile } from "./pattern.ts"
 import { additionalOf, isMembers, propertyOf } from "./StructuralSchema.ts"
 import type { Cause, Members, StructuralSchema } from "./StructuralSchema.ts"
 import * as words from "./words.ts"
@@ -76,7 +76,7 @@ const text = (schema: StructuralSchema, value: string, path: string, causes: Arr
       causes.push(words.invalid(field, value, `${path} in body should be at least ${minLength} chars long`))
     }
   }
-  if (pattern !== undefined && !matches(pattern, value)) {
+  if (pattern !== undefined && !compile(pattern).test(value)) {
     causes.push(words.invalid(field, value, `${path} in body should match '${pattern}'`))
   }
   if (format !== undefined && schema.type === "string" && !formats.meets(format, value)) {

@@ -1,38 +1,35 @@
 /**
- * Regular expressions as the API server reads them, run by this platform's. The two languages agree on what schemas use; where they do not
- * (flags at the start, anchors of the whole text) the expression is translated. What only the server can read allows everything: a
- * value is never refused for want of understanding.
+ * Regular expressions as the API server reads and runs them: in the dialect of RE2, in time that is linear in the text. The platform's own
+ * engine goes back and tries again, so that `^(a+)+$` and forty characters would hold the process for days.
  */
+import { RE2JS } from "@bufbuild/re2"
 
-const known = new Map<string, RegExp | undefined>()
+interface Compiled {
+  readonly test: (text: string) => boolean
+  /** In the words of Go; absent where it is an expression. */
+  readonly problem?: string
+}
+
+const known = new Map<string, Compiled>()
 
 /** Kept expressions; schemas are few, but a test may make thousands. */
 const limit = 4096
 
-/** The expression, compiled once; undefined when it cannot be read here. */
-export const compile = (pattern: string): RegExp | undefined => {
-  if (known.has(pattern)) return known.get(pattern)
+/** Compiled once. What is no expression is refused with the schema that has it, and matches everything. */
+export const compile = (pattern: string): Compiled => {
+  const found = known.get(pattern)
+  if (found !== undefined) return found
   const compiled = attempt(pattern)
   if (known.size >= limit) known.clear()
   known.set(pattern, compiled)
   return compiled
 }
 
-export const matches = (pattern: string, text: string): boolean => compile(pattern)?.test(text) ?? true
-
-const attempt = (pattern: string): RegExp | undefined => {
-  const flags = /^\(\?([ims]+)\)/.exec(pattern)
-  const source = (flags === null ? pattern : pattern.slice(flags[0].length))
-    .replaceAll("(?P<", "(?<")
-    .replaceAll("\\A", "^")
-    .replaceAll("\\z", "$")
-  return regExp(source, `${flags?.[1] ?? ""}u`) ?? regExp(source, flags?.[1] ?? "")
-}
-
-const regExp = (source: string, flags: string): RegExp | undefined => {
+const attempt = (pattern: string): Compiled => {
   try {
-    return new RegExp(source, [...new Set(flags)].join(""))
-  } catch {
-    return undefined // no expression of this platform's
+    const expression = RE2JS.compile(pattern)
+    return { test: (text) => expression.test(text) }
+  } catch (error) {
+    return { test: () => true, problem: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -73,9 +73,10 @@ const unsupported = (schema: StructuralSchema, path: string, causes: Array<Cause
     const detail = "additionalProperties and properties are mutual exclusive"
     causes.push(words.forbidden(`${path}.additionalProperties`, detail))
   }
-  if (schema.pattern !== undefined && compile(schema.pattern) === undefined) {
-    const detail = "must be a valid regular expression, but isn't: error parsing regexp"
-    causes.push(words.invalid(`${path}.pattern`, schema.pattern, detail))
+  const problem = schema.pattern === undefined ? undefined : compile(schema.pattern).problem
+  if (problem !== undefined) {
+    const detail = `must be a valid regular expression, but isn't: ${problem}`
+    causes.push(words.invalid(`${path}.pattern`, schema.pattern ?? "", detail))
   }
 }
 
