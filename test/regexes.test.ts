@@ -13,7 +13,9 @@ const src = new URL("../src", import.meta.url).pathname
 const written = readdirSync(src, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .sort()
-  .flatMap((file) => regexesIn(readFileSync(join(src, file), "utf8")).map((regex) => ({ file, ...regex })))
+  .flatMap((file) =>
+    regexesIn(readFileSync(join(src, file), "utf8")).map(({ flags, source }) => ({ file, flags, source }))
+  )
 
 const complaint = (source: string, flags: string): string | undefined => {
   try {

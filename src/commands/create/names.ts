@@ -45,11 +45,7 @@ export const pluralOf = (singular: string): string => {
   return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`
 }
 
-const lastOf = (path: string): string =>
-  path
-    .split(/[/\\]/)
-    .filter((part) => part !== "")
-    .at(-1) ?? ""
+const lastOf = (path: string): string => path.split(/[/\\]/).findLast((part) => part !== "") ?? ""
 
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 

@@ -133,8 +133,7 @@ const patterned = (source: string, flags: string): Result.Result<StructuralSchem
     : Result.succeed({ pattern: source })
 
 /** Groups with names in this platform's spelling are read by the newer servers only. */
-const isBeyondRe2 = (source: string): boolean =>
-  compile(source).problem !== undefined || /\(\?<[A-Za-z_$]/.test(source)
+const isBeyondRe2 = (source: string): boolean => compile(source).problem !== undefined || /\(\?<[A-Za-z_$]/.test(source)
 
 /** Both are asked for: the narrower bound holds. Two patterns stand side by side. */
 const narrow = (a: StructuralSchema, b: StructuralSchema): Result.Result<StructuralSchema, string> => {

@@ -15,9 +15,38 @@ const searches = regexesIn(source).map(({ flags, source = "" }) => compile(sourc
 /** What the patterns begin with, go on with, and fail on. */
 const fragment = Arbitrary.schema(
   Schema.Literals([
-    ...["a", "E", "0", "-", "_", ".", "+", "/", "=", ":", " ", "\n", '"', "\\", "@", "…"],
-    ...["eyJ", "eyJ-", "eyJhbGci.", "Bearer ", "Basic", "  ", "://", "a:b@", "aaaaaaaa", "........"],
-    ...["-----BEGIN ", "PRIVATE KEY", "-----", "-----END ", "A A A A A ", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]
+    "a",
+    "E",
+    "0",
+    "-",
+    "_",
+    ".",
+    "+",
+    "/",
+    "=",
+    ":",
+    " ",
+    "\n",
+    '"',
+    "\\",
+    "@",
+    "…",
+    "eyJ",
+    "eyJ-",
+    "eyJhbGci.",
+    "Bearer ",
+    "Basic",
+    "  ",
+    "://",
+    "a:b@",
+    "aaaaaaaa",
+    "........",
+    "-----BEGIN ",
+    "PRIVATE KEY",
+    "-----",
+    "-----END ",
+    "A A A A A ",
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
   ])
 )
 
