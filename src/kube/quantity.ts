@@ -87,13 +87,18 @@ export const canonical = ({ form, nanos }: Quantity): string => {
 /** Thousandths, rounded up; undefined when the text is no quantity. Source: resource.Quantity.MilliValue. */
 export const milli = (value: unknown): bigint | undefined => {
   const parsed = parse(value)
-  if (parsed === undefined) return undefined
-  const whole = parsed.nanos / perMilli
-  return parsed.nanos > whole * perMilli ? whole + 1n : whole
+  return parsed === undefined ? undefined : thousandths(parsed)
 }
 
-/** The canonical text of so many thousandths: `1500m`, `2`. */
-export const ofMilli = (thousandths: bigint): string => canonical({ nanos: thousandths * perMilli, form: "decimal" })
+/** Thousandths, rounded up. */
+export const thousandths = ({ nanos }: Quantity): bigint => {
+  const whole = nanos / perMilli
+  return nanos > whole * perMilli ? whole + 1n : whole
+}
+
+/** The canonical text of so many thousandths: `1500m`, `2`; `50Mi` in the binary form. */
+export const ofMilli = (amount: bigint, form: Quantity["form"] = "decimal"): string =>
+  canonical({ nanos: amount * perMilli, form })
 
 /** Below zero, zero, above; undefined when either is no quantity. */
 export const compare = (a: unknown, b: unknown): number | undefined => {

@@ -28,7 +28,7 @@ export const unable = (api: string, why: string): MetricsError =>
 
 /** What autoscalers ask. */
 export interface Reader {
-  /** Usage of a resource by pods. Fails when there is none at all, and when a pod that was measured has no such container. */
+  /** Usage of a resource by pods. Fails when nothing was measured at all; a pod without such a container is missing. */
   readonly resource: (query: ResourceQuery) => Answer<Samples>
   /** A metric of pods. */
   readonly pods: (query: PodsQuery) => Answer<Samples>
@@ -47,13 +47,9 @@ export const through = (source: Source): Reader => ({
   resource: ({ container, namespace, resource, selector }) =>
     Effect.flatMap(source.pods({ namespace, selector }), (found) => {
       if (found.length === 0) return fail(`no metrics returned from ${resourceApi}`)
-      if (container === undefined) return Effect.succeed(ofPods(found, resource))
-      const stranger = found.find((one) => containerOf(one, container) === undefined)
-      return stranger === undefined
-        ? Effect.succeed(ofContainers(found, resource, container))
-        : fail(
-            `failed to get container metrics: container ${container} not present in metrics for pod ${keyOf(stranger)}`
-          )
+      return Effect.succeed(
+        container === undefined ? ofPods(found, resource) : ofContainers(found, resource, container)
+      )
     }),
   pods: (query) =>
     Effect.flatMap(source.custom(query), (values) =>
@@ -84,11 +80,6 @@ const amountOf = ({ value }: MetricValue, api: string): Answer<bigint> => {
     : Effect.succeed(amount)
 }
 
-const keyOf = ({ metadata }: PodMetrics): string => `${metadata.namespace ?? ""}/${metadata.name}`
-
-const containerOf = ({ containers = [] }: PodMetrics, container: string) =>
-  containers.find(({ name }) => name === container)
-
 const sampleOf = ({ timestamp, window }: PodMetrics, amount: bigint): Sample => ({
   time: Time.parse(timestamp) ?? 0,
   window: Time.parseGoDuration(window) ?? 0,
@@ -116,7 +107,8 @@ const ofPods = (found: ReadonlyArray<PodMetrics>, resource: string): Samples => 
 const ofContainers = (found: ReadonlyArray<PodMetrics>, resource: string, container: string): Samples => {
   const samples = new Map<string, Sample>()
   for (const one of found) {
-    const amount = Quantity.milli(containerOf(one, container)?.usage?.[resource])
+    const measured = one.containers?.find(({ name }) => name === container)
+    const amount = Quantity.milli(measured?.usage?.[resource])
     if (amount !== undefined) samples.set(one.metadata.name, sampleOf(one, amount))
   }
   return samples

@@ -240,9 +240,53 @@ describe("pods that say little", () => {
         ])
         yield* Stand.change({ metrics: [metric("side")] })
         yield* Stand.look
-        const why = "failed to get container metrics: container side not present in metrics for pod default/web-0"
+        const why = "did not receive metrics for targeted pods (pods might be unready)"
         assert.include((yield* Stand.conditions)[1], `ScalingActive False FailedGetContainerResourceMetric`)
         assert.include((yield* Stand.conditions)[1], why)
+      })
+    )
+  )
+
+  it.effect("a pod whose metrics lack the container is missing, as if it used nothing when replicas are added", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        const target = { type: "AverageValue", averageValue: "500m" }
+        yield* Stand.autoscaler({
+          metrics: [{ type: "ContainerResource", containerResource: { name: "cpu", container: "main", target } }]
+        })
+        yield* Stand.uses(measured, { cpu: "2" })
+        measured.containers = new Map([["web-1", "side"]])
+        // 2 of web-0 and 0 of web-1 are 1 on average, twice the target.
+        yield* Stand.becomes(4)
+        assert.deepStrictEqual(yield* Stand.events, [
+          "Normal SuccessfulRescale: New size: 4; reason: cpu resource above target"
+        ])
+      })
+    )
+  )
+
+  it.effect("an average of memory is told in the units of memory, and any other in thousands", () =>
+    Stand.world((measured) =>
+      Effect.gen(function* () {
+        yield* Stand.target(2)
+        const resource = (name: string, averageValue: string) => ({
+          type: "Resource",
+          resource: { name, target: { type: "AverageValue", averageValue } }
+        })
+        yield* Stand.autoscaler({ metrics: [resource("memory", "50Mi"), resource("cpu", "1")] })
+        const current = Effect.map(Stand.get(), ({ status }) =>
+          status?.currentMetrics?.map((one) => one.resource?.current.averageValue)
+        )
+        yield* Stand.uses(measured, { cpu: "950m", memory: "50Mi" })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* current, ["50Mi", "950m"])
+        yield* Stand.uses(measured, { cpu: "1", memory: "52428801" })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* current, ["52428801", "1"])
+        yield* Stand.uses(measured, { cpu: "1", memory: "52428800100m" })
+        yield* Stand.look
+        assert.deepStrictEqual(yield* current, ["52428800100m", "1"])
       })
     )
   )

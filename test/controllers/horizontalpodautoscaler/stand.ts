@@ -24,6 +24,8 @@ export const labels = { app: "web" }
 export interface Measured extends Memory {
   /** Quantities of CPU and memory by pod; undefined where there is no such server. */
   usage: Map<string, Readonly<Record<string, string>>> | undefined
+  /** The container that was measured, by pod; `main` unless said otherwise. */
+  containers?: ReadonlyMap<string, string>
   custom?: Memory["custom"]
   external?: Memory["external"]
 }
@@ -176,7 +178,7 @@ const memoryOf = (measured: Measured, now: () => number): Memory => ({
           metadata: { name, namespace },
           timestamp: Time.format(now()),
           window: "15s",
-          containers: [{ name: "main", usage }]
+          containers: [{ name: measured.containers?.get(name) ?? "main", usage }]
         })),
   custom: (query) => measured.custom?.(query),
   external: (query) => measured.external?.(query)

@@ -96,7 +96,8 @@ const byResource = (given: Given, samples: Samples): Result.Result<Proposal, Que
   return Result.mapBoth(answer, {
     onFailure: (why) => Question.ofResource(spec, why),
     onSuccess: ({ measure, replicas }) => {
-      const averageValue = Quantity.ofMilli(measure.average)
+      // As the metrics server writes it. Source: pkg/controller/podautoscaler: buildQuantity.
+      const averageValue = Quantity.ofMilli(measure.average, name === "memory" ? "binary" : "decimal")
       const { utilization } = measure
       const current = utilization === undefined ? { averageValue } : { averageUtilization: utilization, averageValue }
       const what = container === undefined ? "resource" : "container resource"
