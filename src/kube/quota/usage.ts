@@ -4,6 +4,7 @@
  * ask here. Source: the quota evaluators of the reference server.
  */
 import type { KubeObject } from "../Meta.ts"
+import * as PodResources from "../podResources.ts"
 import * as Quantity from "../quantity.ts"
 import type { PersistentVolumeClaim, Pod, Service } from "../resources.ts"
 import * as Names from "./names.ts"
@@ -51,12 +52,12 @@ export const more = (next: Usage, before: Usage): Usage => {
 }
 
 const ofPod = (pod: Pod, usage: Amounts): void => {
-  for (const [name, amount] of PodUsage.amounts(pod, "requests")) {
+  for (const [name, amount] of PodResources.amounts(pod, "requests", "status")) {
     const plain = Names.computed.has(name) || name.startsWith(Names.hugePages)
     if (plain) usage.set(name, amount)
     if (plain || Names.isExtended(name)) usage.set(`${Names.requests}${name}`, amount)
   }
-  for (const [name, amount] of PodUsage.amounts(pod, "limits"))
+  for (const [name, amount] of PodResources.amounts(pod, "limits", "status"))
     if (Names.computed.has(name)) usage.set(`${Names.limits}${name}`, amount)
 }
 

@@ -159,7 +159,18 @@ describe("what pods request", () => {
     const whole = { resources: { requests: { cpu: "2" } } }
     assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m"), container("b")] })), 2000n)
     assert.strictEqual(asked(pod({ ...whole, containers: [container("a", "100m")] }), "a"), 100n)
+    assert.strictEqual(asked(pod({ ...whole, overhead: { cpu: "250m" }, containers: [container("a", "1")] })), 2250n)
     const memory = { resources: { requests: { memory: "1Gi" } } }
+    // What nothing is said of for the pod is the most that its containers need at any time.
+    const first = [
+      container("side", "50m", { restartPolicy: "Always" }),
+      container("once", "7"),
+      container("late", "100m")
+    ]
+    const containers = [container("a", "100m"), container("b", "1500u")]
+    assert.strictEqual(asked(pod({ ...memory, containers, initContainers: first })), 7050n)
+    assert.strictEqual(asked(pod({ ...memory, containers })), 102n)
+    assert.strictEqual(asked(pod({ ...memory, containers: [container("a")], overhead: { cpu: "10m" } })), 10n)
     assert.strictEqual(asked(pod({ ...memory, containers: [container("a", "100m"), container("b")] })), 100n)
     assert.strictEqual(
       asked(pod({ ...memory, containers: [container("a")] })),

@@ -4,6 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Quantity from "../../../src/kube/quantity.ts"
 import * as Names from "../../../src/kube/quota/names.ts"
+import * as PodResources from "../../../src/kube/podResources.ts"
 import * as PodUsage from "../../../src/kube/quota/podUsage.ts"
 import * as Usage from "../../../src/kube/quota/usage.ts"
 import { int, law, oneOf, prove } from "../../support/laws.ts"
@@ -91,6 +92,14 @@ describe("a pod takes", () => {
       }
     ))
 
+  it("no overhead of a limit that is zero", () => {
+    const usage = pod({
+      containers: [container({}, { cpu: "0", memory: "1Gi" })],
+      overhead: { cpu: "1", memory: "1Gi" }
+    })
+    assert.deepStrictEqual([usage["limits.cpu"], usage["limits.memory"]], ["0", "2Gi"])
+  })
+
   it("what is said for the whole of it in place of what its containers say, as far as that may be said", () =>
     assert.deepStrictEqual(
       pod({
@@ -131,7 +140,8 @@ describe("a pod takes", () => {
       { ...spec, resources: { requests: { cpu: "2" } } },
       { status: { resources: { requests: { cpu: "3" } }, allocatedResources: { cpu: "4" } } }
     )
-    assert.strictEqual(whole["requests.cpu"], "4")
+    // What is said for the whole pod counts as the spec says it, whatever it was given.
+    assert.strictEqual(whole["requests.cpu"], "2")
   })
 
   it("only its number once it has ended, or is being deleted and its grace is over once more", () => {
@@ -275,29 +285,30 @@ const made = ({ containers, first, overhead }: Whole): KubeObject => {
 }
 
 /** The most that runs at any time: moments are told one after another, and what runs in each is added up. */
-const most = ({ containers, first, overhead }: Whole, of: (one: Whole["first"][number]) => string): bigint => {
+const most = ({ containers, first }: Whole, of: (one: Whole["first"][number]) => string): bigint => {
   const sum = (all: Whole["first"]) => all.reduce((total, one) => total + Number(of(one)), 0)
   const moments = first.map((one, i) => sum([...first.slice(0, i).filter(({ stays }) => stays), one]))
   const running = sum([...containers, ...first.filter(({ stays }) => stays)])
-  return BigInt(Math.max(running, ...moments) + overhead) * 1_000_000_000n
+  return BigInt(Math.max(running, ...moments)) * 1_000_000_000n
 }
 
+const onTop = ({ overhead }: Whole): bigint => BigInt(overhead) * 1_000_000_000n
+
 prove({
-  path: "kube/quota/podUsage.ts",
-  module: PodUsage,
+  path: "kube/podResources.ts",
+  module: PodResources,
   laws: [
     law(
       "a pod asks for the most that runs at any time",
       whole,
-      ({ amounts }: typeof PodUsage, value) =>
-        amounts(made(value), "requests").get("cpu")?.nanos === most(value, ({ cpu }) => cpu)
+      ({ amounts }: typeof PodResources, value) =>
+        amounts(made(value), "requests", "status").get("cpu")?.nanos === most(value, ({ cpu }) => cpu) + onTop(value)
     ),
-    law(
-      "and is limited by the most that may run",
-      whole,
-      ({ amounts }: typeof PodUsage, value) =>
-        amounts(made(value), "limits").get("cpu")?.nanos === most(value, ({ limit }) => limit)
-    )
+    law("and is limited by the most that may run", whole, ({ amounts }: typeof PodResources, value) => {
+      const limit = most(value, ({ limit }) => limit)
+      const expected = limit === 0n ? 0n : limit + onTop(value)
+      return amounts(made(value), "limits", "status").get("cpu")?.nanos === expected
+    })
   ],
   mutants: [
     { title: "what stays is not there later", find: "add(total, amounts)\n", replace: "" },

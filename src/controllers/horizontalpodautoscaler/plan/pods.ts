@@ -4,6 +4,7 @@
  */
 import * as Result from "effect/Result"
 import * as Pods from "../../../kube/pod.ts"
+import * as PodResources from "../../../kube/podResources.ts"
 import * as Quantity from "../../../kube/quantity.ts"
 import type { Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
@@ -64,8 +65,9 @@ export const readyOf = (pods: ReadonlyArray<Pod>): number =>
   pods.filter((pod) => pod.status?.phase === "Running" && Pods.isReady(pod)).length
 
 /**
- * What each pod requests of the resource, in thousandths: what is said for the pod itself, else the sum of its containers and of the init
- * containers that go on running; of one container when it is named. Fails for the first pod that does not say it.
+ * What each pod requests of the resource, in thousandths: where something is said for the whole pod, what all of it requests, else the sum of its
+ * containers and of the init containers that go on running; of one container when it is named. Fails for the first pod that does not say it.
+ * Source: pkg/controller/podautoscaler: calculateRequests.
  */
 export const requests = (
   pods: ReadonlyArray<Pod>,
@@ -82,20 +84,12 @@ export const requests = (
 }
 
 const requestOf = (pod: Pod, resource: string): Result.Result<bigint, string> => {
-  const own = pod.spec?.resources?.requests
-  if (own === undefined || !Object.keys(own).some(isOfPods)) return sumOf(pod, resource)
-  const said = [own, ...containersOf(pod).map(({ resources }) => resources?.requests)].map((one) => one?.[resource])
-  const [whole, ...parts] = said.map((amount) => Quantity.milli(amount))
-  const known = parts.filter((amount) => amount !== undefined)
-  if (whole === undefined && known.length === 0) {
-    return Result.fail(`missing pod-level request for ${resource} in Pod ${pod.metadata.name}`)
-  }
-  return Result.succeed(whole ?? known.reduce((sum, amount) => sum + amount, 0n))
+  if (!PodResources.speaksForAll(pod, "requests")) return sumOf(pod, resource)
+  const request = PodResources.amounts(pod, "requests", "spec").get(resource)
+  return request === undefined
+    ? Result.fail(`missing pod-level request for ${resource} in Pod ${pod.metadata.name}`)
+    : Result.succeed(Quantity.thousandths(request))
 }
-
-/** What can be requested for a pod as a whole. Source: component-helpers, supportedPodLevelResources. */
-const isOfPods = (resource: string): boolean =>
-  resource === "cpu" || resource === "memory" || resource.startsWith("hugepages-")
 
 const containersOf = ({ spec }: Pod) => [
   ...(spec?.containers ?? []),
