@@ -21,9 +21,14 @@ export interface Look {
 /** The look came to no good end; the message is what users read in logs. */
 export class LookError extends Data.TaggedError("LookError")<{
   readonly message: string
-  /** Whether the autoscaler itself is at fault. */
   readonly fault: Fault
-}> {}
+  /** What was done before it went wrong; nothing unless said otherwise. */
+  readonly done?: Action
+}> {
+  get action(): Action {
+    return this.done ?? "none"
+  }
+}
 
 /** What came of it. */
 export interface Done {

@@ -33,43 +33,46 @@ const autoscalers = Family.gauge(`${prefix}num_horizontal_pod_autoscalers`, "Aut
 export const families = [looks, lookSeconds, computations, computationSeconds, autoscalers]
 
 export type Action = "scale_up" | "scale_down" | "none"
-/** `spec`: the autoscaler is at fault; `internal`: something else. */
+/** `spec`: the autoscaler is at fault; `internal`: something else. Source: pkg/controller/podautoscaler: errSpec. */
 export type Fault = "spec" | "internal" | "none"
 
 export const actionOf = (from: number, to: number): Action =>
   to > from ? "scale_up" : to < from ? "scale_down" : "none"
 
+/** What was done, and what went wrong: of an end that is good, and of one that is not. */
+interface Judgement {
+  readonly action: Action
+  readonly fault: Fault
+}
+
 /** Runs it, and hands on how many seconds it took. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  told: (seconds: number, result: A | undefined) => Effect.Effect<void>
+  told: (seconds: number, result: A | E) => Effect.Effect<void>
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (begun) => {
-    const after = (result: A | undefined) =>
+    const after = (result: A | E) =>
       Effect.flatMap(Clock.monotonicTimeNanos, (now) => told(Number(now - begun) / 1e9, result))
-    return effect.pipe(
-      Effect.tap(after),
-      Effect.tapError(() => after(undefined))
-    )
+    return effect.pipe(Effect.tap(after), Effect.tapError(after))
   })
 
 /** One look at an autoscaler. */
-export const looked = <A extends { readonly action: Action; readonly fault: Fault }, E, R>(
+export const looked = <A extends Judgement, E extends Judgement, R>(
   look: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  timed(look, (seconds, result) => {
-    const attributes = { action: result?.action ?? "none", error: result?.fault ?? "internal" }
+  timed(look, (seconds, { action, fault }) => {
+    const attributes = { action, error: fault }
     return Effect.andThen(looks.add(1, attributes), lookSeconds.observe(seconds, attributes))
   })
 
 /** One metric of an autoscaler. */
-export const computed = <A, E, R>(
+export const computed = <A, R>(
   type: string,
-  computation: Effect.Effect<A, E, R>,
-  judge: (result: A) => { readonly action: Action; readonly fault: Fault }
-): Effect.Effect<A, E, R> =>
+  computation: Effect.Effect<A, never, R>,
+  judge: (result: A) => Judgement
+): Effect.Effect<A, never, R> =>
   timed(computation, (seconds, result) => {
-    const { action, fault } = result === undefined ? { action: "none", fault: "internal" } : judge(result)
+    const { action, fault } = judge(result)
     const attributes = { action, error: fault, metric_type: type }
     return Effect.andThen(computations.add(1, attributes), computationSeconds.observe(seconds, attributes))
   })

@@ -33,7 +33,8 @@ export const carryOut = Effect.fnUntraced(function* (ports: Ports, memory: Memor
   const isRescaled = desired !== current
   const zero = zeroClaims(memory, work, desired)
   const autoscaler = isRescaled ? yield* resize(ports, memory, { ...work, desired, zero }) : look.autoscaler
-  yield* Tell.status(ports, autoscaler, {
+  const action = Metrics.actionOf(current, desired)
+  const told = Tell.status(ports, autoscaler, {
     claims: [...work.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],
     // A gate that is off leaves nothing behind.
     dropped: memory.settings.scalesToZero ? [] : ["ScaledToZero"],
@@ -42,7 +43,7 @@ export const carryOut = Effect.fnUntraced(function* (ports: Ports, memory: Memor
     isRescaled,
     now: look.now
   })
-  const action = Metrics.actionOf(current, desired)
+  yield* Effect.mapError(told, ({ fault, message }) => new LookError({ message, fault, done: action }))
   return { action, fault: failure === undefined ? "none" : "internal", failure } satisfies Done
 })
 
@@ -53,10 +54,8 @@ const undecided = Effect.fnUntraced(function* (ports: Ports, { claims, look, pla
   yield* Effect.ignore(Tell.status(ports, autoscaler, { claims: [...claims, ...plan.claims], seen, now }))
   const why = plan.failure ?? "there are no metrics"
   yield* ports.events.warning(autoscaler, "FailedComputeMetricsReplicas", why)
-  return yield* new LookError({
-    message: Tell.undecided(reference, why),
-    fault: plan.isSpecAtFault ? "spec" : "internal"
-  })
+  // Whatever the fault of a metric was, it is lost in the sentence about all of them, as there.
+  return yield* new LookError({ message: Tell.undecided(reference, why), fault: "internal" })
 })
 
 const rescaled = (replicas: number): Conditions.Claim => ({

@@ -65,8 +65,6 @@ export interface Plan {
   readonly metrics: ReadonlyArray<Spec.MetricStatus>
   /** What is wrong, although something may have been decided. */
   readonly failure: string | undefined
-  /** A metric is of a type that nobody knows: the autoscaler itself is at fault. */
-  readonly isSpecAtFault: boolean
   readonly history: History.History
 }
 
@@ -74,7 +72,7 @@ export const plan = (given: Given): Plan => {
   const { autoscaler, current, history, now, settings } = given
   const seen = History.found(history, current, now)
   const way = course(autoscaler, current, settings)
-  const quiet = { warnings: [], metrics: [], failure: undefined, isSpecAtFault: false, history: seen }
+  const quiet = { warnings: [], metrics: [], failure: undefined, history: seen }
   switch (way._tag) {
     case "Off":
       return { ...quiet, desired: current, reason: "", claims: [off] }
@@ -125,8 +123,7 @@ const measured = (given: Given): Plan => {
     failure:
       first === undefined
         ? undefined
-        : `invalid metrics (${flaws.length} invalid out of ${said.length}), first error is: ${first.summary}`,
-    isSpecAtFault: flaws.length > 0 && flaws.every(isOfSpec)
+        : `invalid metrics (${flaws.length} invalid out of ${said.length}), first error is: ${first.summary}`
   }
   const best = largest(said)
   if (best === undefined || (first !== undefined && best.replicas < current)) {
