@@ -70,6 +70,24 @@ const make = Effect.fnUntraced(function* (
   yield* succeeded(ports, told)
 })
 
+/**
+ * The claims of a pending pod; one that is being deleted is waited for. A claim that cannot be created has an event of its own, owners that
+ * cannot be written are a failed update of the pod.
+ * Source: pkg/controller/statefulset createMissingPersistentVolumeClaims.
+ */
+export const provide = (
+  ports: Ports,
+  set: StatefulSet,
+  { ordinal, pod, storage }: Of<"Provide">
+): Effect.Effect<void, Failed.Failed> => {
+  const told: Told = { verb: "Update", set, pod: pod.metadata.name }
+  const replica = { set, ordinal }
+  return Effect.andThen(
+    Claims.provide(ports, replica, { ...storage, going: [] }),
+    Effect.catch(Claims.own(ports, replica, storage), (problem) => fail(ports, told, problem))
+  )
+}
+
 /** What the pod lacks is filled in by a patch, so that whatever else has changed meanwhile stays. */
 export const mend = Effect.fnUntraced(function* (
   ports: Ports,

@@ -72,7 +72,6 @@ const together = (
 }
 
 const carry = (ports: Ports, set: StatefulSet, deed: Deed): Effect.Effect<void, Failed.Failed> => {
-  const replica = { set, ordinal: deed.ordinal }
   switch (deed._tag) {
     case "Create":
       return Pods.create(ports, set, deed)
@@ -81,12 +80,8 @@ const carry = (ports: Ports, set: StatefulSet, deed: Deed): Effect.Effect<void, 
     case "Delete":
       return Pods.remove(ports, set, deed)
     case "Provide":
-      // What is being deleted is waited for.
-      return Effect.andThen(
-        Claims.provide(ports, replica, { ...deed.storage, going: [] }),
-        Claims.own(ports, replica, deed.storage)
-      )
+      return Pods.provide(ports, set, deed)
     case "Disown":
-      return Claims.own(ports, replica, deed.storage)
+      return Claims.own(ports, { set, ordinal: deed.ordinal }, deed.storage)
   }
 }

@@ -100,6 +100,23 @@ Stand.scenario(
 )
 
 Stand.scenario(
+  "records FailedUpdate when the owners of a pending pod's claim cannot be written",
+  Effect.gen(function* () {
+    const spec = { ...Stand.podSpec(), nodeSelector: { nowhere: "yes" } }
+    yield* Stand.running(Stand.withClaims({ replicas: 1, template: { metadata: { labels: Stand.labels }, spec } }))
+    yield* Stand.recording([Stand.refusing("update", "persistentvolumeclaims", 1)])
+    yield* Stand.change(retention("Delete", "Retain"))
+    const [failed = ""] = (yield* Stand.events).filter((event) => event.startsWith("Warning"))
+    assert.match(
+      failed,
+      /^Warning FailedUpdate Update Pod web-0 in StatefulSet web failed error: could not update claim data-web-0 for delete policy ownerRefs: ./
+    )
+    yield* Stand.advance("1 minute")
+    assert.deepStrictEqual(yield* Stand.ownersOfClaims, ["data-web-0: StatefulSet web"])
+  })
+)
+
+Stand.scenario(
   "claims go with the set, if it is told so",
   Effect.gen(function* () {
     yield* collecting

@@ -185,7 +185,12 @@ export const recording = (rules: ReadonlyArray<Rule> = []) =>
   })
 
 /** So many calls get that code for an answer, and nothing is done. */
-export const refusing = (verb: "create" | "delete", resource: string, times: number, code: 403 | 404 = 403): Rule => ({
+export const refusing = (
+  verb: "create" | "update" | "delete",
+  resource: string,
+  times: number,
+  code: 403 | 404 = 403
+): Rule => ({
   match: { verb, resource },
   fault: { _tag: "Status", code },
   times
