@@ -19,6 +19,7 @@ import * as Sync from "./deployment/sync.ts"
 import * as Triggers from "./deployment/triggers.ts"
 import * as Adopt from "./workload/adopt.ts"
 import * as Indexes from "./workload/indexes.ts"
+import * as KeptField from "./workload/keptField.ts"
 
 export interface Options {
   /** How many Deployments are synced at once; 5 unless said otherwise. */
@@ -129,5 +130,6 @@ const portsOf = ({ client, events }: Tools): Ports => ({
   createSet: (draft) => client.create(ReplicaSet, draft),
   updateSet: (set) => client.update(ReplicaSet, set),
   removeSet: (set) => client.delete(ReplicaSet, set.metadata),
-  liveSet: ({ metadata: { namespace } }, name) => client.get(ReplicaSet, { namespace, name })
+  liveSet: ({ metadata: { namespace } }, name) => client.get(ReplicaSet, { namespace, name }),
+  terminatingReplicas: KeptField.make()
 })

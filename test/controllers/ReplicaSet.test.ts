@@ -1,7 +1,9 @@
 /** What the loop does for both kinds, seen from outside: requests, objects, events. Rows of the contract's parts A and C. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { Pod } from "../../src/kube/resources.ts"
+import * as Patch from "../../src/kube/Patch.ts"
+import { Pod, ReplicaSet } from "../../src/kube/resources.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Stand from "./workload/stand.ts"
 
 for (const kind of Stand.kinds) {
@@ -289,3 +291,23 @@ for (const kind of Stand.kinds) {
     )
   })
 }
+
+it.effect("a ReplicaSet whose manager did not count terminating pods gets the count once", () =>
+  Stand.world(
+    Stand.replicaSet,
+    Effect.gen(function* () {
+      yield* Stand.apply(Stand.owner(Stand.replicaSet))
+      const calls = yield* Stand.recording()
+      const client = yield* KubeClient
+      const target = { namespace: "default", name: "web", subresource: "status" }
+      const older = Patch.merge({ status: { terminatingReplicas: null } })
+      yield* client.patch(ReplicaSet, target, older)
+      yield* Stand.settle
+      assert.deepStrictEqual(calls.map(Stand.line), [
+        "patch replicasets.apps/status web",
+        "update replicasets.apps/status web"
+      ])
+      assert.deepInclude(yield* Stand.statusOf(Stand.replicaSet), { terminatingReplicas: 0 })
+    })
+  )
+)

@@ -4,6 +4,7 @@ import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
+import type { KeptField } from "../workload/keptField.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 import * as Scaling from "./scaling.ts"
 
@@ -20,6 +21,7 @@ export interface Ports {
   /** The set of that name beside the Deployment, as the server has it now. */
   readonly liveSet: (deployment: Deployment, name: string) => Call<ReplicaSet>
   readonly events: Pick<EventSink, "event">
+  readonly terminatingReplicas: KeptField
 }
 
 /** A Deployment and its sets in the middle of a sync: each as it was last written or, if it was not, as the cache shows it. */

@@ -89,11 +89,11 @@ const failureOf = ({ current, old }: ReplicaSets.Sets): Conditions.Condition | u
   return undefined
 }
 
-/** Whether writing the status would change nothing. */
-export const isSame = (a: Conditions.Status, b: Conditions.Status): boolean =>
+/** Whether writing the status would change nothing. `isKept`: whether the server keeps `terminatingReplicas`. */
+export const isSame = (a: Conditions.Status, b: Conditions.Status, isKept: boolean): boolean =>
   numbers.every((field) => (a[field] ?? 0) === (b[field] ?? 0)) &&
   a.collisionCount === b.collisionCount &&
-  a.terminatingReplicas === b.terminatingReplicas &&
+  (!isKept || a.terminatingReplicas === b.terminatingReplicas) &&
   sameConditions(a.conditions ?? [], b.conditions ?? [])
 
 /** Fields for which zero and absent are one. For the two others absent means unknown. */

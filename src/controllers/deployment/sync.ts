@@ -11,6 +11,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
 import * as Cleanup from "./cleanup.ts"
+import type * as Conditions from "./conditions.ts"
 import * as Ensure from "./ensure.ts"
 import * as Plan from "./plan.ts"
 import { type Ports, resize, type Rollout, writeStatus } from "./ports.ts"
@@ -158,10 +159,23 @@ const report = Effect.fnUntraced(function* (
   ports: Ports,
   { deployment, now, sets }: Rollout
 ): Effect.fn.Return<Progress.Recheck, Failure> {
-  const status = Status.compute(deployment, sets, now)
-  if (!Status.isSame(deployment.status ?? {}, status)) yield* ports.updateStatus({ ...deployment, status })
+  yield* tell(ports, deployment, Status.compute(deployment, sets, now))
   return undefined
 })
+
+/** The Deployment as it is then; the very same one if its status says so already. */
+const tell = (
+  { terminatingReplicas, updateStatus }: Ports,
+  deployment: Deployment,
+  status: Conditions.Status
+): Effect.Effect<Deployment, ApiError.ApiError> =>
+  Status.isSame(deployment.status ?? {}, status, terminatingReplicas.isKept())
+    ? Effect.succeed(deployment)
+    : Effect.tap(updateStatus({ ...deployment, status }), (written) =>
+        Effect.sync(() => {
+          terminatingReplicas.answered(status.terminatingReplicas, written.status?.terminatingReplicas)
+        })
+      )
 
 /**
  * Writes the counts and what they say about progress; if that is no news, says when to look again. It is none either if the server, which
@@ -172,9 +186,8 @@ const judge = Effect.fnUntraced(function* (
   { deployment, now, sets }: Rollout
 ): Effect.fn.Return<Progress.Recheck, Failure> {
   const status = Status.rollout(deployment, sets, now)
-  if (!Status.isSame(deployment.status ?? {}, status)) {
-    const written = yield* ports.updateStatus({ ...deployment, status })
-    if (written.metadata.resourceVersion !== deployment.metadata.resourceVersion) return undefined
-  }
-  return Progress.recheck(deployment, status, now)
+  const written = yield* tell(ports, deployment, status)
+  return written.metadata.resourceVersion === deployment.metadata.resourceVersion
+    ? Progress.recheck(deployment, status, now)
+    : undefined
 })

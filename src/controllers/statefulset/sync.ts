@@ -10,6 +10,7 @@ import { type Pod, StatefulSet } from "../../kube/resources.ts"
 import * as Reconcile from "../../streams/Reconcile.ts"
 import * as Adopt from "../workload/adopt.ts"
 import * as Indexes from "../workload/indexes.ts"
+import * as KeptField from "../workload/keptField.ts"
 import type * as Failed from "./failed.ts"
 import * as History from "./history.ts"
 import * as Identity from "./identity.ts"
@@ -68,17 +69,16 @@ const claim = (ports: Ports, set: StatefulSet): Effect.Effect<ReadonlyArray<Pod>
     ]
   )
 
-/**
- * Writes the counts if they are news; a refused write is repeated once on what the server has now. A server that is too old for a count leaves
- * it out of its answer: from then on it is not news any more.
- */
+/** Writes the counts if they are news; a refused write is repeated once on what the server has now. */
 const teller = (ports: Ports) => {
-  let isKept = true
+  const availableReplicas = KeptField.make()
   const write = (onto: StatefulSet, counts: Status.Counts): Effect.Effect<void, ApiError> => {
-    const status = Status.withCounts(onto.status, counts, isKept)
+    const status = Status.withCounts(onto.status, counts, availableReplicas.isKept())
     if (status === onto.status) return Effect.void
     return Effect.map(ports.updateStatus({ ...onto, status }), (answer) => {
-      if (counts.availableReplicas > 0 && answer.status?.availableReplicas === undefined) isKept = false
+      // A server leaves out zero.
+      if (counts.availableReplicas > 0)
+        availableReplicas.answered(counts.availableReplicas, answer.status?.availableReplicas)
     })
   }
   return ({ set }: Look.Look, counts: Status.Counts): Effect.Effect<void, ApiError> =>

@@ -23,6 +23,7 @@ import type * as Trigger from "../../streams/trigger.ts"
 import * as Adopt from "./adopt.ts"
 import * as Expectations from "./expectations.ts"
 import * as Indexes from "./indexes.ts"
+import * as KeptField from "./keptField.ts"
 import type * as Owners from "./owners.ts"
 import * as PodControl from "./podControl.ts"
 import * as PodTrigger from "./podTrigger.ts"
@@ -63,6 +64,7 @@ interface State<O extends Replicas.ReplicaOwner> {
   readonly permits: Semaphore.Semaphore
   readonly books: Expectations.Expectations
   readonly owners: Owners.Owners<O>
+  readonly terminatingReplicas: KeptField.KeptField
 }
 
 /** What the loop makes of changes and of keys, with books of its own. The triggers run after the stores have changed. */
@@ -78,7 +80,14 @@ export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, ports: Port
     return selector !== undefined && Selector.matchesLabels(selector, labels)
   }
   const owners = { resource: kind.resource, store: ports.owners, selects }
-  const state: State<O> = { kind, ports, owners, books: Expectations.make(), permits: Semaphore.makeUnsafe(atOnce) }
+  const state: State<O> = {
+    kind,
+    ports,
+    owners,
+    books: Expectations.make(),
+    permits: Semaphore.makeUnsafe(atOnce),
+    terminatingReplicas: KeptField.make()
+  }
   const availableAfter = (owner: O): number => Replicas.minReadySeconds(owner)
   const onPod = PodTrigger.make({ owners, books: state.books, queue: ports.queue, availableAfter })
   return { onOwner: ownerTrigger(state), onPod, sync: sync(state) }
@@ -136,7 +145,10 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
       failure: failure?.message,
       now
     })
-    if (!Replicas.isCurrent(owner, next)) yield* writeStatus(ports, owner, next)
+    if (!Replicas.isCurrent(owner, next, state.terminatingReplicas.isKept())) {
+      const { status } = yield* writeStatus(ports, owner, next)
+      state.terminatingReplicas.answered(next.terminatingReplicas, status?.terminatingReplicas)
+    }
     if (failure !== undefined) return yield* failure
     const recheck = Replicas.recheck({ owner, active, now }, next)
     const left = recheck === undefined ? Infinity : Math.max(0, recheck - (clock.currentTimeMillisUnsafe() - now))

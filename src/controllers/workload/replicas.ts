@@ -115,18 +115,22 @@ const conditionsOf = (
   ]
 }
 
-/** Whether the stored status says the same, of the present generation. Absent counts are zero. */
-export const isCurrent = (owner: ReplicaOwner, next: Status): boolean => {
+/**
+ * Whether the stored status says the same, of the present generation. Absent counts are zero, but for `terminatingReplicas`: where it is absent,
+ * nobody has counted yet. `isKept`: whether the server keeps that one. Source: pkg/controller/replicaset updateReplicaSetStatus.
+ */
+export const isCurrent = (owner: ReplicaOwner, next: Status, isKept: boolean): boolean => {
   const before = owner.status
   return (
     (before?.replicas ?? 0) === next.replicas &&
     counts.every((field) => (before?.[field] ?? 0) === (next[field] ?? 0)) &&
+    (!isKept || before?.terminatingReplicas === next.terminatingReplicas) &&
     before?.observedGeneration === owner.metadata.generation &&
     sameConditions(before?.conditions ?? [], next.conditions ?? [])
   )
 }
 
-const counts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas"] as const
+const counts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"] as const
 
 const sameConditions = (a: ReadonlyArray<Condition>, b: ReadonlyArray<Condition>): boolean =>
   a === b ||

@@ -164,7 +164,10 @@ prove<typeof Status>({
           { ...status, conditions: [...conditions.slice(0, -1), { ...last, lastUpdateTime: "other" }] }
         ]
         const copy = { ...zeros, ...structuredClone(status) }
-        return isSame(status, copy) && others.every((other) => !isSame(status, other) && !isSame(other, status))
+        return (
+          isSame(status, copy, true) &&
+          others.every((other) => !isSame(status, other, true) && !isSame(other, status, true))
+        )
       }
     )
   ],

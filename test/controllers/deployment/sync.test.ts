@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Ports } from "../../../src/controllers/deployment/ports.ts"
 import * as Sync from "../../../src/controllers/deployment/sync.ts"
+import * as KeptField from "../../../src/controllers/workload/keptField.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import { Deployment, type ReplicaSet } from "../../../src/kube/resources.ts"
@@ -39,6 +40,7 @@ const noting = (others: Partial<Ports> = {}) => {
     removeSet: echo("remove set"),
     liveSet: () => Effect.die("nobody has it"),
     events: { event: (_, type, reason) => Effect.sync(() => void log.push(`${type} ${reason}`)) },
+    terminatingReplicas: KeptField.make(),
     ...others
   }
   return { log, ports }
@@ -68,6 +70,24 @@ describe("a sync", () => {
       const error = yield* Effect.flip(sync(ports, deployment({ strategy: "BlueGreen" })))
       assert.strictEqual(error.message, "unexpected deployment strategy type: BlueGreen")
       assert.deepStrictEqual(log, [])
+    })
+  )
+
+  it.effect("writes terminatingReplicas once to a server that drops it", () =>
+    Effect.gen(function* () {
+      let stored = deployment({ spec: { paused: true } })
+      let writes = 0
+      const { ports } = noting({
+        updateStatus: (object) =>
+          Effect.sync(() => {
+            const { terminatingReplicas: _, ...status } = object.status ?? {}
+            writes++
+            return (stored = { ...object, status })
+          })
+      })
+      for (let i = 0; i < 3; i++) yield* sync(ports, stored)
+      const { terminatingReplicas } = stored.status ?? {}
+      assert.deepStrictEqual([terminatingReplicas, writes], [undefined, 1])
     })
   )
 

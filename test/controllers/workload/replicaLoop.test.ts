@@ -80,8 +80,8 @@ const mutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
     loop,
     {
       title: "the status is not told while pods are not managed",
-      find: "if (!Replicas.isCurrent(owner, next))",
-      replace: "if (mayManage && failure === undefined && !Replicas.isCurrent(owner, next) && active.length > 0)"
+      find: "if (!Replicas.isCurrent(owner, next, state.terminatingReplicas.isKept()))",
+      replace: "if (mayManage && failure === undefined && !Replicas.isCurrent(owner, next, true) && active.length > 0)"
     }
   ]
 ]

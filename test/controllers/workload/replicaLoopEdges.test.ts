@@ -117,6 +117,54 @@ describe("the replica loop, at its edges", () => {
     })
   )
 
+  /** As a manager that does not count terminating pods left it. */
+  const uncounted = {
+    replicas: 1,
+    fullyLabeledReplicas: 1,
+    observedGeneration: 1
+  }
+
+  it.effect("writes terminatingReplicas 0 where the status has none", () =>
+    Effect.gen(function* () {
+      const taken = owner({ status: uncounted })
+      const { done, loop } = stand([taken], [pod("a", taken)])
+      yield* loop.sync({ key })
+      assert.deepStrictEqual(done, ["status u1 1"])
+      const written = owner({ status: { ...uncounted, terminatingReplicas: 0 } })
+      const next = stand([written], [pod("a", written)])
+      yield* next.loop.sync({ key })
+      assert.deepStrictEqual(next.done, [])
+    })
+  )
+
+  it.effect("writes terminatingReplicas once to a server that drops it, and again when the server keeps it", () =>
+    Effect.gen(function* () {
+      const taken = owner({ status: uncounted })
+      const owners = storeOf(taken)
+      const answers: Array<object> = [uncounted, uncounted, { ...uncounted, terminatingReplicas: 0 }]
+      let writes = 0
+      const { loop } = stand([], [pod("a", taken)], {
+        owners,
+        updateStatus: (object) => Effect.sync(() => ({ ...object, status: answers[writes++] as never }))
+      })
+      const show = (object: ReplicaSet) =>
+        owners.apply({ _tag: "Changed", events: [{ type: "MODIFIED", object }], resourceVersion: "2" })
+      yield* loop.sync({ key })
+      yield* loop.sync({ key })
+      assert.strictEqual(writes, 1)
+      show(owner({ status: { ...uncounted, replicas: 2 } }))
+      yield* loop.sync({ key })
+      show(taken)
+      yield* loop.sync({ key })
+      assert.strictEqual(writes, 2)
+      show(owner({ status: { ...uncounted, replicas: 2 } }))
+      yield* loop.sync({ key })
+      show(taken)
+      yield* loop.sync({ key })
+      assert.strictEqual(writes, 4)
+    })
+  )
+
   it.effect("writes the status although pods could not be made, and then fails", () =>
     Effect.gen(function* () {
       const { done, loop } = stand([owner()], [], { create: () => Effect.fail(failure("no room")) })

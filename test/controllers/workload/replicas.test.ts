@@ -111,8 +111,8 @@ const statusHolds = (module: typeof Replicas, { facts, world }: Value): boolean 
     status.observedGeneration === world.generation &&
     JSON.stringify(failed) === JSON.stringify(expected === undefined ? [] : [expected]) &&
     status.conditions?.[0] === foreign &&
-    !module.isCurrent(owner, status) &&
-    module.isCurrent({ ...owner, status }, status) &&
+    !module.isCurrent(owner, status, true) &&
+    module.isCurrent({ ...owner, status }, status, true) &&
     module.recheck({ owner, active: pods, now }, status) === (waiting.length === 0 ? undefined : Math.min(...waiting))
   )
 }
@@ -167,11 +167,11 @@ describe("replicas", () => {
     const owner: Replicas.ReplicaOwner = {
       metadata: { name: "web", generation: 1 },
       spec: { replicas: 0 },
-      status: { replicas: 0, observedGeneration: 1 }
+      status: { replicas: 0, terminatingReplicas: 0, observedGeneration: 1 }
     }
     const status = Replicas.status({ owner, active: [], terminating: 0, failure: undefined, now })
-    assert.isTrue(Replicas.isCurrent(owner, status))
-    assert.isFalse(Replicas.isCurrent({ metadata: { name: "web", generation: 1 } }, status))
+    assert.isTrue(Replicas.isCurrent(owner, status, true))
+    assert.isFalse(Replicas.isCurrent({ metadata: { name: "web", generation: 1 } }, status, true))
     for (const change of [
       { replicas: 1 },
       { readyReplicas: 1 },
@@ -179,7 +179,7 @@ describe("replicas", () => {
       { conditions: [foreign] },
       { conditions: [foreign, stale] }
     ])
-      assert.isFalse(Replicas.isCurrent(owner, { ...status, ...change }))
+      assert.isFalse(Replicas.isCurrent(owner, { ...status, ...change }, true))
   })
 
   it("an owner without the fields that servers fill in wants one pod and no delay", () => {
