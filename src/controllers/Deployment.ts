@@ -104,8 +104,9 @@ const forgetInTerminatingNamespace = <E, R>(
 const claim = (stores: Triggers.Stores, { client }: Tools, deployment: Deployment) =>
   Effect.gen(function* () {
     const selector = yield* Effect.fromResult(
-      Result.mapError(Selector.fromSpec(deployment.spec?.selector ?? {}), (why) =>
-        Reconcile.terminal(`deployment ${Key.of(deployment)} has an invalid label selector: ${why}`)
+      Result.mapError(
+        Selector.fromSpec(deployment.spec?.selector ?? {}),
+        (why) => new Sync.InvalidSelector({ deployment: Key.of(deployment), why })
       )
     )
     return yield* Adopt.claim(

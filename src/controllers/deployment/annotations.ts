@@ -52,8 +52,12 @@ export const int64 = (text: string): bigint | undefined => {
   return value >= -(2n ** 63n) && value < 2n ** 63n ? value : undefined
 }
 
-/** A number of replicas noted on an object; undefined when there is none that can be read. */
+/**
+ * A number of replicas noted on an object: decimal digits without a sign, at most an int32; undefined when there is none that can be read.
+ * Source: pkg/controller/deployment/util getNonNegativeInt32FromAnnotation.
+ */
 export const count = (object: KubeObject, key: string): number | undefined => {
-  const value = int64(of(object)[key] ?? "")
-  return value === undefined ? undefined : Number(value)
+  const text = of(object)[key] ?? ""
+  const value = /^\d+$/.test(text) ? Number(text) : undefined
+  return value !== undefined && value <= 0x7fff_ffff ? value : undefined
 }

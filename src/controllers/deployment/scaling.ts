@@ -35,9 +35,12 @@ export const resized = (deployment: Deployment, { force, set, size }: Resize): R
   return Annotations.put({ ...set, spec: { ...set.spec, replicas: size } }, { ...before, ...scaledFor })
 }
 
-/** Which sets get which size, in the order of writing. */
+/**
+ * Which sets get which size, in the order of writing: old ones newest first, and then the new one, but by size where each gets its share.
+ * Source: pkg/controller/deployment scale, FindActiveOrLatest.
+ */
 export const plan = (deployment: Deployment, sets: ReplicaSets.Sets): ReadonlyArray<Resize> => {
-  const active = ReplicaSets.all(sets).filter(ReplicaSets.isActive)
+  const active = ReplicaSets.all({ ...sets, old: sets.old.toReversed() }).filter(ReplicaSets.isActive)
   if (active.length < 2) {
     const only = active[0] ?? sets.current ?? sets.old.at(-1)
     return only === undefined ? [] : [to(only, Bounds.replicasOf(deployment))]
@@ -54,7 +57,8 @@ const isSaturated = (deployment: Deployment, set: ReplicaSet | undefined): boole
   return (
     set !== undefined &&
     ReplicaSets.size(set) === replicas &&
-    Annotations.count(set, Annotations.desiredReplicas) === replicas &&
+    // Here the annotation may have a sign. Source: pkg/controller/deployment/util IsSaturated.
+    Annotations.int64(Annotations.of(set)[Annotations.desiredReplicas] ?? "") === BigInt(replicas) &&
     ReplicaSets.available(set) === replicas
   )
 }
@@ -67,7 +71,7 @@ const proportional = (deployment: Deployment, active: ReadonlyArray<ReplicaSet>)
   const { maxTotal, replicas } = Bounds.of(deployment)
   const allowed = replicas > 0 ? maxTotal : 0
   const change = allowed - ReplicaSets.sum(active, ReplicaSets.size)
-  const sorted = [...active].sort(bySize(change > 0 ? "newestFirst" : "oldestFirst"))
+  const sorted = change === 0 ? active : active.toSorted(bySize(change > 0 ? "newestFirst" : "oldestFirst"))
   let rest = change
   const shared = sorted.map((set) => {
     const share = clip(fraction(deployment, set), rest)

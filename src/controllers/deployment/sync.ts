@@ -8,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
+import type { Key } from "../../kube/Key.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
 import * as Cleanup from "./cleanup.ts"
@@ -27,6 +28,16 @@ import * as Status from "./status.ts"
 export class UnknownStrategy extends Data.TaggedError("UnknownStrategy")<{ readonly type: string }> {
   override get message(): string {
     return `unexpected deployment strategy type: ${this.type}`
+  }
+}
+
+/** A selector that cannot be read; retried as any failure is. Source: pkg/controller/deployment getReplicaSetsForDeployment. */
+export class InvalidSelector extends Data.TaggedError("InvalidSelector")<{
+  readonly deployment: Key
+  readonly why: string
+}> {
+  override get message(): string {
+    return `deployment ${this.deployment} has invalid label selector: ${this.why}`
   }
 }
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
+import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
 import * as Scaling from "../../../src/controllers/deployment/scaling.ts"
 import { int, law, oneOf, prove } from "../../support/laws.ts"
 import { deployment, replicaSet, type SetFacts } from "./objects.ts"
@@ -22,9 +23,11 @@ const of = ({ replicas, sets, statusReplicas, surge }: Scene) => ({
   deployment: deployment({ replicas, surge, status: { replicas: statusReplicas } }),
   sets: {
     current: undefined,
-    old: sets.map(({ created, max, size }, i) =>
-      replicaSet({ name: `web-${i}`, created, size, max: max < 0 ? undefined : max })
-    )
+    old: sets
+      .map(({ created, max, size }, i) =>
+        replicaSet({ name: `web-${i}`, created, size, max: max < 0 ? undefined : max })
+      )
+      .sort(ReplicaSets.byAge)
   }
 })
 
@@ -44,7 +47,8 @@ const formula = (scene: Scene): ReadonlyArray<{ readonly name: string; readonly 
     .map((set, i) => ({ ...set, name: `web-${i}` }))
     .sort((a, b) => {
       const age = a.created - b.created || (a.name < b.name ? -1 : 1)
-      return b.size - a.size || (toAdd > 0 ? -age : age)
+      // Where there is nothing to share, the sets are as FindActiveOrLatest left them: newest first.
+      return toAdd === 0 ? -age : b.size - a.size || (toAdd > 0 ? -age : age)
     })
   let added = 0
   const out = sorted.map(({ max, name, size }) => {
@@ -165,9 +169,9 @@ describe("which sets are scaled", () => {
     assert.deepStrictEqual(plan(5, undefined), [])
   })
 
-  it("the old ones go when the new one has everything", () => {
+  it("the old ones are scaled down, newest first, when the new one has everything", () => {
     const full = { size: 5, desired: 5, available: 5 }
-    assert.deepStrictEqual(plan(5, full, { size: 2 }, { size: 0 }, { size: 1 }), ["old-0 0", "old-2 0"])
+    assert.deepStrictEqual(plan(5, full, { size: 2 }, { size: 0 }, { size: 1 }), ["old-2 0", "old-0 0"])
     for (const lacking of [{ available: 4 }, { desired: 4 }, { desired: undefined }]) {
       assert.notInclude(plan(5, { ...full, ...lacking }, { size: 2, max: 8 }), "old-0 0")
     }
@@ -184,5 +188,24 @@ describe("which sets are scaled", () => {
     assert.strictEqual(Scaling.resized(deployment(), { set, size: 3, force: true })?.spec?.replicas, 3)
     const marked = replicaSet({ size: 3, desired: 3, max: 4 })
     assert.isUndefined(Scaling.resized(deployment(), { set: marked, size: 3, force: true }))
+  })
+})
+
+describe("the annotations of replicas", () => {
+  const noted = (text: string) => replicaSet({ size: 1, annotations: { [Annotations.desiredReplicas]: text } })
+  for (const text of ["+3", "-1", "2147483648", "99999999999999999999", "3.0", "0x3", "", " 3", "1_0"])
+    it(`do not count if they are no unsigned int32: ${JSON.stringify(text)}`, () => {
+      assert.isUndefined(Annotations.count(noted(text), Annotations.desiredReplicas))
+      assert.isFalse(Scaling.isDue(deployment({ replicas: 5 }), { current: noted(text), old: [] }))
+    })
+  for (const [text, number] of [
+    ["0", 0],
+    ["007", 7],
+    ["2147483647", 2147483647]
+  ] as const)
+    it(`count: ${text}`, () => assert.strictEqual(Annotations.count(noted(text), Annotations.desiredReplicas), number))
+  it("may have a sign where they say that the new set has everything", () => {
+    const full = { size: 5, available: 5, annotations: { [Annotations.desiredReplicas]: "+5" } }
+    assert.deepStrictEqual(plan(5, full, { size: 2 }), ["old-0 0"])
   })
 })
