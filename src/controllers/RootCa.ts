@@ -1,6 +1,7 @@
 /**
- * root-ca-cert-publisher: every active namespace has the ConfigMap `kube-root-ca.crt` with the authorities by which pods know the API server. It is
- * made again when somebody deletes it, and put back when somebody changes it; what others add beside it stays. Source: spec G.3.
+ * root-ca-cert-publisher: every namespace has the ConfigMap `kube-root-ca.crt` with the authorities by which pods know the API server. It is created
+ * again when it is deleted, and put back when it is changed, in a namespace that is being deleted too; labels and other annotations stay.
+ * Source: pkg/controller/certificates/rootcacertpublisher.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -57,32 +58,39 @@ export const make = () =>
           return { sources: [], reconcile: () => Effect.void }
         }
         const publish = Effect.fnUntraced(function* (namespace: string) {
-          const plan = Plan.plan({
-            namespace: yield* cache.get(Namespace, namespace),
-            found: yield* cache.get(ConfigMap, Key.make(namespace, Plan.name)),
-            rootCa
-          })
-          if (plan._tag === "Done") return
-          const write =
-            plan._tag === "Create" ? client.create(ConfigMap, plan.draft) : client.update(ConfigMap, plan.object)
-          yield* write.pipe(
-            Effect.tap(
-              plan._tag === "Create"
-                ? Effect.logDebug("Published the cluster's authorities")
-                : Effect.logInfo("Put the cluster's authorities back")
-            ),
-            Effect.catchIf(
-              (error) => ApiError.hasReason(error, "AlreadyExists") || ApiError.isNamespaceTerminating(error),
-              () => Effect.void
-            ),
-            Effect.annotateLogs({ namespace })
-          )
-        })
+          const found = yield* cache.get(ConfigMap, Key.make(namespace, Plan.name))
+          const plan = Plan.plan({ namespace, found, rootCa })
+          switch (plan._tag) {
+            case "Done":
+              return
+            case "Create":
+              // One that exists all the same is not in the cache yet: the retry compares it.
+              return yield* client.create(ConfigMap, plan.draft).pipe(
+                Effect.tap(Effect.logDebug("Published the cluster's authorities")),
+                Effect.catchIf(
+                  (error) => ApiError.hasReason(error, "NotFound") || ApiError.isNamespaceTerminating(error),
+                  () => Effect.void
+                ),
+                Effect.annotateLogs({ namespace })
+              )
+            case "Update":
+              return yield* client
+                .update(ConfigMap, plan.object)
+                .pipe(
+                  Effect.tap(Effect.logInfo("Put the cluster's authorities back")),
+                  Effect.annotateLogs({ namespace })
+                )
+          }
+        }, Effect.asVoid)
         return {
           sources: [
-            Controller.watch(Namespace, ({ _tag, object }) => (_tag === "Deleted" ? [] : [object.metadata.name])),
-            Controller.watch(ConfigMap, ({ object: { metadata } }) =>
-              metadata.name === Plan.name ? [Key.make(undefined, metadata.namespace ?? "")] : []
+            Controller.watch(Namespace, ({ _tag, object }) =>
+              _tag === "Created" || (_tag === "Updated" && object.status?.phase === "Active")
+                ? [object.metadata.name]
+                : []
+            ),
+            Controller.watch(ConfigMap, ({ _tag, object: { metadata } }) =>
+              _tag !== "Created" && metadata.name === Plan.name ? [Key.make(undefined, metadata.namespace ?? "")] : []
             )
           ],
           reconcile: ({ name }: Controller.Request) => timed(publish(name))

@@ -80,6 +80,45 @@ describe("root-ca-cert-publisher", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
   )
 
+  it.effect("puts it back in a namespace that is being deleted", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      yield* cluster.run(RootCa.make())
+      yield* client.create(Namespace, { metadata: { name: "app" } })
+      yield* cluster.settle
+      yield* client.delete(Namespace, { name: "app" })
+      yield* client.patch(ConfigMap, { namespace: "app", name }, Patch.merge({ data: { "ca.crt": "others" } }))
+      yield* cluster.settle
+      assert.deepStrictEqual((yield* get("app")).data, data)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  for (const [reason, code, outcome] of [
+    ["NotFound", 404, { isPublished: false, codes: ["200 4"] }],
+    ["AlreadyExists", 409, { isPublished: true, codes: ["200 4", "409 1"] }]
+  ] as const)
+    it.effect(`a create that is answered with ${reason} is ${outcome.isPublished ? "" : "not "}tried again`, () =>
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        const match = { verb: "create", path: "/api/v1/namespaces/default/configmaps" } as const
+        yield* (yield* ApiServer).setFaults([{ match, fault: { _tag: "Status", code, reason }, times: 1 }])
+        yield* cluster.run(RootCa.make())
+        yield* cluster.advance("1 minute")
+        assert.strictEqual((yield* published).includes("default"), outcome.isPublished)
+        const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+          id === "root_ca_cert_publisher_sync_total"
+            ? [`${attributes?.["code"]} ${(state as { readonly count?: number }).count}`]
+            : []
+        )
+        assert.sameMembers(counted, [...outcome.codes])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(ClusterTest.layer()),
+        Effect.provideService(Metric.MetricRegistry, new Map())
+      )
+    )
+
   it.effect("counts its looks by what came of them, and for how long they took", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
@@ -93,15 +132,15 @@ describe("root-ca-cert-publisher", () => {
       yield* cluster.run(RootCa.make())
       yield* cluster.advance("1 minute")
       assert.deepStrictEqual(yield* published, standard)
-      // Four are made, one of them after a refusal, and each is seen once more when it is there.
+      // Four are created, one of them after a refusal.
       const counted = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
         id.startsWith("root_ca_cert_publisher_")
           ? [`${id} ${attributes?.["code"]} ${(state as { readonly count?: number }).count}`]
           : []
       )
       assert.sameMembers(counted, [
-        "root_ca_cert_publisher_sync_total 200 8",
-        "root_ca_cert_publisher_sync_duration_seconds 200 8",
+        "root_ca_cert_publisher_sync_total 200 4",
+        "root_ca_cert_publisher_sync_duration_seconds 200 4",
         "root_ca_cert_publisher_sync_total 500 1",
         "root_ca_cert_publisher_sync_duration_seconds 500 1"
       ])

@@ -1,6 +1,6 @@
 /** What becomes of the ConfigMap of a namespace. Pure and total; a second look at its outcome answers with nothing. */
 import type { Draft } from "../../kube/Meta.ts"
-import type { ConfigMap, Namespace } from "../../kube/resources.ts"
+import type { ConfigMap } from "../../kube/resources.ts"
 
 export const name = "kube-root-ca.crt"
 
@@ -10,7 +10,7 @@ const description =
   "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
 
 export interface Gathered {
-  readonly namespace: Namespace | undefined
+  readonly namespace: string
   readonly found: ConfigMap | undefined
   /** PEM. */
   readonly rootCa: string
@@ -22,11 +22,12 @@ export type Plan =
   | { readonly _tag: "Update"; readonly object: ConfigMap }
 
 export const plan = ({ found, namespace, rootCa }: Gathered): Plan => {
-  if (namespace?.status?.phase !== "Active") return { _tag: "Done" }
   const data = { "ca.crt": rootCa }
   if (found === undefined) {
-    const metadata = { namespace: namespace.metadata.name, name, annotations: { [annotation]: description } }
-    return { _tag: "Create", draft: { metadata, data } }
+    return {
+      _tag: "Create",
+      draft: { metadata: { namespace, name, annotations: { [annotation]: description } }, data }
+    }
   }
   if (isSaid(found, rootCa)) return { _tag: "Done" }
   const annotations = { ...found.metadata.annotations, [annotation]: description }

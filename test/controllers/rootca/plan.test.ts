@@ -2,7 +2,7 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Plan from "../../../src/controllers/rootca/plan.ts"
-import type { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
+import type { ConfigMap } from "../../../src/kube/resources.ts"
 import { law, prove } from "../../support/laws.ts"
 
 type Module = typeof Plan
@@ -12,7 +12,6 @@ const description = "kubernetes.io/description"
 const Text = Schema.Literals(["", "ours", "others"])
 
 const Facts = Schema.Struct({
-  phase: Schema.Literals(["Active", "Terminating", "none"]),
   isThere: Schema.Boolean,
   ca: Text,
   more: Schema.Boolean,
@@ -23,9 +22,6 @@ const Facts = Schema.Struct({
 type Facts = typeof Facts.Type
 
 const rootCa = "ours"
-
-const namespaceOf = ({ phase }: Facts): Namespace | undefined =>
-  phase === "none" ? undefined : { metadata: { name: "app" }, status: { phase } }
 
 const foundOf = ({ ca, isThere, label, more, words }: Facts): ConfigMap | undefined =>
   isThere
@@ -41,7 +37,7 @@ const foundOf = ({ ca, isThere, label, more, words }: Facts): ConfigMap | undefi
       }
     : undefined
 
-const gather = (facts: Facts): Plan.Gathered => ({ namespace: namespaceOf(facts), found: foundOf(facts), rootCa })
+const gather = (facts: Facts): Plan.Gathered => ({ namespace: "app", found: foundOf(facts), rootCa })
 
 /** What is there after the plan was carried out. */
 const after = (plan: Plan.Plan, found: ConfigMap | undefined): ConfigMap | undefined => {
@@ -61,8 +57,7 @@ prove<Module>({
   path: "controllers/rootca/plan.ts",
   module: Plan,
   laws: [
-    law("an active namespace has exactly the authorities, and words beside them", facts, ({ plan }: Module, one) => {
-      if (one.phase !== "Active") return true
+    law("a namespace has exactly the authorities, and words beside them", facts, ({ plan }: Module, one) => {
       const left = after(plan(gather(one)), foundOf(one))
       return (
         left?.metadata.name === "kube-root-ca.crt" &&
@@ -73,13 +68,8 @@ prove<Module>({
     }),
     law("a second look writes nothing", facts, ({ plan }: Module, one) => {
       const gathered = gather(one)
-      return (
-        plan({ ...gathered, found: after(plan(gathered), gathered.found) })._tag === "Done" || one.phase !== "Active"
-      )
+      return plan({ ...gathered, found: after(plan(gathered), gathered.found) })._tag === "Done"
     }),
-    law("nothing is written in a namespace that is not active", facts, ({ plan }: Module, one) =>
-      one.phase === "Active" ? true : plan(gather(one))._tag === "Done"
-    ),
     law("what is as it should be is not written, whosever the words are", facts, ({ plan }: Module, one) =>
       one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? plan(gather(one))._tag === "Done" : true
     ),
@@ -91,7 +81,6 @@ prove<Module>({
     })
   ],
   mutants: [
-    { title: "going namespaces are written to", find: '!== "Active"', replace: "=== undefined" },
     { title: "more keys are overlooked", find: "Object.keys(data).length === 1", replace: "true" },
     { title: "missing words are overlooked", find: '?? "") !== ""', replace: '?? "") !== "x"' },
     { title: "everything is written anew", find: "if (isSaid(found, rootCa)) return", replace: "if (false) return" },

@@ -160,7 +160,7 @@ describe("the cluster's authorities in bad weather", () => {
     {
       title: "what is refused is done",
       path: "controllers/RootCa.ts",
-      find: 'ApiError.hasReason(error, "AlreadyExists") ||',
+      find: 'ApiError.hasReason(error, "NotFound") ||',
       replace: "ApiError.isApiError(error) ||"
     },
     {
