@@ -42,7 +42,7 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
-      Effect.sync(() => {
+      Effect.map(Metrics.watching, (seen) => {
         const { onJob, onPod, reconcile } = Loop.make({
           jobs: store(Job),
           pods: store(Pod),
@@ -61,7 +61,20 @@ export const make = (options: Options = {}) =>
           queue
         })
         return {
-          sources: [Controller.watch(Job, onJob), Controller.watch(Pod, onPod, { indexes: Indexes.both })],
+          sources: [
+            Controller.watch(Job, (delta) => {
+              seen.job(delta)
+              return onJob(delta)
+            }),
+            Controller.watch(
+              Pod,
+              (delta) => {
+                seen.pod(delta)
+                return onPod(delta)
+              },
+              { indexes: Indexes.both }
+            )
+          ],
           reconcile
         }
       })

@@ -3,6 +3,7 @@
  * controller declares the families that it counts in, so that those without labels are there, at zero, before there is anything to count.
  * Source: client_golang's CounterVec, GaugeVec and HistogramVec.
  */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
@@ -29,6 +30,8 @@ type Values<L extends string> = [L] extends [never] ? [] : [values: Readonly<Rec
 export interface Counter<L extends string> extends Family {
   /** So many more; zero makes the series if there is none. */
   readonly add: (count: number, ...values: Values<L>) => Effect.Effect<void>
+  /** `add` for synchronous callers, in the registry of that context. */
+  readonly addUnsafe: (context: Context.Context<never>, count: number, ...values: Values<L>) => void
 }
 
 /** Shows what is now. */
@@ -53,7 +56,9 @@ export const counter = <const L extends string = never>(
 ): Counter<L> => {
   const metric = Metric.counter(name, { description, incremental: true })
   const add = (count: number, values?: Labels) => Metric.update(seriesOf(metric, values), count)
-  return { ...about("counter", metric, labels), preset: preset(labels, add(0)), add }
+  const addUnsafe = (context: Context.Context<never>, count: number, values?: Labels) =>
+    seriesOf(metric, values).updateUnsafe(count, context)
+  return { ...about("counter", metric, labels), preset: preset(labels, add(0)), add, addUnsafe }
 }
 
 /** A family of gauges. */

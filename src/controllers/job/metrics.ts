@@ -1,10 +1,15 @@
 /** What the Job loop counts, under the names that dashboards of kube-controller-manager know. */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Job } from "../../kube/resources.ts"
+import * as PodFacts from "../../kube/pod.ts"
+import type { Job, Pod } from "../../kube/resources.ts"
+import type { Delta } from "../../streams/Delta.ts"
 import * as Family from "../../streams/metricFamily.ts"
 import type { Action } from "./plan/failurePolicy.ts"
 import * as Indexes from "./plan/indexes.ts"
+import type { Look } from "./plan/look.ts"
 import type * as Manage from "./plan/manage.ts"
+import * as Pods from "./pods.ts"
 import * as Spec from "./spec.ts"
 
 const counter = <const L extends string>(name: string, description: string, labels: ReadonlyArray<L>) =>
@@ -30,13 +35,46 @@ const policies = counter(
   ["action"]
 )
 
-export const families = [syncs, finished, pods, policies]
+const durations = Family.histogram(
+  "job_controller_job_sync_duration_seconds",
+  "Seconds that a sync of a Job took, by completion mode, result and what was done to pods",
+  Family.exponential(0.004, 2, 15),
+  ["action", "completion_mode", "result"]
+)
+const indexes = counter(
+  "job_finished_indexes_total",
+  "Indexes that have ended, by how, and by what failures count for",
+  ["backoffLimit", "status"]
+)
+const creations = counter(
+  "job_pods_creation_total",
+  "Pods that were made or could not be, by why they were asked for",
+  ["reason", "status"]
+)
+const elsewhere = counter("jobs_by_external_controller_total", "Jobs that somebody else manages, by whom", [
+  "controller_name"
+])
+const tracked = counter(
+  "terminated_pods_tracking_finalizer_total",
+  "Pods that ended with the finalizer, or lost it or went after that: add, delete",
+  ["event"]
+)
+
+export const families = [syncs, durations, finished, pods, indexes, policies, creations, elsewhere, tracked]
 
 const modeOf = (job: Job): string => (Spec.isIndexed(job) ? "Indexed" : "NonIndexed")
 
-/** One sync, and what it was about. */
-export const synced = (job: Job, action: Manage.Action, result: "success" | "error"): Effect.Effect<void> =>
-  syncs.add(1, { completion_mode: modeOf(job), result, action })
+/** One sync: what it was about, how it ended, and how many seconds it took. */
+export interface Synced {
+  readonly action: Manage.Action
+  readonly result: "success" | "error"
+  readonly seconds: number
+}
+
+export const synced = (job: Job, { action, result, seconds }: Synced): Effect.Effect<void> => {
+  const labels = { completion_mode: modeOf(job), result, action }
+  return Effect.andThen(syncs.add(1, labels), durations.observe(seconds, labels))
+}
 
 /** A Job that has ended. */
 export const ended = (job: Job, result: "succeeded" | "failed", reason: string): Effect.Effect<void> =>
@@ -46,11 +84,30 @@ export const ended = (job: Job, result: "succeeded" | "failed", reason: string):
 export const counted = (job: Job, before: Spec.Status, after: Spec.Status): Effect.Effect<void> => {
   const add = (result: "succeeded" | "failed", more: number): Effect.Effect<void> =>
     pods.add(Math.max(0, more), { completion_mode: modeOf(job), result })
-  return Effect.andThen(
-    add("succeeded", succeededOf(job, after) - succeededOf(job, before)),
-    add("failed", (after.failed ?? 0) - (before.failed ?? 0))
+  const succeeded = succeededOf(job, after) - succeededOf(job, before)
+  return Effect.all(
+    [
+      add("succeeded", succeeded),
+      add("failed", (after.failed ?? 0) - (before.failed ?? 0)),
+      Spec.isIndexed(job)
+        ? indexed(job, succeeded, failedIndexes(job, after) - failedIndexes(job, before))
+        : Effect.void
+    ],
+    { discard: true }
   )
 }
+
+/** Those of failures only where there are any. */
+const indexed = (job: Job, succeeded: number, failed: number): Effect.Effect<void> => {
+  const backoffLimit = Spec.backoffLimitPerIndex(job) === undefined ? "global" : "perIndex"
+  const done = indexes.add(Math.max(0, succeeded), { status: "succeeded", backoffLimit })
+  return failed > 0 ? Effect.andThen(done, indexes.add(failed, { status: "failed", backoffLimit })) : done
+}
+
+const failedIndexes = (job: Job, status: Spec.Status): number =>
+  Spec.backoffLimitPerIndex(job) === undefined
+    ? 0
+    : Indexes.size(Indexes.parse(status.failedIndexes, Spec.indexCount(job)))
 
 /** Of an indexed Job, the indexes that it still has: one that left with fewer completions does not offset one that succeeded. */
 const succeededOf = (job: Job, { completedIndexes, succeeded = 0 }: Spec.Status): number =>
@@ -58,3 +115,38 @@ const succeededOf = (job: Job, { completedIndexes, succeeded = 0 }: Spec.Status)
 
 export const handled = (actions: ReadonlyArray<Action>): Effect.Effect<void> =>
   Effect.forEach(actions, (action) => policies.add(1, { action }), { discard: true })
+
+/** Pods that were to be made: so many were, and so many could not be. Source: pkg/controller/job: recordJobPodsCreationTotal. */
+export const created = (look: Look, succeeded: number, failed: number): Effect.Effect<void> => {
+  const reason = reasonOf(look)
+  const add = (status: "succeeded" | "failed", count: number) =>
+    count > 0 ? creations.add(count, { reason, status }) : Effect.void
+  return Effect.andThen(add("succeeded", succeeded), add("failed", failed))
+}
+
+const reasonOf = ({ failed, job, terminating }: Look): string => {
+  if (job.spec?.podReplacementPolicy === "Failed" && failed > 0) return "recreate_failed"
+  return failed > 0 || terminating.length > 0 ? "recreate_terminating_or_failed" : "new"
+}
+
+/** What is counted where it is seen, in the registry of whoever makes it. */
+export const watching = Effect.contextWith((context: Context.Context<never>) =>
+  Effect.succeed({
+    job: ({ _tag, object }: Delta<Job>): void => {
+      const { managedBy } = object.spec ?? {}
+      if (_tag === "Created" && managedBy !== undefined && Spec.isManagedElsewhere(object))
+        elsewhere.addUnsafe(context, 1, { controller_name: managedBy })
+    },
+    /** Source: pkg/controller/job: recordFinishedPodWithTrackingFinalizer. */
+    pod: (delta: Delta<Pod>): void => {
+      const was = isEndedAndHeld(
+        delta._tag === "Created" ? undefined : delta._tag === "Updated" ? delta.previous : delta.object
+      )
+      const is = isEndedAndHeld(delta._tag === "Deleted" ? undefined : delta.object)
+      if (was !== is) tracked.addUnsafe(context, 1, { event: is ? "add" : "delete" })
+    }
+  })
+)
+
+const isEndedAndHeld = (pod: Pod | undefined): boolean =>
+  pod !== undefined && PodFacts.isTerminal(pod) && Pods.isTracked(pod)

@@ -38,9 +38,12 @@ export const sync = (ports: Ports, books: Books) => {
     if (selector === undefined || !Spec.hasKnownMode(job)) return yield* Effect.as(refuse(ports, job), Reconcile.done)
     const clock = yield* Clock.Clock
     const monotonic = Monotonic.millis(clock)
+    const begun = monotonic()
+    const synced = (action: Manage.Action, result: "success" | "error") =>
+      Effect.suspend(() => Metrics.synced(job, { action, result, seconds: (monotonic() - begun) / 1000 }))
     // Before the pods are read: what the cache shows after this counts as seen.
     const wait = books.expectations.wait(key, monotonic())
-    const pods = yield* Effect.tapError(claim(ports, job, selector), () => Metrics.synced(job, "reconciling", "error"))
+    const pods = yield* Effect.tapError(claim(ports, job, selector), () => synced("reconciling", "error"))
     const look = Look.take({
       job,
       pods,
@@ -58,7 +61,7 @@ export const sync = (ports: Ports, books: Books) => {
     if (done.wait !== undefined) ports.queue.addWithUnsafe(key, { after: Math.max(done.wait, Triggers.batch) })
     const counted = yield* Effect.result(count(work, look, done.outcome))
     const failure = counted._tag === "Failure" ? counted.failure : done.failure
-    yield* Metrics.synced(job, decision.action, failure === undefined ? "success" : "error")
+    yield* synced(decision.action, failure === undefined ? "success" : "error")
     if (failure !== undefined) return yield* failure
     return wait === 0 ? Reconcile.done : Reconcile.after(wait)
   })

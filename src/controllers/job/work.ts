@@ -13,6 +13,7 @@ import * as PodControl from "../workload/podControl.ts"
 import * as SlowStart from "../workload/slowStart.ts"
 import type { Books } from "./books.ts"
 import * as Drafts from "./drafts.ts"
+import * as Metrics from "./metrics.ts"
 import type { Look } from "./plan/look.ts"
 import type * as Manage from "./plan/manage.ts"
 import * as Tracking from "./plan/tracking.ts"
@@ -122,7 +123,13 @@ const create = Effect.fnUntraced(function* (
     const draft = index === undefined ? body : Drafts.indexed(job, body, index, retained.get(index))
     return permits.withPermit(PodControl.create(ports, job, draft))
   })
-  const { failure, succeeded } = yield* SlowStart.run(count, call)
+  const made = { succeeded: 0, failed: 0 }
+  const counted = call.pipe(
+    Effect.tap((answer) => Effect.sync(() => void (made.succeeded += answer === "Created" ? 1 : 0))),
+    Effect.tapError(() => Effect.sync(() => void made.failed++))
+  )
+  const { failure, succeeded } = yield* SlowStart.run(count, counted)
+  yield* Metrics.created(look, made.succeeded, made.failed)
   for (let i = succeeded; i < count; i++) expectations.creationObserved(key)
   const outcome = { ...Tracking.untouched(look), active: look.active.length + succeeded }
   return { outcome, failure: failure?.error }

@@ -119,3 +119,136 @@ describe("job_pods_finished_total", () => {
     )
   )
 })
+
+/** The lines of one counter, without its name. */
+const of = (name: string) =>
+  Effect.map(Stand.counters, (all) =>
+    all.flatMap((line) => new RegExp(`^job_controller_${name} (.*)$`).exec(line)?.[1] ?? []).toSorted()
+  )
+
+describe("job_sync_duration_seconds", () => {
+  it.effect("measures each sync that is counted, with the same labels", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job())
+        yield* Stand.rounds
+        yield* Stand.endSome(1, 0)
+        yield* Stand.rounds
+        const counted = yield* of("job_syncs_total")
+        assert.isNotEmpty(counted)
+        assert.deepStrictEqual(yield* of("job_sync_duration_seconds"), counted)
+      })
+    )
+  )
+})
+
+describe("job_finished_indexes_total", () => {
+  it.effect("counts indexes that succeeded, with failures counted for all together", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job({ completionMode: "Indexed", completions: 3, parallelism: 3 }))
+        yield* Stand.endIndex(0, 0)
+        yield* Stand.endIndex(2, 0)
+        yield* Stand.rounds
+        assert.deepStrictEqual(yield* of("job_finished_indexes_total"), ["succeeded global 2"])
+      })
+    )
+  )
+
+  it.effect("counts indexes that failed where each has failures of its own", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(
+          Stand.job({ completionMode: "Indexed", completions: 3, parallelism: 3, backoffLimitPerIndex: 0 })
+        )
+        yield* Stand.endIndex(0, 0)
+        yield* Stand.endIndex(1, 1)
+        yield* Stand.rounds
+        assert.deepInclude(yield* Stand.statusOf(), { failedIndexes: "1" })
+        assert.deepStrictEqual(yield* of("job_finished_indexes_total"), ["failed perIndex 1", "succeeded perIndex 1"])
+      })
+    )
+  )
+
+  it.effect("is not there for a Job without indexes", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job())
+        yield* Stand.endSome(1, 0)
+        yield* Stand.rounds
+        assert.deepStrictEqual(yield* of("job_finished_indexes_total"), [])
+      })
+    )
+  )
+})
+
+describe("job_pods_creation_total", () => {
+  it.effect("tells first pods from those that take the place of failed ones", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2 }))
+        yield* Stand.rounds
+        assert.deepStrictEqual(yield* of("job_pods_creation_total"), ["new succeeded 2"])
+        yield* Stand.endSome(1, 1)
+        yield* Stand.advance("1 minute")
+        assert.deepStrictEqual(yield* of("job_pods_creation_total"), [
+          "new succeeded 2",
+          "recreate_terminating_or_failed succeeded 1"
+        ])
+      })
+    )
+  )
+
+  it.effect("knows a Job that replaces only pods that have failed", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job({ podReplacementPolicy: "Failed" }))
+        yield* Stand.endSome(1, 1)
+        yield* Stand.advance("1 minute")
+        assert.deepStrictEqual(yield* of("job_pods_creation_total"), ["new succeeded 1", "recreate_failed succeeded 1"])
+      })
+    )
+  )
+
+  it.effect("counts what could not be made, and that not as made", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.recording([
+          { match: { verb: "create", resource: "pods" }, fault: { _tag: "Status", code: 403 }, times: 1 }
+        ])
+        yield* Stand.apply(Stand.job({ parallelism: 3, completions: 3 }))
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* of("job_pods_creation_total"), ["new failed 1"])
+      })
+    )
+  )
+})
+
+describe("jobs_by_external_controller_total", () => {
+  it.effect("counts a Job that somebody else manages when it is made, and not again when it changes", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job({ managedBy: "example.com/queue" }))
+        yield* Stand.change({ parallelism: 2 })
+        yield* Stand.apply(Stand.job({ managedBy: "kubernetes.io/job-controller" }, { name: "own" }))
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* of("jobs_by_external_controller_total"), ["example.com/queue 1"])
+      })
+    )
+  )
+})
+
+describe("terminated_pods_tracking_finalizer_total", () => {
+  it.effect("counts pods that ended with the finalizer, and those of them that lost it", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.apply(Stand.job({ parallelism: 2, completions: 2 }))
+        yield* Stand.endSome(2, 0)
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* of("terminated_pods_tracking_finalizer_total"), ["add 2"])
+        yield* Stand.rounds
+        assert.deepStrictEqual(yield* of("terminated_pods_tracking_finalizer_total"), ["add 2", "delete 2"])
+      })
+    )
+  )
+})
