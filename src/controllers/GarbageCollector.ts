@@ -25,6 +25,7 @@ import { Supervisor } from "../layers/Supervisor.ts"
 import type { Delta } from "../streams/Delta.ts"
 import * as KeyedQueue from "../streams/KeyedQueue.ts"
 import * as LoopMetrics from "../streams/loopMetrics.ts"
+import * as Family from "../streams/metricFamily.ts"
 import * as Reconcile from "../streams/Reconcile.ts"
 import * as AbsentOwners from "./garbagecollector/absentOwners.ts"
 import * as AttemptToDelete from "./garbagecollector/attemptToDelete.ts"
@@ -43,6 +44,11 @@ export interface Options {
 
 const name = "garbagecollector"
 const component = "garbage-collector-controller"
+
+const syncErrors = Family.counter(
+  "garbagecollector_controller_resources_sync_error_total",
+  "Looks at the kinds of the server that failed, found none, or found some that could not be read in time"
+)
 
 /** Source: garbagecollector NewDependencyGraphBuilder. */
 const queueNames = {
@@ -63,6 +69,7 @@ export const make = (options: Options = {}): Descriptor<Discovery> => ({
   reads: [],
   needsLeader: true,
   queues: Object.values(queueNames),
+  metrics: [syncErrors],
   debug: { graph: "who owns whom, in the DOT language; ?uid= for what is connected with an object" },
   layer: layer(options)
 })
@@ -95,17 +102,19 @@ const layer = (options: Options) =>
         contentType: "text/vnd.graphviz; charset=utf-8",
         read: (query) => Effect.sync(() => Dot.render(books.graph, query.getAll("uid")))
       })
-      const monitors = yield* Monitors.make({
-        cache: yield* Cache,
-        discovery: yield* Discovery,
-        wanted,
-        listener:
-          ({ resource }) =>
-          (deltas) =>
-            books.tell(deltas.map(eventOf(resource))),
-        onStopped: (resource) =>
-          books.tell([{ _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }])
-      })
+      const monitors = counting(
+        yield* Monitors.make({
+          cache: yield* Cache,
+          discovery: yield* Discovery,
+          wanted,
+          listener:
+            ({ resource }) =>
+            (deltas) =>
+              books.tell(deltas.map(eventOf(resource))),
+          onStopped: (resource) =>
+            books.tell([{ _tag: "Unwatched", apiVersion: Resource.apiVersion(resource), kind: resource.kind }])
+        })
+      )
       const drain = yield* Shutdown.enlist({
         name,
         metrics,
@@ -128,6 +137,15 @@ const layer = (options: Options) =>
       yield* Effect.addFinalizer(drain)
     }).pipe(Effect.annotateLogs({ controller: name }))
   )
+
+/** Source: garbagecollector Sync. */
+const counting = (monitors: Monitors.Monitors): Monitors.Monitors => ({
+  ...monitors,
+  refresh: monitors.refresh.pipe(
+    Effect.tapError(() => syncErrors.add(1)),
+    Effect.tap(({ listed, unsynced }) => (listed === 0 || unsynced.length > 0 ? syncErrors.add(1) : Effect.void))
+  )
+})
 
 const eventOf = (resource: Resource.Any) => {
   const apiVersion = Resource.apiVersion(resource)

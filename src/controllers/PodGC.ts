@@ -14,6 +14,7 @@ import * as Key from "../kube/Key.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Mark from "./nodes/mark.ts"
+import * as Metrics from "./podgc/metrics.ts"
 import * as Plan from "./podgc/plan.ts"
 import * as Quarantine from "./podgc/quarantine.ts"
 
@@ -36,6 +37,7 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
   Controller.scheduled({
     name: "podgc",
     component: "pod-garbage-collector-controller",
+    metrics: Metrics.families,
     access,
     schedule: Schedule.spaced("20 seconds"),
     run: (tools) => {
@@ -88,6 +90,7 @@ const remove = Effect.fnUntraced(
         (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
         () => Effect.void
       ),
+      (removal) => Metrics.counted(pod, why, removal),
       Effect.catch((error) => Effect.logWarning(`Cannot remove pod: ${error.message}`)),
       Effect.annotateLogs({ pod: Key.of(pod), why })
     )

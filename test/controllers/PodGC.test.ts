@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as PodGC from "../../src/controllers/PodGC.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Node, Pod } from "../../src/kube/resources.ts"
@@ -293,5 +294,57 @@ describe("podgc", () => {
       yield* cluster.advance("1 day")
       assert.strictEqual(yield* server.revision, before)
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer()))
+  )
+
+  it.effect("counts the pods that it is to remove by namespace and reason, and those that it could not", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const client = yield* KubeClient
+      const nodes = yield* Nodes.Nodes
+      yield* create("ended", ending(0))
+      yield* create("lost", { nodeName: "worker-3" })
+      yield* create("unplaced", { nodeSelector: { nobody: "has" } }, held)
+      yield* create("out", { nodeName: "worker-2" }, held)
+      yield* cluster.advance("10 seconds")
+      yield* client.delete(Pod, { namespace, name: "unplaced" })
+      yield* nodes.stop("worker-2")
+      yield* client.delete(Pod, { namespace, name: "out" })
+      yield* setNode("worker-2", outOfService)
+      yield* setReady("worker-2", "Unknown")
+      yield* nodes.remove("worker-3")
+      yield* create("ended-too", { ...ending(0), nodeName: "worker-1" })
+      yield* cluster.advance("10 seconds")
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: Faults.on({ verb: "delete", path: "/api/v1/namespaces/default/pods/lost" }),
+          fault: { _tag: "Status", code: 403 },
+          times: 1
+        }
+      ])
+      yield* cluster.run(PodGC.make({ terminatedPodThreshold: 1 }))
+      yield* cluster.advance("2 minutes")
+      const counted = (name: string) =>
+        Effect.map(Metric.snapshot, (all) =>
+          Object.fromEntries(
+            all.flatMap(({ attributes, id, state }) =>
+              id === `pod_gc_collector_${name}` && "count" in state
+                ? [[`${attributes?.["namespace"]} ${attributes?.["reason"]}`, state.count]]
+                : []
+            )
+          )
+        )
+      assert.deepStrictEqual(yield* counted("force_delete_pods_total"), {
+        // The lost one has failed by then, and counts among those that are too many.
+        "default terminated": 2,
+        "default out-of-service": 1,
+        "default orphaned": 1,
+        "default unscheduled": 1
+      })
+      assert.deepStrictEqual(yield* counted("force_delete_pod_errors_total"), { "default orphaned": 1 })
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(ClusterTest.layer({ nodes: 4 })),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    )
   )
 })

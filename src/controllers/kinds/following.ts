@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Resource from "../../kube/Resource.ts"
-import type { Monitors } from "./monitors.ts"
+import type { Monitors, Refreshed } from "./monitors.ts"
 
 /** Between two looks at what the server serves. Source: the discovery sync period of garbagecollector and resourcequota. */
 const interval = "30 seconds"
@@ -31,9 +31,9 @@ const refresh = (monitors: Monitors) =>
     onSuccess: tellUnsynced
   })
 
-const tellUnsynced = (kinds: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
-  kinds.length === 0
+const tellUnsynced = ({ unsynced }: Refreshed): Effect.Effect<void> =>
+  unsynced.length === 0
     ? Effect.void
     : Effect.logWarning(
-        `Not all kinds could be read in time, going on without: ${kinds.map(Resource.qualifiedName).join(", ")}`
+        `Not all kinds could be read in time, going on without: ${unsynced.map(Resource.qualifiedName).join(", ")}`
       )

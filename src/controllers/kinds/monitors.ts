@@ -60,12 +60,19 @@ interface Monitor {
   readonly scope: Scope.Closeable
 }
 
+export interface Refreshed {
+  /** How many of the kinds that the server lists are wanted. With none, nothing is changed. */
+  readonly listed: number
+  /** Those that are watched from now on and have not synced in time. */
+  readonly unsynced: ReadonlyArray<Resource.Any>
+}
+
 export interface Monitors {
   /**
    * Brings the monitors in line with what the server lists, and waits for new ones to sync, for so long and no longer. Fails,
-   * and changes nothing, when the server cannot list. Answers with what has not synced.
+   * and changes nothing, when the server cannot list.
    */
-  readonly refresh: Effect.Effect<ReadonlyArray<Resource.Any>, Effect.Error<Discovery["Service"]["resources"]>>
+  readonly refresh: Effect.Effect<Refreshed, Effect.Error<Discovery["Service"]["resources"]>>
   readonly count: () => number
 }
 
@@ -132,7 +139,8 @@ export const make = (options: Options): Effect.Effect<Monitors, never, Scope.Sco
         Effect.timeoutOption(patience)
       )
       yield* Effect.forEach(found.stop, stop, { discard: true })
-      return started.filter(({ informer }) => !informer.store.synced).map(({ resource }) => resource)
+      const unsynced = started.filter(({ informer }) => !informer.store.synced).map(({ resource }) => resource)
+      return { listed: watchable(wanted, listing).length, unsynced }
     })
 
     return { refresh, count: () => running.size }

@@ -3,14 +3,16 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { ConfigMap, Pod, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import * as Faults from "../../../src/layers/apiserver/faults.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest, type Provides } from "../../../src/layers/ClusterTest.ts"
 import { Discovery, type Listing, NotServed } from "../../../src/layers/Discovery.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
@@ -30,6 +32,57 @@ const faults = (...rules: ReadonlyArray<Faults.Rule>) => Effect.flatMap(ApiServe
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "somebody else leads" }))
 
 const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "no-such-uid" }
+
+/** `garbagecollector_controller_resources_sync_error_total`, of a registry of the test's own. */
+const syncErrors = Effect.map(Metric.snapshot, (all) => {
+  const found = all.find(({ id }) => id === "garbagecollector_controller_resources_sync_error_total")
+  return found !== undefined && "count" in found.state ? Number(found.state.count) : 0
+})
+
+describe("resources_sync_error_total", () => {
+  const world = <E>(test: Effect.Effect<void, E, Provides | Scope.Scope>) =>
+    test.pipe(
+      Effect.provide(ClusterTest.layer()),
+      Effect.provideService(Metric.MetricRegistry, new Map()),
+      Effect.scoped
+    )
+
+  it.effect("counts a look that finds a kind that cannot be read in time, once", () =>
+    world(
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        yield* faults({ match: { resource: "secrets" }, fault: { _tag: "Status", code: 403 } })
+        yield* cluster.run(collector)
+        yield* cluster.advance("29 seconds")
+        assert.strictEqual(yield* syncErrors, 0)
+        yield* cluster.advance("1 second")
+        assert.strictEqual(yield* syncErrors, 1)
+        yield* cluster.advance("5 minutes")
+        assert.strictEqual(yield* syncErrors, 1)
+      })
+    )
+  )
+
+  it.effect("counts looks while the server cannot say what there is", () =>
+    world(
+      Effect.gen(function* () {
+        const cluster = yield* ClusterTest
+        yield* cluster.run(collector)
+        yield* cluster.settle
+        assert.strictEqual(yield* syncErrors, 0)
+        yield* (yield* Discovery).reset
+        yield* faults({ match: (request) => request.path === "/apis", fault: { _tag: "Status", code: 503 } })
+        yield* cluster.advance("5 minutes")
+        assert.isAtLeast(yield* syncErrors, 2)
+        yield* faults()
+        yield* cluster.advance("1 minute")
+        const count = yield* syncErrors
+        yield* cluster.advance("5 minutes")
+        assert.strictEqual(yield* syncErrors, count)
+      })
+    )
+  )
+})
 
 describe("before the first sync", () => {
   it.effect("nothing is deleted, and a kind that cannot be listed is waited for, for half a minute", () =>
