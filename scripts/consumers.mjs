@@ -3,14 +3,11 @@
  * installed by npm, without this project's overrides; its source is type-checked with both module resolutions and with all
  * declarations checked, compiled, and run. The examples, and a project that `create` writes, follow in `consumers/projects.mjs`.
  */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"
 import { projects } from "./consumers/projects.mjs"
 import { folder, main, root, run } from "./run.mjs"
-
-/** The long-term support line of Node that `./node` is tried on; npx fetches it. */
-const lts = "24.21.0"
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const said = (line) => process.stdout.write(`${line}\n`)
@@ -81,16 +78,24 @@ const library = (tarball) => {
   said("  runs: a controller on the embedded API server, in virtual time")
 }
 
+/** The long-term support line of Node, from a lock of its own; this one where the platform has none. */
+const longTermSupport = () => {
+  const path = folder("consumer-lts")
+  cpSync(join(root, "scripts", "consumers", "lts"), path, { recursive: true })
+  run("npm", ["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: path })
+  const found = join(path, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node")
+  return existsSync(found) ? found : process.execPath
+}
+
 /** Imports `./node` on current Node, and runs the packed program. */
 const node = (tarball) => {
-  said(`node: imports "./node" on Node ${lts}, no overrides`)
+  const lts = longTermSupport()
+  const on = (...args) => run(lts, args, { cwd: path }).trim()
+  said(`node: imports "./node" on Node ${run(lts, ["--version"]).trim()}, no overrides`)
   const path = project("node", tarball, ["node"])
-  const on = (command) => run("npx", ["-y", "-p", `node@${lts}`, "-c", command], { cwd: path }).trim()
-  const version = on("node --version")
-  if (version !== `v${lts}`) throw new Error(`npx gave Node ${version} instead of v${lts}`)
-  on("node out/main.js")
+  on("out/main.js")
   said("  runs: a call to the embedded cluster over HTTPS, through its kubeconfig")
-  const answer = on("effect-controller-manager --version")
+  const answer = on(join("node_modules", manifest.name, manifest.bin[manifest.name]), "--version")
   if (answer !== manifest.version) throw new Error(`the packed program says it is ${answer}, not ${manifest.version}`)
   said(`  effect-controller-manager --version: ${answer}`)
 }

@@ -30,7 +30,10 @@ const withEffect = (manifest, effect) => ({ ...manifest, dependencies: { ...mani
 
 const install = (base, manifest) => {
   write(join(base, "package.json"), { ...manifest, name: "projects" })
-  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: base })
+  const quiet = ["--silent", "--no-audit", "--no-fund", "--prefer-offline"]
+  // As a user's machine writes the lock, and as the image is built from it.
+  run("npm", ["install", "--package-lock-only", ...quiet], { cwd: base })
+  run("npm", ["ci", ...quiet], { cwd: base })
 }
 
 /** In a clean folder, depending on the tarball. */
