@@ -180,10 +180,8 @@ const mutants: ReadonlyArray<readonly [file: string, mutation: Mutation]> = [
     "attemptToDelete",
     {
       title: "an owner that waits is as good as any",
-      find: `    ? "waiting"
-    : "solid"`,
-      replace: `    ? "solid"
-    : "solid"`
+      find: `? "waiting" : "solid"`,
+      replace: `? "solid" : "solid"`
     }
   ],
   [

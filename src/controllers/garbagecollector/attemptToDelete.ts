@@ -68,13 +68,9 @@ export const advance = (
         dependents: blocking.filter(({ waitsFor }) => waitsFor !== "dependents").map(({ identity }) => identity.uid)
       }
 
-/** How a live owner stands. One whose dependents are to be released first holds on to them until then. */
+/** How a live owner stands, whatever other finalizers it has. Source: pkg/controller/garbagecollector classifyReferences. */
 export const standingOf = ({ metadata: { deletionTimestamp, finalizers = [] } }: KubeObject): Standing =>
-  deletionTimestamp !== undefined &&
-  finalizers.includes(Graph.foregroundFinalizer) &&
-  !finalizers.includes(Graph.orphanFinalizer)
-    ? "waiting"
-    : "solid"
+  deletionTimestamp !== undefined && finalizers.includes(Graph.foregroundFinalizer) ? "waiting" : "solid"
 
 export interface Parts {
   readonly graph: Graph.Graph

@@ -64,12 +64,13 @@ describe("how an owner stands", () => {
       }
     })
 
-  it("waiting, when it is being deleted in the foreground, solid while it holds on to dependents it is to release", () => {
+  it("waiting, when it is being deleted with the foreground finalizer, with the orphan finalizer beside it too", () => {
     assert.strictEqual(standing(false), "solid")
     assert.strictEqual(standing(false, "foregroundDeletion"), "solid")
     assert.strictEqual(standing(true, "a.b/c"), "solid")
     assert.strictEqual(standing(true, "foregroundDeletion"), "waiting")
-    assert.strictEqual(standing(true, "orphan", "foregroundDeletion"), "solid")
+    assert.strictEqual(standing(true, "orphan"), "solid")
+    assert.strictEqual(standing(true, "orphan", "foregroundDeletion"), "waiting")
   })
 })
 
