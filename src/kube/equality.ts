@@ -60,6 +60,16 @@ const emptyIsChoice = new Set([
   "volumeMode"
 ])
 
+/**
+ * Fields that are pointers at this path only, by the field around them, `[]` for the items of a list: absent differs from false, empty and `{}`
+ * there. In other places a field of the same name is a plain value.
+ */
+const pointers: ReadonlyMap<string, string> = new Map([
+  ["csi", "readOnly"],
+  ["options[]", "value"],
+  ["spec", "resources"]
+])
+
 type Members = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null
@@ -81,7 +91,7 @@ const same = (field: string, a: unknown, b: unknown): boolean => {
   if (a === b) return true
   const nothing = isNothing(field, a)
   if (nothing || isNothing(field, b)) return nothing && isNothing(field, b)
-  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b)
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(`${field}[]`, a, b)
   if (isObject(a) && isObject(b)) return sameMembers(memberOf(field), a, b)
   return isObject(a) || isObject(b) ? false : scalar(field, a) === scalar(field, b)
 }
@@ -93,18 +103,18 @@ const says = (field: string, whole: unknown, part: unknown): boolean => {
   }
   if (!isObject(part) || !isObject(whole)) return same(field, whole, part)
   const of = memberOf(field)
-  const member = of === fields ? says : of.same
+  const member = of === text || of === quantities ? of.same : says
   return Object.keys(part).every(
     (key) => part[key] === undefined || part[key] === null || member(key, whole[key], part[key])
   )
 }
 
 /** In a list every place counts, also one that holds nothing. */
-const sameItems = (a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): boolean =>
+const sameItems = (field: string, a: ReadonlyArray<unknown>, b: ReadonlyArray<unknown>): boolean =>
   a.length === b.length &&
   a.every((item, i) => {
     const hasNothing = isNothing("", item) || isNothing("", b[i])
-    return hasNothing ? literal(item) === literal(b[i]) : same("", item, b[i])
+    return hasNothing ? literal(item) === literal(b[i]) : same(field, item, b[i])
   })
 
 const sameMembers = (of: Member, a: Members, b: Members): boolean => {
@@ -119,7 +129,8 @@ interface Member {
   readonly write: (key: string, value: unknown) => string | undefined
 }
 
-const memberOf = (field: string): Member => (texts.has(field) ? text : amounts.has(field) ? quantities : fields)
+const memberOf = (field: string): Member =>
+  texts.has(field) ? text : amounts.has(field) ? quantities : (pointing.get(field) ?? fields)
 
 /** Nothing but what is there. */
 const text: Member = {
@@ -135,11 +146,24 @@ const quantities: Member = {
 /** The text of a field's value; undefined where the field might as well be absent. */
 const write = (field: string, value: unknown): string | undefined => {
   if (isNothing(field, value)) return undefined
-  if (Array.isArray(value)) return `[${value.map((item) => write("", item) ?? literal(item)).join(",")}]`
+  if (Array.isArray(value)) return `[${value.map((item) => write(`${field}[]`, item) ?? literal(item)).join(",")}]`
   return isObject(value) ? members(memberOf(field), value) : scalar(field, value)
 }
 
 const fields: Member = { same, write }
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null
+
+/** Fields among which one is a pointer. */
+const pointing: ReadonlyMap<string, Member> = new Map(
+  Array.from(pointers, ([parent, pointer]) => [
+    parent,
+    {
+      same: (key, a, b) => (key !== pointer || isPresent(a) === isPresent(b)) && same(key, a, b),
+      write: (key, value) => write(key, value) ?? (key === pointer && isPresent(value) ? "null" : undefined)
+    }
+  ])
+)
 
 /** Keys in order, without those that say nothing. */
 const members = (of: Member, value: Members): string => {

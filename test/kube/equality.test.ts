@@ -193,8 +193,8 @@ prove<typeof Equality>({
     { title: "a longer list is equal", find: "a.length === b.length &&", replace: "a.length <= b.length &&" },
     {
       title: "a list is an object",
-      find: "Array.isArray(a) && Array.isArray(b) && sameItems(a, b)",
-      replace: "Array.isArray(a) ? Array.isArray(b) && sameItems(a, b) : !Array.isArray(a)"
+      find: "Array.isArray(a) && Array.isArray(b) && sameItems(`${field}[]`, a, b)",
+      replace: "Array.isArray(a) ? Array.isArray(b) && sameItems(field, a, b) : !Array.isArray(a)"
     },
     {
       title: "a further item is in the way of the others",
@@ -213,12 +213,12 @@ prove<typeof Equality>({
     },
     {
       title: "what is there may say anything",
-      find: "const member = of === fields ? says : of.same",
-      replace: "const member = of === fields ? says : () => true"
+      find: "const member = of === text || of === quantities ? of.same : says",
+      replace: "const member = of === text || of === quantities ? () => true : says"
     },
     {
       title: "amounts of a part are texts",
-      find: "const member = of === fields ? says : of.same",
+      find: "const member = of === text || of === quantities ? of.same : says",
       replace: "const member = says"
     }
   ]
@@ -284,4 +284,28 @@ describe("hash", () => {
     assert.strictEqual(Hash.template({}), "5859f96865")
     assert.strictEqual(Hash.template({ metadata: { labels: { app: "web" } } }, 3), "5d76776b57")
   })
+})
+
+describe("a field that is a pointer at one path only", () => {
+  const spec = (more: object) => ({ spec: { containers: [{ name: "a", image: "a:1" }], ...more } })
+  const csi = (more: object) => spec({ volumes: [{ name: "v", csi: { driver: "d", ...more } }] })
+  const nfs = (more: object) => spec({ volumes: [{ name: "v", nfs: { server: "s", path: "/", ...more } }] })
+  const option = (more: object) => spec({ dnsConfig: { options: [{ name: "debug", ...more }] } })
+  const resources = (more: object) => spec({ containers: [{ name: "a", image: "a:1", ...more }] })
+  const cases: ReadonlyArray<readonly [title: string, a: object, b: object, isEqual: boolean]> = [
+    ["readOnly: false of a csi volume", csi({}), csi({ readOnly: false }), false],
+    ["readOnly: false of two csi volumes", csi({ readOnly: false }), csi({ readOnly: false }), true],
+    ["readOnly: null of a csi volume", csi({}), csi({ readOnly: null }), true],
+    ["readOnly: false of an nfs volume", nfs({}), nfs({ readOnly: false }), true],
+    ["an empty value of a DNS option", option({}), option({ value: "" }), false],
+    ["empty resources of a pod", spec({}), spec({ resources: {} }), false],
+    ["empty resources of a pod, with empty limits", spec({ resources: {} }), spec({ resources: { limits: {} } }), true],
+    ["empty resources of a container", resources({}), resources({ resources: {} }), true]
+  ]
+  for (const [title, a, b, isEqual] of cases)
+    it(`${isEqual ? "does not tell" : "tells"} values apart: ${title}`, () =>
+      assert.deepStrictEqual(
+        [Equality.equal(a, b), Equality.equal(b, a), Equality.canonical(a) === Equality.canonical(b)],
+        [isEqual, isEqual, isEqual]
+      ))
 })
