@@ -41,9 +41,9 @@ export const main = (host: Host, entry: URL): void =>
         ],
         prepare: (argv) => {
           if (argv[0] !== inPlace) return argv
-          const separated = Flags.separate(argv, settings)
-          notes = separated.notes
-          return separated.argv
+          const translated = Flags.translate(argv, settings)
+          notes = translated.notes
+          return translated.argv
         }
       }
     }),

@@ -34,7 +34,7 @@ export const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connecte
     isElected: Option.getOrElse(settings.leaderElect, () => false)
   },
   core: {
-    namespace: "kube-system",
+    namespace: settings.coreLeaseNamespace,
     name: settings.coreLeaseName,
     isElected: Option.getOrElse(settings.leaderElect, () => !cluster.embedded)
   }

@@ -50,7 +50,8 @@ const twofold = ({ origins, values }: Resolved<typeof common>): string | undefin
   if (values.watchNamespaces.length > 0 && Option.isSome(values.watchNamespaceSelector)) {
     return `${written(origins.watchNamespaces)} and ${written(origins.watchNamespaceSelector)} cannot both say which namespaces are meant: leave one of them out`
   }
-  if (origins.syncPeriod._tag !== "Default" && Option.isSome(values.minResyncPeriod)) {
+  const isResyncSaid = origins.minResyncPeriod._tag !== "Default" && Option.isSome(values.minResyncPeriod)
+  if (origins.syncPeriod._tag !== "Default" && isResyncSaid) {
     return `${written(origins.syncPeriod)} and ${written(origins.minResyncPeriod)} cannot both say when to look again: leave one of them out`
   }
   if (Option.isSome(values.webhookCertPath) && values.webhookSelfSigned) {

@@ -26,22 +26,13 @@ const others: ReadonlyArray<readonly [name: string, ...aliases: ReadonlyArray<st
   ["ephemeral-volume-controller", "ephemeral-volume"],
   ["kube-apiserver-serving-clustertrustbundle-publisher-controller"],
   ["storageversion-garbage-collector-controller", "storage-version-gc"],
-  ["storage-version-migrator-controller"],
+  ["storage-version-migrator-controller", "svm"],
   ["resourceclaim-controller", "resource-claim-controller"],
   ["resourcepoolstatusrequest-controller"],
   ["device-taint-eviction-controller"],
-  ["validatingadmissionpolicy-status-controller", "validatingadmissionpolicy-status"],
+  ["validatingadmissionpolicy-status-controller"],
   ["service-cidr-controller"],
-  ["selinux-warning-controller"],
-  ["statefulset-controller", "statefulset"],
-  ["cronjob-controller", "cronjob"],
-  ["disruption-controller", "disruption"],
-  ["resourcequota-controller", "resourcequota"],
-  ["horizontal-pod-autoscaler-controller", "horizontalpodautoscaling"],
-  ["endpointslice-mirroring-controller", "endpointslicemirroring"],
-  ["clusterrole-aggregation-controller", "clusterrole-aggregation"],
-  ["persistentvolumeclaim-protection-controller", "pvc-protection"],
-  ["legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner"]
+  ["selinux-warning-controller"]
 ]
 
 /** The same table, with its loops on by default and all others off. */

@@ -3,6 +3,7 @@
  * metrics in place of two, and its name for the lease of its loops. Pure.
  */
 import * as Option from "effect/Option"
+import { dirname, relative } from "node:path"
 import * as Address from "../http/address.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
@@ -36,12 +37,19 @@ const own = {
   tlsKeyFile: Setting.optional(Codecs.text("file"), {
     name: "tls-private-key-file",
     group: "servers",
-    description: "Its key, in the same directory"
+    description: "Its key"
+  }),
+  garbageCollector: Setting.make(Codecs.boolean, {
+    name: "enable-garbage-collector",
+    group: "controllers",
+    description: "Run the garbage collector; false is --controllers=-garbagecollector,…",
+    default: "true"
   })
 }
 
-/** What one port replaces. */
+/** What one port replaces, and what is always the same. */
 type Replaced =
+  | "contentType"
   | "metricsAddress"
   | "metricsSecure"
   | "metricsCertPath"
@@ -51,6 +59,7 @@ type Replaced =
 
 export const settingsOf = (settings: typeof Settings.common) => {
   const {
+    contentType: _type,
     metricsAddress: _address,
     metricsCertKey: _key,
     metricsCertName: _name,
@@ -64,8 +73,18 @@ export const settingsOf = (settings: typeof Settings.common) => {
     ...own,
     // Its dashboards show how long requests take.
     clientMetrics: Setting.withDefault(rest.clientMetrics, "all"),
+    leaderElect: Setting.withDefault(rest.leaderElect, "true"),
     coreLeaseName: { ...rest.coreLeaseName, name: "leader-elect-resource-name" },
-    leaseName: { ...rest.leaseName, name: "own-lease-name", aliases: [] }
+    coreLeaseNamespace: { ...rest.coreLeaseNamespace, name: "leader-elect-resource-namespace" },
+    leaseName: { ...rest.leaseName, name: "own-lease-name", aliases: [] },
+    leaseNamespace: { ...rest.leaseNamespace, name: "own-lease-namespace", aliases: [] },
+    minResyncPeriod: Setting.withDefault(rest.minResyncPeriod, "12h"),
+    pprofAddress: { ...rest.pprofAddress, aliases: [] },
+    shutdownTimeout: {
+      ...Setting.withDefault(rest.shutdownTimeout, "10s"),
+      name: "controller-shutdown-timeout",
+      aliases: [rest.shutdownTimeout.name]
+    }
   } satisfies Omit<typeof Settings.common, Replaced>
 }
 
@@ -75,37 +94,49 @@ type Own = ReturnType<typeof settingsOf>
 export const contradiction = ({ values }: Resolved<Own>): string | undefined => {
   if (Option.isSome(values.tlsCertFile) !== Option.isSome(values.tlsKeyFile))
     return "--tls-cert-file and --tls-private-key-file belong together: say both"
-  const [cert, key] = [Option.getOrUndefined(values.tlsCertFile), Option.getOrUndefined(values.tlsKeyFile)]
-  return directoryOf(cert ?? "") === directoryOf(key ?? "")
-    ? undefined
-    : "--tls-cert-file and --tls-private-key-file must be in one directory, which is watched for changes"
+  return undefined
 }
-
-const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1)
 
 /** As the program itself would have been told. */
 export const asOwn = (
   resolved: Resolved<Own>,
   controllers: ReadonlyArray<string>
 ): Resolved<typeof Settings.common> => {
-  const { bindAddress, securePort, tlsCertFile, tlsKeyFile } = resolved.values
+  const { bindAddress, cloudProvider, garbageCollector, minResyncPeriod, securePort, tlsCertFile, tlsKeyFile } =
+    resolved.values
   const address = securePort === 0 ? undefined : { host: bindAddress, port: securePort }
-  const named = (file: Option.Option<string>) => Option.map(file, (path) => path.slice(directoryOf(path).length))
+  const directory = Option.map(tlsCertFile, dirname)
+  const named = (file: Option.Option<string>) =>
+    Option.map(file, (path) =>
+      relative(
+        Option.getOrElse(directory, () => "."),
+        path
+      )
+    )
   const servers = {
+    contentType: "application/json" as const,
     metricsAddress: address,
     probeAddress: address,
     metricsSecure: true,
-    metricsCertPath: Option.map(tlsCertFile, (path) => directoryOf(path) || "."),
+    metricsCertPath: directory,
     metricsCertName: Option.getOrElse(named(tlsCertFile), () => ""),
     metricsCertKey: Option.getOrElse(named(tlsKeyFile), () => "")
   }
+  const isSaid = (property: "syncPeriod" | "minResyncPeriod") => resolved.origins[property]._tag !== "Default"
   const said = resolved.origins.securePort
   const origins = Object.fromEntries(
     Object.keys(servers).map((property) => [property, { ...said, _tag: "Flag" as const }])
   ) as Record<keyof typeof servers, typeof said>
   return {
     ...resolved,
-    values: { ...resolved.values, ...servers, controllers },
+    values: {
+      ...resolved.values,
+      ...servers,
+      controllers: garbageCollector ? controllers : ["-garbagecollector", ...controllers],
+      // Any cloud is asked by another program.
+      cloudProvider: Option.filter(cloudProvider, (name) => name !== "external"),
+      minResyncPeriod: isSaid("syncPeriod") && !isSaid("minResyncPeriod") ? Option.none() : minResyncPeriod
+    },
     origins: { ...resolved.origins, ...origins }
   }
 }

@@ -73,7 +73,7 @@ export const manifests = (
   const isKept = served !== undefined && served.mountPath === undefined
   const led = (isCore: boolean): boolean => controllers.some((one) => one.isCore === isCore && one.needsLeader)
   const leases: ReadonlyArray<LeaseName> = [
-    ...(led(true) ? [{ namespace: "kube-system", name: values.coreLeaseName }] : []),
+    ...(led(true) ? [{ namespace: values.coreLeaseNamespace, name: values.coreLeaseName }] : []),
     ...(led(false) || isKept
       ? [{ namespace: Option.getOrElse(values.leaseNamespace, () => namespace), name: values.leaseName }]
       : [])

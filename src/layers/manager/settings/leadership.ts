@@ -22,8 +22,14 @@ export const settings = {
     name: "core-lease-name",
     group: "leadership",
     description:
-      "Name of the core loops' lease in kube-system; another one runs them beside a kube-controller-manager that was started without them",
+      "Name of the core loops' lease; another one runs them beside a kube-controller-manager that was started without them",
     default: "kube-controller-manager"
+  }),
+  coreLeaseNamespace: Setting.make(Codecs.text("namespace"), {
+    name: "core-lease-namespace",
+    group: "leadership",
+    description: "Namespace of the core loops' lease",
+    default: "kube-system"
   }),
   leaseNamespace: Setting.optional(Codecs.text("namespace"), {
     name: "leader-elect-resource-namespace",
