@@ -5,7 +5,7 @@ import { ClusterName } from "../layers/ClusterName.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import { Leadership } from "../layers/Leadership.ts"
-import type { Host } from "../layers/manager/process/Host.ts"
+import { complain, type Host } from "../layers/manager/process/Host.ts"
 import * as Manager from "../layers/manager/Manager.ts"
 import { Program } from "../layers/manager/Program.ts"
 import { orderly } from "../layers/manager/process/orderlyStop.ts"
@@ -89,6 +89,6 @@ const disabled =
 
 /** There is nothing left to wait for. */
 const abandon = (host: Host, name: string, message: string): void => {
-  host.stderr.write(`${name}: ${message}\n`)
+  complain(host, name, message)
   host.exit(1)
 }

@@ -8,6 +8,7 @@ import { once } from "node:events"
 import { readdir } from "node:fs/promises"
 import type { ServerResponse } from "node:http"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+import { printable } from "../../src/kube/printable.ts"
 import * as HttpsServer from "../support/httpsServer.ts"
 import * as Process from "../support/process.ts"
 import * as Tls from "../support/tls.ts"
@@ -122,6 +123,28 @@ describe.concurrent("bad luck", () => {
         line: /^pod-count failed: pods did not sync within 1s: (list|watch) pods: pods is forbidden: User "nobody" cannot list resource "pods".*; grant list and watch on pods, or leave the controller out with --controllers/
       })
       onlyRead(server)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("what a server says gives the terminal no orders, in the log, the last line and the table", () =>
+    Effect.gen(function* () {
+      const message = "\u001b[2J\u001b]0;mine\u0007 \u009b1A\u202e\rall\nconfiguration   ok       well"
+      const { ca, server } = yield* https((request, response) => {
+        if (request.url === "/version")
+          return answer(response, 200, { major: "1", minor: message, gitVersion: message })
+        return answer(response, 403, status(403, "Forbidden", message))
+      })
+      const kubeconfig = yield* Kubeconfigs.write({ server: server.url, ca, user: { token: secret } })
+      const strict = ["--cache-isolation=strict", "--cache-sync-timeout=1s"]
+      for (const args of [strict, [...strict, "--zap-encoder=json"], ["check"]]) {
+        const { code, stderr, stdout } = yield* Process.run([...args, "--kubeconfig", kubeconfig])
+        assert.strictEqual(code, 1)
+        for (const text of [stderr, stdout]) {
+          assert.strictEqual(printable(text), text)
+          assert.notMatch(text, /^configuration   ok       well/m)
+        }
+        assert.include(stderr + stdout, String.raw`\u001b[2J`)
+      }
     }).pipe(Effect.scoped)
   )
 

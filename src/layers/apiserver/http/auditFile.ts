@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { once } from "node:events"
 import { createWriteStream, type WriteStream } from "node:fs"
+import { printable } from "../../../kube/printable.ts"
 import type { Entry } from "../audit/AuditLog.ts"
 import { event } from "../audit/event.ts"
 
@@ -28,7 +29,7 @@ export const open = (path: string): Effect.Effect<(entry: Entry) => void, AuditF
       }
       const lost = dropped === 0 ? {} : { dropped }
       dropped = 0
-      stream.write(`${JSON.stringify({ ...event(entry, String(made)), ...lost })}\n`)
+      stream.write(`${printable(JSON.stringify({ ...event(entry, String(made)), ...lost }))}\n`)
     }
   })
 

@@ -1,4 +1,5 @@
 /** The findings of `check` as the user reads them: one row each, in columns. Pure. */
+import { oneLine } from "../oneLine.ts"
 
 export interface Finding {
   readonly check: "configuration" | "reachability" | "discovery" | "permissions"
@@ -12,7 +13,10 @@ export interface Finding {
 const heading = ["CHECK", "RESULT", "SUBJECT", "DETAIL"] as const
 
 export const render = (findings: ReadonlyArray<Finding>): string => {
-  const rows = [heading, ...findings.map((one) => [one.check, one.isOk ? "ok" : "FAILED", one.subject, one.detail])]
+  const rows = [
+    heading,
+    ...findings.map((one) => [one.check, one.isOk ? "ok" : "FAILED", oneLine(one.subject), oneLine(one.detail)])
+  ]
   const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)))
   return rows
     .map((row) =>

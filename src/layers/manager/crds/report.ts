@@ -4,6 +4,7 @@
  */
 import type * as Access from "../../../kube/Access.ts"
 import * as Resource from "../../../kube/Resource.ts"
+import { oneLine } from "../oneLine.ts"
 import type { Broken, Difference } from "./compare.ts"
 import type { Comparison, Installed } from "./Definitions.ts"
 
@@ -40,7 +41,7 @@ const comparison = ({ broken, differences, isNew, name }: Comparison): string =>
   if (isNew) return `${name} is not in the cluster`
   const lines = [...differences.map(difference), ...broken.flatMap(suffering)]
   if (lines.length === 0) return `${name} is the same`
-  return [`${name} would change`, ...lines.map((line) => `  ${line}`)].join("\n")
+  return [`${name} would change`, ...lines.map((line) => `  ${oneLine(line)}`)].join("\n")
 }
 
 const difference = ({ from, path, to }: Difference): string => {

@@ -3,6 +3,7 @@
  * may be long, a stream. Pure; `Listener.ts` turns it into HTTP.
  */
 import * as Effect from "effect/Effect"
+import { printable } from "../../../kube/printable.ts"
 import type * as Redacted from "effect/Redacted"
 import type * as Stream from "effect/Stream"
 
@@ -33,10 +34,10 @@ export type Handler = (asked: Asked) => Effect.Effect<Answer>
 
 export const text = (status: number, body: string): Answer => ({ status, body })
 
-/** Indented: people read it. */
+/** Indented: people read it, on terminals too. */
 export const json = (value: unknown): Answer => ({
   status: 200,
-  body: `${JSON.stringify(value, undefined, 2)}\n`,
+  body: `${printable(JSON.stringify(value, undefined, 2))}\n`,
   contentType: "application/json"
 })
 

@@ -1,7 +1,9 @@
 /**
  * Where lines go: a stream that may be slow, or gone. Lines that it has not taken yet are kept up to a bound; beyond it they are
- * lost, and counted, and the first line that fits again is preceded by how many. Writing never waits and never fails.
+ * lost, and counted, and the first line that fits again is preceded by how many. Writing never waits and never fails. What a terminal would take
+ * for orders is shown and not passed on.
  */
+import { printable } from "../../../kube/printable.ts"
 import type { Output } from "../process/Host.ts"
 
 /** Characters that may wait for a slow reader. */
@@ -25,6 +27,6 @@ export class Sink {
     }
     if (this.lost > 0) this.output.write(`${notice(this.lost)}\n`)
     this.lost = 0
-    this.output.write(`${line}\n`)
+    this.output.write(`${printable(line)}\n`)
   }
 }

@@ -9,6 +9,7 @@ import type * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as References from "effect/References"
 import * as ApiError from "../../../kube/ApiError.ts"
+import { printable } from "../../../kube/printable.ts"
 import * as CurrentRun from "../../controller/currentRun.ts"
 import { clean, redact } from "./secrets.ts"
 import * as Time from "./time.ts"
@@ -87,4 +88,5 @@ const formatted = (value: unknown): string => {
 }
 
 /** One word on one line, whatever is in it. */
-const word = (text: string): string => (text === "" || /[\s="\\]/.test(text) ? JSON.stringify(text) : text)
+const word = (text: string): string =>
+  text === "" || /[\s="\\]/.test(text) || printable(text) !== text ? JSON.stringify(text) : text

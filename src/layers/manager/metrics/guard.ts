@@ -11,6 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as ApiError from "../../../kube/ApiError.ts"
 import { KubeClient } from "../../KubeClient.ts"
 import { type Answer, type Asked, type Handler, text } from "../http/exchange.ts"
+import { oneLine } from "../oneLine.ts"
 
 /** Who somebody is, as a TokenReview says and a SubjectAccessReview asks. */
 interface User {
@@ -44,7 +45,7 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
       const user = yield* Cache.get(users, Redacted.value(asked.bearer))
       if (user === undefined) return unauthorized
       if (!(yield* Cache.get(permissions, questionOf(user, asked)))) {
-        return text(403, `Forbidden: ${user.username} may not ${asked.method.toLowerCase()} ${asked.path}\n`)
+        return text(403, `Forbidden: ${oneLine(user.username)} may not ${asked.method.toLowerCase()} ${asked.path}\n`)
       }
       return yield* handle(asked)
     }).pipe(

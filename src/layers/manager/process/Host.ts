@@ -2,6 +2,8 @@
  * What the operating system gives the program, as an interface: arguments, environment, standard streams, signals. Nobody else
  * reads them. What a signal means is decided in `orderlyStop.ts`.
  */
+import { oneLine } from "../oneLine.ts"
+
 /** A standard stream. */
 export interface Output {
   /** Takes text; never waits. */
@@ -11,6 +13,10 @@ export interface Output {
   /** Listens for an output that is closed. */
   readonly on: (event: "error", listener: () => void) => unknown
 }
+
+/** One line about what is wrong, whatever is in it. */
+export const complain = ({ stderr }: Pick<Host, "stderr">, name: string, text: string): void =>
+  void stderr.write(`${name}: ${oneLine(text)}\n`)
 
 /** What a program needs of its process; Node's `process` is one. */
 export interface Host {

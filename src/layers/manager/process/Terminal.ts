@@ -13,10 +13,9 @@ import * as Layer from "effect/Layer"
 import type * as Runtime from "effect/Runtime"
 import * as CommandLine from "./commandLine.ts"
 import * as Help from "./help.ts"
-import type { Host } from "./Host.ts"
+import { complain, type Host } from "./Host.ts"
 import * as Logs from "../logs/Logs.ts"
 import { clean } from "../logs/secrets.ts"
-import { oneLine } from "../oneLine.ts"
 import type { Settings } from "../setting.ts"
 import { SettingError } from "../setting/sources.ts"
 
@@ -37,7 +36,7 @@ export const report = (host: Host, name: string, cause: Cause.Cause<unknown>): v
   if (CliError.isCliError(error)) return
   const text = error instanceof Error && error.message !== "" ? error.message : String(error)
   const more = error instanceof SettingError ? "; see --help" : ""
-  host.stderr.write(`${name}: ${oneLine(clean(text))}${more}\n`)
+  complain(host, name, `${clean(text)}${more}`)
 }
 
 /** 0 for success and for a signal, 2 for a wrong command line and for errors of the kinds given, 1 for the rest. */
@@ -67,7 +66,7 @@ const presenter = (host: Host, { name, settings }: Speaker) =>
         case "InvalidInvocation":
           return Effect.sync(() => {
             const text = event.errors.map(CommandLine.explain).join("; ")
-            host.stderr.write(`${name}: ${text}; see --help\n`)
+            complain(host, name, `${text}; see --help`)
           })
       }
     }

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Shutdown from "../../Shutdown.ts"
-import type { Host } from "./Host.ts"
+import * as Host from "./Host.ts"
 
 /**
  * What a stop adds to the exit code of the program. Not an error of the program: whoever is interrupted ends interrupted, whatever
@@ -32,17 +32,17 @@ export interface Options extends Shutdown.Options {
 type Complain = (text: string) => void
 
 interface Edge {
-  readonly host: Host
+  readonly host: Host.Host
   readonly complain: Complain
 }
 
 /** Runs a program until it ends or a signal stops it, within the time of `options`. */
 export const orderly =
-  (host: Host, options: Options) =>
+  (host: Host.Host, options: Options) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {
       const limit = Shutdown.limitsOf(options).end
-      const complain: Complain = (text) => void host.stderr.write(`${options.name}: ${text}\n`)
+      const complain: Complain = (text) => Host.complain(host, options.name, text)
       const shutdown = yield* Shutdown.make(options)
       yield* watchSignals(host, shutdown)
       yield* Effect.forkDetach(end({ host, complain }, shutdown, limit))
@@ -53,7 +53,7 @@ export const orderly =
     })
 
 /** The program itself is interrupted by whoever runs it. */
-const watchSignals = (host: Host, shutdown: Shutdown.Shutdown) =>
+const watchSignals = (host: Host.Host, shutdown: Shutdown.Shutdown) =>
   Effect.map(Effect.context(), (context) => {
     const fork = Effect.runForkWith(context)
     let received = 0

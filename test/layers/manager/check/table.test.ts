@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { printable } from "../../../../src/kube/printable.ts"
 import { type Finding, render, verdict } from "../../../../src/layers/manager/check/table.ts"
 
 const finding = (check: Finding["check"], isOk: boolean, subject: string, detail = ""): Finding => ({
@@ -18,6 +19,12 @@ describe("the table of check", () => {
         "discovery      FAILED   pods"
       ].join("\n")
     ))
+
+  it("has a line for each finding, and no orders for a terminal, whatever a server has said", () => {
+    const text = render([finding("reachability", false, "a", "\u001b[2J\u009b1A\nconfiguration   ok")])
+    assert.strictEqual(text.split("\n").length, 2)
+    assert.strictEqual(printable(text), text)
+  })
 
   it("is summed up when something is not well", () => {
     assert.isUndefined(verdict([]))

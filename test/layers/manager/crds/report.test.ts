@@ -1,6 +1,7 @@
 /** What `crds` says, word for word: operators search and compare it. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Access from "../../../../src/kube/Access.ts"
+import { printable } from "../../../../src/kube/printable.ts"
 import * as Resource from "../../../../src/kube/Resource.ts"
 import { Pod } from "../../../../src/kube/resources.ts"
 import type { Comparison } from "../../../../src/layers/manager/crds/Definitions.ts"
@@ -38,6 +39,19 @@ describe("what is said of definitions", () => {
     assert.strictEqual(Report.compared([same]), "as.example.com is the same")
     assert.isUndefined(Report.verdict([same]))
     assert.isUndefined(Report.verdict([]))
+  })
+
+  it("has a line for each thing, and no orders for a terminal, whatever is in the cluster", () => {
+    const order = "\u001b[2J\u009b1A\nbs.example.com is the same"
+    const all: ReadonlyArray<Comparison> = [
+      {
+        ...same,
+        differences: [{ path: order, from: order, to: undefined }],
+        broken: [{ object: "app/one", refused: [order], dropped: [order] }]
+      }
+    ]
+    assert.strictEqual(Report.compared(all).split("\n").length, 4)
+    assert.strictEqual(printable(Report.compared(all)), Report.compared(all))
   })
 
   it("is what would change and who would suffer, with the paths", () => {

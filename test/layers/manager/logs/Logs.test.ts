@@ -6,6 +6,7 @@ import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
+import { printable } from "../../../../src/kube/printable.ts"
 import * as CurrentRun from "../../../../src/layers/controller/currentRun.ts"
 import type { Host } from "../../../../src/layers/manager/process/Host.ts"
 import * as Form from "../../../../src/layers/manager/logs/form.ts"
@@ -80,6 +81,26 @@ describe("logs as JSON", () => {
       const { error, level, level_, loop: seen, msg, msg_ } = parsed(text)
       assert.deepStrictEqual([level, level_, msg, msg_, error], ["info", 3, "a\nb", "mine", "a\nb"])
       assert.deepStrictEqual(Object.keys(seen as object), ["count"])
+    })
+  )
+
+  it.effect("give a terminal no orders, and lose nothing", () =>
+    Effect.gen(function* () {
+      const order = "\u001b[2J\u009b1;1H\u202e\u007f\r"
+      const values = { [`key${order}`]: order, error: new Error(order), list: [order] }
+      for (const options of [json, Logs.initial]) {
+        const text = yield* logged(options, Effect.annotateLogs(Effect.logError(order, Cause.fail(order)), values))
+        assert.strictEqual(printable(text), text)
+        assert.strictEqual(text.split("\n").length, 2)
+      }
+      const {
+        [`key${order}`]: value,
+        list,
+        msg
+      } = parsed(yield* logged(json, Effect.annotateLogs(Effect.logInfo(order), values)))
+      assert.deepStrictEqual([value, list, msg], [order, [order], order])
+      const word = yield* logged(Logs.initial, Effect.annotateLogs(Effect.logInfo("x"), { name: "\u009b2J" }))
+      assert.include(word, String.raw` name="\u009b2J"`)
     })
   )
 
