@@ -1,6 +1,8 @@
 /** What users see of a node that is not well. Rows of part G.4.1 and G.4.2; what becomes of its pods is told in `nodes/deadMachine.test.ts`. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { TestClock } from "effect/testing"
 import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
 import { Node } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
@@ -242,6 +244,76 @@ describe("a zone", () => {
       // The only one that counts is down, so all that count are.
       assert.deepStrictEqual(yield* Stand.givenUp(["a", "extra"]), [])
     }).pipe(Effect.scoped, calm)
+  )
+})
+
+/** The values of the metrics of nodes, by name and zone; of histograms how often and how much. */
+const measured = Effect.map(Metric.snapshot, (all) =>
+  Object.fromEntries(
+    all.flatMap(({ attributes, id, state }) => {
+      if (!id.startsWith("node_collector_")) return []
+      const name = [id.slice("node_collector_".length), ...Object.values(attributes ?? {})].join(" ")
+      return [
+        [
+          name,
+          "sum" in state
+            ? [state.count, state.sum]
+            : "value" in state
+              ? state.value
+              : "count" in state
+                ? state.count
+                : 0
+        ]
+      ]
+    })
+  )
+)
+
+describe("the metrics of nodes", () => {
+  it.effect("tell how each zone is, by region and zone, and are as of a well one when it is gone", () =>
+    Effect.gen(function* () {
+      const zone = { "topology.kubernetes.io/region": "eu", "topology.kubernetes.io/zone": "a" }
+      yield* Stand.readyNodes(["one", "two", "three", "four"], zone)
+      yield* run
+      yield* living(["one", "two", "three"], 60)
+      assert.deepInclude(yield* measured, {
+        "zone_size eu:\0:a": 4,
+        "unhealthy_nodes_in_zone eu:\0:a": 1,
+        "zone_health eu:\0:a": 75,
+        "evictions_total eu:\0:a": 1
+      })
+      const client = yield* KubeClient
+      for (const name of ["one", "two", "three", "four"]) yield* client.delete(Node, { name })
+      yield* advance("5 seconds")
+      assert.deepInclude(yield* measured, {
+        "zone_size eu:\0:a": 0,
+        "unhealthy_nodes_in_zone eu:\0:a": 0,
+        "zone_health eu:\0:a": 100
+      })
+    }).pipe(Effect.scoped, calm, Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+
+  it.effect("tell how long a look at a node took, and one at all of them", () =>
+    Effect.gen(function* () {
+      yield* Stand.readyNodes(["mute", "well"])
+      yield* run
+      yield* living(["well"], 45)
+      const { update_all_nodes_health_duration_seconds: before } = yield* measured
+      assert.deepStrictEqual(before, [10, 0])
+      assert.deepInclude(yield* measured, { update_node_health_duration_seconds: [20, 0] })
+      // The status of the one that is silent takes two seconds to write.
+      yield* (yield* ApiServer).setFaults([
+        {
+          match: Faults.on({ verb: "update", path: "/api/v1/nodes/mute" }),
+          fault: { _tag: "Delay", millis: 2000 },
+          times: 1
+        }
+      ])
+      yield* TestClock.adjust("11 seconds")
+      const after = yield* measured
+      assert.deepStrictEqual(after["update_all_nodes_health_duration_seconds"], [11, 2])
+      assert.deepStrictEqual(after["update_node_health_duration_seconds"], [22, 2])
+    }).pipe(Effect.scoped, calm, Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 })
 

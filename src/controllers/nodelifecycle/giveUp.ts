@@ -39,5 +39,8 @@ const one = Effect.fnUntraced(function* (ports: Ports, books: Books.Books, name:
   if (!wrote.success) return
   const zone = Zones.zoneOf(node)
   yield* Metrics.gaveUp(zone)
-  yield* Effect.annotateLogs(Effect.logInfo("A node is given up: its pods are to leave"), { node: name, zone })
+  yield* Effect.annotateLogs(Effect.logInfo("A node is given up: its pods are to leave"), {
+    node: name,
+    zone: Zones.shown(zone)
+  })
 })

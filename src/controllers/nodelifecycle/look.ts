@@ -37,16 +37,32 @@ export const look = (ports: Ports, books: Books, settings: Settings) => {
   const follow = following(ports, books)
   return Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
-    const observed = books.time(now())
+    const begun = now()
+    const observed = books.time(begun)
     const nodes = ports.nodes.list()
     yield* greet(ports, books, nodes)
-    const judged = (yield* Effect.forEach(nodes, (node) => judge(node, observed), { concurrency: atOnce })).filter(
-      (one) => one !== undefined
-    )
+    for (const zone of new Set(nodes.map(Zones.zoneOf))) yield* Metrics.known(zone)
+    const { millis, timed } = stopwatch(now)
+    const judged = (yield* Effect.forEach(nodes, (node) => timed(node, judge(node, observed)), {
+      concurrency: atOnce
+    })).filter((one) => one !== undefined)
     yield* assess(books, settings, judged, { now: now(), observed })
-    yield* Effect.forEach(judged, (one) => follow(one, now), { concurrency: atOnce, discard: true })
+    yield* Effect.forEach(judged, (one) => timed(one.node, follow(one, now)), { concurrency: atOnce, discard: true })
+    yield* Metrics.took(millis.values(), now() - begun)
     if (books.lines.next(now()) !== undefined) ports.queue.addUnsafe(linesKey)
   })
+}
+
+/** How long each node was worked on, in milliseconds: it is judged, and when all are judged it is dealt with. */
+const stopwatch = (now: () => number) => {
+  const millis = new Map<string, number>()
+  const timed = <A, E, R>({ metadata: { name } }: Node, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const from = now()
+      const stop = Effect.sync(() => void millis.set(name, (millis.get(name) ?? 0) + now() - from))
+      return Effect.ensuring(work, stop)
+    })
+  return { millis, timed }
 }
 
 /** Tells of nodes that have come and gone since the last look. */
@@ -142,7 +158,11 @@ const assess = Effect.fnUntraced(function* (
   const before = books.states
   const turn = Zones.turn(before, zones, settings)
   books.states = turn.states
-  for (const zone of before.keys()) if (!turn.states.has(zone)) books.lines.drop(zone)
+  for (const zone of before.keys()) {
+    if (turn.states.has(zone)) continue
+    books.lines.drop(zone)
+    yield* Metrics.looked(zone, { ready: 0, notReady: 0 })
+  }
   for (const [zone, rate] of turn.rates) books.lines.setRate(zone, rate, now)
   if (turn.mode === "Left") for (const [name, seen] of books.seen) books.seen.set(name, { ...seen, at: observed })
   for (const [zone, count] of zones) yield* Metrics.looked(zone, count)
@@ -154,7 +174,7 @@ const tell = Effect.fnUntraced(function* (before: Zones.States, { mode, rates, s
   if (mode === "Left") yield* Effect.logInfo("Some nodes are ready again: the others get their whole time anew")
   for (const [zone, state] of states) {
     if ((before.get(zone) ?? "Normal") === state) continue
-    const facts = { zone, state, nodesPerSecond: rates.get(zone) }
+    const facts = { zone: Zones.shown(zone), state, nodesPerSecond: rates.get(zone) }
     yield* Effect.annotateLogs(Effect.logInfo("A zone is in another state"), facts)
   }
 })

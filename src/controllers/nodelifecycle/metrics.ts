@@ -14,18 +14,40 @@ const evictions = Family.counter(
   ["zone"]
 )
 
-export const families = [sizes, unhealthy, health, evictions]
+const ofOne = Family.histogram(
+  "node_collector_update_node_health_duration_seconds",
+  "Seconds that one look at one node took",
+  Family.exponential(0.001, 4, 8)
+)
+const ofAll = Family.histogram(
+  "node_collector_update_all_nodes_health_duration_seconds",
+  "Seconds that one look at all nodes took",
+  Family.exponential(0.01, 4, 8)
+)
 
+export const families = [sizes, unhealthy, health, evictions, ofOne, ofAll]
+
+/** There are nodes of that zone: nobody needs to be given up for its series to be there. */
+export const known = (zone: string): Effect.Effect<void> => evictions.add(0, { zone })
+
+/** What a look has found. A zone that has no nodes any more is as well as one can be. */
 export const looked = (zone: string, { notReady, ready }: Count): Effect.Effect<void> => {
   const size = ready + notReady
   return Effect.all(
     [
       sizes.set(size, { zone }),
       unhealthy.set(notReady, { zone }),
-      health.set(size === 0 ? 0 : (ready / size) * 100, { zone })
+      health.set(size === 0 ? 100 : (ready / size) * 100, { zone })
     ],
     { discard: true }
   )
 }
 
 export const gaveUp = (zone: string): Effect.Effect<void> => evictions.add(1, { zone })
+
+/** One look: at each of the nodes, and at all of them, in milliseconds. */
+export const took = (each: Iterable<number>, all: number): Effect.Effect<void> =>
+  Effect.andThen(
+    Effect.forEach(each, (millis) => ofOne.observe(millis / 1000), { discard: true }),
+    ofAll.observe(all / 1000)
+  )

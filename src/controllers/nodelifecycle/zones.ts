@@ -35,12 +35,18 @@ export interface Turn {
   readonly mode: "Same" | "Entered" | "Left"
 }
 
-/** Region and zone of a node; empty where it names neither. */
+/** Between region and zone, as a name may have a colon. Source: k8s.io/component-helpers GetZoneKey. */
+const separator = ":\0:"
+
+/** Region and zone of a node, as metrics name it; empty where it names neither. */
 export const zoneOf = ({ metadata: { labels = {} } }: Node): string => {
   const region = labels["topology.kubernetes.io/region"] ?? labels["failure-domain.beta.kubernetes.io/region"] ?? ""
   const zone = labels["topology.kubernetes.io/zone"] ?? labels["failure-domain.beta.kubernetes.io/zone"] ?? ""
-  return region === "" && zone === "" ? "" : `${region}:${zone}`
+  return region === "" && zone === "" ? "" : `${region}${separator}${zone}`
 }
+
+/** For people. */
+export const shown = (zone: string): string => zone.replace(separator, ":")
 
 /** Some nodes do not count for the state of their zone. */
 export const counts = ({ metadata: { labels = {} } }: Node): boolean =>

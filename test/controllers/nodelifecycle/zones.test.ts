@@ -101,7 +101,7 @@ const places = law<Module, ValueOf<typeof labels>>(
     const region = one.region || one.oldRegion
     const zone = one.zone || one.oldZone
     return (
-      module.zoneOf(nodeOf(one)) === (region + zone === "" ? "" : `${region}:${zone}`) &&
+      module.zoneOf(nodeOf(one)) === (region + zone === "" ? "" : `${region}:\0:${zone}`) &&
       module.counts(nodeOf(one)) === !one.excluded
     )
   }
