@@ -34,8 +34,12 @@ const name = "resourcequota"
 const wanted: Monitors.Wanted = {
   verbs: ["create", "list", "watch", "delete"],
   ignored: Names.ignored,
-  scope: "Namespaced"
+  scope: "Namespaced",
+  also: [Names.idOf(Names.deviceClasses)]
 }
+
+/** Whether quotas look into the objects of the kind. */
+const isWhole = (kind: Names.Counted): boolean => Usage.isMeasured(kind) || Names.isSame(kind, Names.deviceClasses)
 
 export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}) =>
   Controller.stateful({
@@ -61,7 +65,7 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
         cache: yield* Cache,
         discovery: yield* Discovery,
         wanted,
-        isWhole: Usage.isMeasured,
+        isWhole,
         listener: ({ resource, store: objects }) => loop.watch(resource, objects),
         onSynced: ({ resource }) => loop.onSynced(resource),
         onStopped: loop.onStopped

@@ -21,13 +21,18 @@ export interface Wanted {
   readonly ignored: ReadonlyArray<string>
   /** Those that live in namespaces, or all. */
   readonly scope: Resource.Scope | "Any"
+  /** Qualified names of those that are wanted wherever they live. */
+  readonly also?: ReadonlyArray<string> | undefined
 }
 
-export const watchable = ({ ignored, scope, verbs }: Wanted, { resources }: Listing): ReadonlyArray<Resource.Any> =>
+export const watchable = (
+  { also = [], ignored, scope, verbs }: Wanted,
+  { resources }: Listing
+): ReadonlyArray<Resource.Any> =>
   resources.filter(
     (one) =>
       verbs.every((verb) => one.verbs.includes(verb)) &&
-      (scope === "Any" || one.scope === scope) &&
+      (scope === "Any" || one.scope === scope || also.includes(Resource.qualifiedName(one))) &&
       !ignored.includes(Resource.qualifiedName(one))
   )
 

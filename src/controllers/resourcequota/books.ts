@@ -33,15 +33,21 @@ export interface Books {
 
 const namespaceOf = ({ metadata }: KubeObject): string => metadata.namespace ?? ""
 
+/** As far as quotas look. Source: resource.k8s.io DeviceClass. */
+interface DeviceClass extends KubeObject {
+  readonly spec?: { readonly extendedResourceName?: string }
+}
+
+export const extendedResourceOf = ({ spec }: DeviceClass): string | undefined => spec?.extendedResourceName
+
 export const make = (): Books => {
   const ledgers = new Map<string, Ledger.Ledger>()
   /** By id of the kind, whatever the version. */
   const kinds = new Map<string, { readonly version: string; readonly objects: Objects }>()
 
-  /** Undefined until the kind has been read. */
-  const objectsOf = (kind: Names.Counted): Objects | undefined => {
-    const objects = kinds.get(Names.idOf(kind))?.objects
-    return objects?.synced === true ? objects : undefined
+  const extendedResource = (className: string): string | undefined => {
+    const found = kinds.get(Names.idOf(Names.deviceClasses))?.objects.get(Key.make(undefined, className))
+    return found === undefined ? undefined : extendedResourceOf(found)
   }
 
   const contents =
@@ -60,7 +66,7 @@ export const make = (): Books => {
     },
     open: (quota, now) => {
       const namespace = namespaceOf(quota)
-      const ledger = ledgers.get(namespace) ?? new Ledger.Ledger()
+      const ledger = ledgers.get(namespace) ?? new Ledger.Ledger(extendedResource)
       ledgers.set(namespace, ledger)
       const names = Object.keys(quota.spec?.hard ?? {})
       ledger.open(Key.of(quota), { names, scopes: Scopes.of(quota) }, contents(namespace), now)
@@ -76,10 +82,14 @@ export const make = (): Books => {
       const namespace = namespaceOf(quota)
       const isScoped = Scopes.of(quota).length > 0
       return (name) => {
-        const kind = Names.kindOf(name)
-        const objects = kind === undefined ? undefined : objectsOf(kind)
-        if (kind === undefined || objects === undefined) return undefined
-        if (Usage.isMeasured(kind)) return ledgers.get(namespace)?.used(Key.of(quota), name)
+        const counted = Names.kindsOf(name)
+        // They are in no namespace.
+        if (counted.some((kind) => Names.isSame(kind, Names.deviceClasses))) return undefined
+        // Where there are no claims for devices, none of the extended resources that pods request are claimed.
+        const watched = counted.flatMap((kind) => kinds.get(Names.idOf(kind))?.objects ?? [])
+        const [objects] = watched
+        if (objects === undefined || watched.some(({ synced }) => !synced)) return undefined
+        if (counted.some(Usage.isMeasured)) return ledgers.get(namespace)?.used(Key.of(quota), name)
         // Objects of which only the number counts are in no scope.
         return Quantity.whole(isScoped ? 0 : objects.countByIndex(Store.namespaceIndex, namespace))
       }

@@ -7,7 +7,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type * as Names from "../../kube/quota/names.ts"
+import * as Names from "../../kube/quota/names.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { ResourceQuota } from "../../kube/resources.ts"
@@ -90,6 +90,11 @@ export const make = (ports: Ports): Loop => {
       follow(isGone ? { less: concerned, more: none } : { less: none, more: concerned })
   }
 
+  /** Devices of a class are, or are not any more, an extended resource. */
+  const reclassify = (): void => {
+    for (const ledger of books.ledgers.values()) follow(ledger.reclassify())
+  }
+
   return {
     onQuota: (delta) => {
       const { object } = delta
@@ -103,6 +108,7 @@ export const make = (ports: Ports): Loop => {
     },
     watch: (resource, objects) => {
       books.watched(resource, objects)
+      if (isOfClasses(resource)) return (deltas) => (deltas.some(isReclassified) ? reclassify() : undefined)
       return (deltas) => {
         for (const delta of deltas) onObject(resource, delta)
       }
@@ -110,7 +116,10 @@ export const make = (ports: Ports): Loop => {
     onSynced: (resource) => {
       for (const ledger of books.ledgers.values()) for (const key of ledger.interested(resource)) ask(key)
     },
-    onStopped: books.unwatched,
+    onStopped: (resource) => {
+      books.unwatched(resource)
+      if (isOfClasses(resource)) reclassify()
+    },
     begin: () => {
       hasBegun = true
       for (const quota of quotas.list()) askFor(quota)
@@ -142,6 +151,14 @@ export const make = (ports: Ports): Loop => {
         )
       })
   }
+}
+
+const isOfClasses = (resource: Resource.Any): boolean => Names.isSame(resource, Names.deviceClasses)
+
+const isReclassified = (delta: Delta<KubeObject>): boolean => {
+  const before = delta._tag === "Updated" ? Books.extendedResourceOf(delta.previous) : undefined
+  const now = Books.extendedResourceOf(delta.object)
+  return delta._tag === "Updated" ? before !== now : now !== undefined
 }
 
 const hasSameLimits = (a: ResourceQuota, b: ResourceQuota): boolean =>

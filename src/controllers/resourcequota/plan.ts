@@ -66,5 +66,5 @@ export const plan = ({ mayFree, quota, usedOf }: Given): Plan => {
 export const isIncomplete = ({ spec, status }: ResourceQuota): boolean =>
   !Equality.equal({ hard: spec?.hard ?? {} }, { hard: status?.hard ?? {} }) ||
   Object.keys(status?.hard ?? {}).some(
-    (name) => own(status?.used, name) === undefined && Names.kindOf(name) !== undefined
+    (name) => own(status?.used, name) === undefined && Names.kindsOf(name).length > 0
   )

@@ -1,6 +1,6 @@
 /**
- * What the names in a quota's `hard` are about: each name is counted from the objects of one kind, or of none that is known. Pure;
- * it does not know which kinds a server has. Source: the quota evaluators of the reference server, MatchingResources.
+ * What the names in a quota's `hard` are about: which kinds of objects each name is counted from, if any that are known. Pure;
+ * it does not know which kinds a server has. Source: pkg/quota/v1/evaluator/core: MatchingResources.
  */
 
 /** A kind as quotas know it: its version does not matter. */
@@ -26,11 +26,17 @@ export const services = core("services")
 export const claims = core("persistentvolumeclaims")
 export const resourceClaims: Counted = { group: "resource.k8s.io", plural: "resourceclaims" }
 
+/** Not counted: a class says which extended resource its devices are. */
+export const deviceClasses: Counted = { group: "resource.k8s.io", plural: "deviceclasses" }
+
 /** Of storage: `<class>.storageclass.storage.k8s.io/requests.storage`. */
 export const classSuffix = ".storageclass.storage.k8s.io/"
 
 /** Of devices: `<class>.deviceclass.resource.k8s.io/devices`. */
 export const devicesSuffix = ".deviceclass.resource.k8s.io/devices"
+
+/** Before the name of a class: its devices as an extended resource. Source: ResourceDeviceClassPrefix. */
+export const classPrefix = "deviceclass.resource.kubernetes.io/"
 
 /** What of pods may be named by itself, and as requests and limits. */
 export const computed: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"])
@@ -53,15 +59,23 @@ export const aliasOf = ({ group, plural }: Counted): string | undefined =>
 /** Names without a domain, or with one of Kubernetes' own, are no devices of anybody's. */
 const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/")
 
-/** Whether containers may ask for it under this name as for any device. Source: helper.IsExtendedResourceName. */
-export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith(requests)
+/** Whether containers may ask for it under this name as for any device. Source: IsDRAExtendedResourceName. */
+export const isExtended = (name: string): boolean =>
+  name.startsWith(classPrefix) || (!isNative(name) && !name.startsWith(requests))
 
 const isOfPods = (name: string): boolean => {
   if (computed.has(name) || name.startsWith(hugePages)) return true
   if (name.startsWith(limits)) return computed.has(name.slice(limits.length))
   if (!name.startsWith(requests)) return false
   const asked = name.slice(requests.length)
-  return computed.has(asked) || asked.startsWith(hugePages) || !isNative(name)
+  return computed.has(asked) || asked.startsWith(hugePages)
+}
+
+/** Of an extended resource, there is a limit to the requests alone. Source: isExtendedResourceNameForQuota. */
+const isOfDevices = (name: string): boolean => {
+  if (!name.startsWith(requests)) return false
+  const asked = name.slice(requests.length)
+  return asked.startsWith(classPrefix) || !isNative(asked)
 }
 
 const isOfClaims = (name: string): boolean =>
@@ -69,22 +83,24 @@ const isOfClaims = (name: string): boolean =>
   name.endsWith(`${classSuffix}requests.storage`) ||
   name.endsWith(`${classSuffix}persistentvolumeclaims`)
 
-/** The kind that a name is counted from; undefined where nobody can tell. */
-export const kindOf = (name: string): Counted | undefined => {
+/** The kinds that a name is counted from; none where nobody can tell. */
+export const kindsOf = (name: string): ReadonlyArray<Counted> => {
   if (name.startsWith("count/")) {
     const [plural = "", ...group] = name.slice("count/".length).split(".")
-    return { group: group.join("."), plural }
+    return [{ group: group.join("."), plural }]
   }
   const known = legacy.get(name)
-  if (known !== undefined) return known
-  if (name === "services.loadbalancers" || name === "services.nodeports") return services
-  if (isOfClaims(name)) return claims
-  if (name.endsWith(devicesSuffix)) return resourceClaims
-  return isOfPods(name) ? pods : undefined
+  if (known !== undefined) return [known]
+  if (name === "services.loadbalancers" || name === "services.nodeports") return [services]
+  if (isOfClaims(name)) return [claims]
+  if (name.endsWith(devicesSuffix)) return [resourceClaims]
+  // Pods request them; what a claim has beyond what its pod requests comes on top.
+  if (isOfDevices(name)) return [pods, resourceClaims]
+  return isOfPods(name) ? [pods] : []
 }
 
 /** Whether a name is counted from the objects of that kind. */
-export const isOf = (name: string, { group, plural }: Counted): boolean => {
-  const kind = kindOf(name)
-  return kind !== undefined && kind.group === group && kind.plural === plural
-}
+export const isOf = (name: string, kind: Counted): boolean => kindsOf(name).some((one) => isSame(one, kind))
+
+/** In whatever version. */
+export const isSame = (a: Counted, b: Counted): boolean => a.group === b.group && a.plural === b.plural

@@ -7,12 +7,18 @@ import type { KubeObject } from "../Meta.ts"
 import * as PodResources from "../podResources.ts"
 import * as Quantity from "../quantity.ts"
 import type { PersistentVolumeClaim, Pod, Service } from "../resources.ts"
+import * as Devices from "./devices.ts"
 import * as Names from "./names.ts"
 import * as PodUsage from "./podUsage.ts"
 
 export type Usage = ReadonlyMap<string, Quantity.Quantity>
 
 type Amounts = Map<string, Quantity.Quantity>
+
+export type { Around } from "./devices.ts"
+
+/** No classes, no pods and no other claims. */
+export const nowhere: Devices.Around = { extendedResource: () => undefined, pod: () => undefined, claimsOf: () => [] }
 
 /** Kinds whose objects take more than their number; of all others only how many there are matters. */
 export const measured: ReadonlyArray<Names.Counted> = [Names.pods, Names.services, Names.claims, Names.resourceClaims]
@@ -28,8 +34,15 @@ export const isMeasured = (kind: Names.Counted): boolean => measuredIds.has(Name
 export const until = (kind: Names.Counted, object: KubeObject): number =>
   Names.idOf(kind) === "pods" ? PodUsage.until(object) : Infinity
 
-/** All that an object takes while `isCharged`, or once it only is there. */
-export const of = (kind: Names.Counted, object: KubeObject, isCharged: boolean): Usage => {
+/**
+ * All that an object takes while `isCharged`, or once it only is there. What a claim for devices takes depends on what is `around` it as well.
+ */
+export const of = (
+  kind: Names.Counted,
+  object: KubeObject,
+  isCharged: boolean,
+  around: Devices.Around = nowhere
+): Usage => {
   const usage: Amounts = new Map([[Names.countOf(kind), Quantity.whole(1)]])
   const id = Names.idOf(kind)
   const alias = Names.aliasOf(kind)
@@ -37,7 +50,7 @@ export const of = (kind: Names.Counted, object: KubeObject, isCharged: boolean):
   if (id === "pods" && isCharged) ofPod(object, usage)
   else if (id === "persistentvolumeclaims") ofClaim(object, usage)
   else if (id === "services") ofService(object, usage)
-  else if (id === "resourceclaims.resource.k8s.io") ofDevices(object, usage)
+  else if (id === Names.idOf(Names.resourceClaims)) Devices.add(object, usage, around)
   return usage
 }
 
@@ -85,38 +98,4 @@ const ofService = ({ spec }: Service, usage: Amounts): void => {
       : ports
   usage.set("services.loadbalancers", Quantity.whole(isBalanced ? 1 : 0))
   usage.set("services.nodeports", Quantity.whole(isBalanced || spec?.type === "NodePort" ? onNodes.length : 0))
-}
-
-/** As far as quotas look, in every version that has been served. Source: resource.k8s.io ResourceClaim. */
-interface ResourceClaim extends KubeObject {
-  readonly spec?: { readonly devices?: { readonly requests?: ReadonlyArray<DeviceRequest> } }
-}
-
-interface Devices {
-  readonly deviceClassName?: string
-  readonly allocationMode?: string
-  readonly count?: number
-}
-
-interface DeviceRequest extends Devices {
-  readonly exactly?: Devices
-  readonly firstAvailable?: ReadonlyArray<Devices>
-}
-
-/** The most devices that a claim can get; so many are counted for one that wants all. Source: AllocationResultsMaxSize. */
-const mostDevices = 32
-
-const countOf = ({ allocationMode = "ExactCount", count = 1 }: Devices): number =>
-  allocationMode === "ExactCount" ? count : allocationMode === "All" ? mostDevices : 0
-
-/** Of alternatives, the worst case of each class. */
-const ofDevices = ({ spec }: ResourceClaim, usage: Amounts): void => {
-  for (const request of spec?.devices?.requests ?? []) {
-    const worst = new Map<string, number>()
-    for (const one of request.firstAvailable ?? [request.exactly ?? request]) {
-      const name = `${one.deviceClassName ?? ""}${Names.devicesSuffix}`
-      worst.set(name, Math.max(worst.get(name) ?? 0, countOf(one)))
-    }
-    for (const [name, count] of worst) usage.set(name, Quantity.plus(usage.get(name), Quantity.whole(count)))
-  }
 }

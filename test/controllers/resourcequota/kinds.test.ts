@@ -1,7 +1,7 @@
 /** Quotas on kinds that are not known from the start, that come and go, and that cannot be read: spec G.11, discovery. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { ResourceQuota, Secret } from "../../../src/kube/resources.ts"
+import { Pod, ResourceQuota, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import * as Kinds from "./kinds.ts"
 import * as Stand from "./stand.ts"
@@ -62,6 +62,94 @@ describe("a quota on a kind that was not there", () => {
         same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "1", [devices]: "1" })
         yield* Stand.remove(claims.resource, "a")
         same(yield* Stand.used(), { "count/resourceclaims.resource.k8s.io": "0", [devices]: "0" })
+      })
+    )
+  )
+})
+
+describe("extended resources", () => {
+  const claims = Kinds.custom("resource.k8s.io", "resourceclaims", "ResourceClaim")
+  const classes = Kinds.custom("resource.k8s.io", "deviceclasses", "DeviceClass", "Cluster")
+  const own = "requests.example.com/gold"
+  const implicit = "requests.deviceclass.resource.kubernetes.io/gold"
+
+  const claim = (name: string, count: number, metadata: object = {}) =>
+    Stand.create(claims.resource, name, {
+      metadata,
+      spec: { devices: { requests: [{ name: "req-0", exactly: { deviceClassName: "gold", count } }] } }
+    })
+
+  const gold = { "example.com/gold": "1" }
+
+  /** Half a minute after the kinds are there, with a quota of both names. */
+  const served = (test: Parameters<typeof Stand.world>[0]) =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* installed(claims)
+        yield* installed(classes)
+        yield* Stand.create(classes.resource, "gold", { spec: { extendedResourceName: "example.com/gold" } })
+        yield* Stand.advance("31 seconds")
+        yield* Stand.quota("q", { [own]: "3", [implicit]: "3" })
+        yield* test
+      })
+    )
+
+  it.effect("are counted from what pods request and from what their class is claimed with, and charged for both", () =>
+    served(
+      Effect.gen(function* () {
+        same(yield* Stand.used(), { [own]: "0", [implicit]: "0" })
+        yield* claim("a", 2)
+        same(yield* Stand.used(), { [own]: "2", [implicit]: "2" })
+        yield* Stand.pod("p", gold, {}, gold)
+        same(yield* Stand.used(), { [own]: "3", [implicit]: "2" })
+        const why = yield* Stand.refused(claim("b", 1))
+        assert.include(why, `exceeded quota: q, requested: ${own}=1, used: ${own}=3, limited: ${own}=3`)
+        yield* Stand.remove(claims.resource, "a")
+        same(yield* Stand.used(), { [own]: "1", [implicit]: "0" })
+      })
+    )
+  )
+
+  it.effect("that a pod requests are not counted again in the claim that is made for it", () =>
+    served(
+      Effect.gen(function* () {
+        const { metadata } = yield* Stand.pod("p", gold, {}, gold)
+        const made = {
+          annotations: { "resource.kubernetes.io/extended-resource-claim": "true" },
+          ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: metadata.uid ?? "", controller: true }]
+        }
+        yield* claim("p-claim", 1, made)
+        same(yield* Stand.used(), { [own]: "1", [implicit]: "1" })
+        // The pod has ended; its claim is still there, and has the device.
+        yield* Stand.patch(Pod, "p", { status: { phase: "Succeeded" } }, "status")
+        yield* Stand.advance("2 seconds")
+        same(yield* Stand.used(), { [own]: "1", [implicit]: "1" })
+        yield* Stand.remove(Pod, "p")
+        yield* Stand.remove(claims.resource, "p-claim")
+        same(yield* Stand.used(), { [own]: "0", [implicit]: "0" })
+      })
+    )
+  )
+
+  it.effect("follow the class that names them", () =>
+    served(
+      Effect.gen(function* () {
+        yield* claim("a", 2)
+        yield* Stand.patch(classes.resource, "gold", { spec: { extendedResourceName: null } })
+        same(yield* Stand.used(), { [own]: "0", [implicit]: "2" })
+        yield* Stand.patch(classes.resource, "gold", { spec: { extendedResourceName: "example.com/gold" } })
+        yield* Stand.advance("2 seconds")
+        same(yield* Stand.used(), { [own]: "2", [implicit]: "2" })
+      })
+    )
+  )
+
+  it.effect("are counted from pods alone where nobody serves claims", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.quota("q", { [own]: "3", [implicit]: "3" })
+        yield* Stand.pod("p", gold, {}, gold)
+        same(yield* Stand.used(), { [own]: "1", [implicit]: "0" })
       })
     )
   )

@@ -19,15 +19,15 @@ export const Definition = Resource.make<KubeObject>()({
 })
 
 /** A kind of one's own; so is the kind of claims for devices, where a server does not have it by itself. */
-export const custom = (group: string, plural: string, kind: string) => ({
-  resource: Resource.make<KubeObject>()({ group, version: "v1", kind, plural }),
+export const custom = (group: string, plural: string, kind: string, scope: Resource.Scope = "Namespaced") => ({
+  resource: Resource.make<KubeObject>()({ group, version: "v1", kind, plural, scope }),
   definition: {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, test only" } },
     spec: {
       group,
-      scope: "Namespaced",
+      scope,
       names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
       versions: [
         {

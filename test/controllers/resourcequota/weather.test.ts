@@ -214,8 +214,8 @@ const mutants = [
   {
     title: "kinds are counted by the sums of others",
     path: "controllers/resourcequota/books.ts",
-    find: "if (Usage.isMeasured(kind))",
-    replace: "if (!Usage.isMeasured(kind))"
+    find: "if (counted.some(Usage.isMeasured))",
+    replace: "if (!counted.some(Usage.isMeasured))"
   }
 ]
 

@@ -18,8 +18,7 @@ const table: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits.memory",
     "limits.ephemeral-storage",
     "hugepages-2Mi",
-    "requests.hugepages-1Gi",
-    "requests.example.com/dongle"
+    "requests.hugepages-1Gi"
   ],
   services: ["services", "count/services", "services.nodeports", "services.loadbalancers"],
   persistentvolumeclaims: [
@@ -53,10 +52,7 @@ const nobodys = [
   "gold.storageclass.storage.k8s.io/limits.storage"
 ]
 
-const idOf = (name: string) => {
-  const kind = Names.kindOf(name)
-  return kind === undefined ? undefined : Names.idOf(kind)
-}
+const idOf = (name: string) => Names.kindsOf(name).map(Names.idOf).join()
 
 describe("a name in a quota", () => {
   it("is counted from the objects of one kind", () => {
@@ -69,13 +65,34 @@ describe("a name in a quota", () => {
 
   it("is counted from nothing that it does not name", () =>
     assert.deepStrictEqual(
-      nobodys.map(idOf),
-      nobodys.map(() => undefined)
+      nobodys.flatMap((name) => Names.kindsOf(name)),
+      []
     ))
 
-  it("of a device has a domain that is not Kubernetes' own, and is not a request already", () => {
-    const names = ["example.com/dongle", "cpu", "kubernetes.io/x", "requests.example.com/dongle", "hugepages-2Mi"]
-    assert.deepStrictEqual(names.filter(Names.isExtended), ["example.com/dongle"])
+  it("of an extended resource is counted from pods, and from the claims that its devices are claimed with", () =>
+    assert.deepStrictEqual(
+      ["requests.example.com/dongle", "requests.deviceclass.resource.kubernetes.io/gold"].map((name) =>
+        Names.kindsOf(name).map(Names.idOf)
+      ),
+      [
+        ["pods", "resourceclaims.resource.k8s.io"],
+        ["pods", "resourceclaims.resource.k8s.io"]
+      ]
+    ))
+
+  it("of a device has a domain that is not Kubernetes' own, and is not a request already, or is that of a class", () => {
+    const names = [
+      "example.com/dongle",
+      "cpu",
+      "kubernetes.io/x",
+      "requests.example.com/dongle",
+      "hugepages-2Mi",
+      "deviceclass.resource.kubernetes.io/gold"
+    ]
+    assert.deepStrictEqual(names.filter(Names.isExtended), [
+      "example.com/dongle",
+      "deviceclass.resource.kubernetes.io/gold"
+    ])
   })
 })
 
@@ -106,6 +123,6 @@ prove({
       replace: '{ group: group[0] ?? "", plural }'
     },
     { title: "kinds of other groups have short names", find: 'group === "" && legacy.has', replace: "legacy.has" },
-    { title: "the plural does not matter", find: " && kind.plural === plural", replace: "" }
+    { title: "the plural does not matter", find: " && a.plural === b.plural", replace: "" }
   ]
 })

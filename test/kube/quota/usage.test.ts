@@ -51,6 +51,14 @@ describe("a pod takes", () => {
       }
     ))
 
+  it("devices of a class by the name that the class has as an extended resource", () => {
+    const amounts = { "deviceclass.resource.kubernetes.io/gold": "2" }
+    assert.deepStrictEqual(pod({ containers: [container(amounts, amounts)] }), {
+      ...onePod,
+      "requests.deviceclass.resource.kubernetes.io/gold": "2"
+    })
+  })
+
   it("large pages by two names and devices by one, and of neither a limit", () => {
     const amounts = { "hugepages-2Mi": "4Mi", "example.com/dongle": "3", "kubernetes.io/x": "1" }
     assert.deepStrictEqual(pod({ containers: [container(amounts, amounts)] }), {
@@ -232,11 +240,74 @@ describe("other objects take", () => {
         ]
       }
     ]
+    const implicit = "requests.deviceclass.resource.kubernetes.io"
     assert.deepStrictEqual(taken(Names.resourceClaims, { spec: { devices: { requests } } }), {
       "count/resourceclaims.resource.k8s.io": "1",
       [`gold.${suffix}`]: "8",
       [`silver.${suffix}`]: "32",
-      [`iron.${suffix}`]: "0"
+      [`iron.${suffix}`]: "0",
+      [`${implicit}/gold`]: "8",
+      [`${implicit}/silver`]: "32"
+    })
+  })
+
+  describe("devices of a class that has an extended resource, by its name too", () => {
+    const around = (more: Partial<Usage.Around> = {}): Usage.Around => ({ ...Usage.nowhere, ...more })
+    const extendedResource = (name: string) => (name === "gold" ? "example.com/gold" : undefined)
+    const claimed = (count: number, metadata: object = {}) =>
+      ({
+        metadata: { name: "c", namespace: "ns", creationTimestamp: "1970-01-01T00:00:10Z", ...metadata },
+        spec: { devices: { requests: [{ name: "a", exactly: { deviceClassName: "gold", count } }] } }
+      }) as KubeObject
+    /** Made by the scheduler for what a pod's containers request. */
+    const made = {
+      annotations: { "resource.kubernetes.io/extended-resource-claim": "true" },
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u", controller: true }]
+    }
+    const podOf = (request: object, status: object = {}, uid = "u") => {
+      const object = { metadata: { name: "p", uid }, spec: { containers: [container(request)] }, status } as KubeObject
+      return () => ({ pod: object, usage: Usage.of(Names.pods, object, true) })
+    }
+    const extra = (claim: KubeObject, given: Partial<Usage.Around>) => {
+      const usage = show(Usage.of(Names.resourceClaims, claim, true, around({ extendedResource, ...given })))
+      return [usage["requests.example.com/gold"], usage["requests.deviceclass.resource.kubernetes.io/gold"]]
+    }
+    const pod = podOf({ "example.com/gold": "2" })
+
+    it("of a claim that somebody made", () => assert.deepStrictEqual(extra(claimed(3), { pod }), ["3", "3"]))
+
+    it("of a claim for the resources of a pod, what the pod does not count already", () => {
+      assert.deepStrictEqual(extra(claimed(2, made), { pod }), [undefined, "2"])
+      assert.deepStrictEqual(extra(claimed(3, made), { pod }), ["1", "3"])
+      const implicitly = podOf({ "deviceclass.resource.kubernetes.io/gold": "2" })
+      assert.deepStrictEqual(extra(claimed(2, made), { pod: implicitly }), ["2", undefined])
+    })
+
+    it("of one whose pod is gone, another, or has another claim, all", () => {
+      const foreign = podOf({ "example.com/gold": "2" }, {}, "other")
+      const named = podOf({ "example.com/gold": "2" }, { extendedResourceClaimStatus: { resourceClaimName: "d" } })
+      const unmarked = claimed(2, { ownerReferences: made.ownerReferences })
+      const workload = [{ apiVersion: "apps/v1", kind: "Pod", name: "p", uid: "u", controller: true }]
+      for (const [claim, given] of [
+        [claimed(2, made), {}],
+        [claimed(2, made), { pod: foreign }],
+        [claimed(2, made), { pod: named }],
+        [unmarked, { pod }],
+        [claimed(2, { ...made, ownerReferences: workload }), { pod }]
+      ] as const)
+        assert.deepStrictEqual(extra(claim, given), ["2", "2"])
+    })
+
+    it("of several for one pod, the pod pays for the first, or for the one that it names", () => {
+      const claim = claimed(2, made)
+      const other = (more: object) => claimed(1, { ...made, name: "d", ...more })
+      const claimsOf = (sibling: KubeObject) => () => [claim, sibling]
+      assert.deepStrictEqual(extra(claim, { pod, claimsOf: claimsOf(other({})) }), [undefined, "2"])
+      assert.deepStrictEqual(extra(claim, { pod, claimsOf: claimsOf(other({ name: "b" })) }), ["2", "2"])
+      const earlier = other({ creationTimestamp: "1970-01-01T00:00:09Z" })
+      assert.deepStrictEqual(extra(claim, { pod, claimsOf: claimsOf(earlier) }), ["2", "2"])
+      const named = podOf({ "example.com/gold": "2" }, { extendedResourceClaimStatus: { resourceClaimName: "c" } })
+      assert.deepStrictEqual(extra(claim, { pod: named, claimsOf: claimsOf(earlier) }), [undefined, "2"])
     })
   })
 

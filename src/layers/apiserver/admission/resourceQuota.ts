@@ -8,6 +8,7 @@ import type { JsonObject } from "../json.ts"
 import * as Refusal from "../Refusal.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Quantity from "../../../kube/quantity.ts"
+import * as Devices from "../../../kube/quota/devices.ts"
 import * as Names from "../../../kube/quota/names.ts"
 import * as PodUsage from "../../../kube/quota/podUsage.ts"
 import * as Scopes from "../../../kube/quota/scopes.ts"
@@ -90,6 +91,32 @@ const counts = ({ before, object, target }: Write): boolean => {
   return id === "pods" && Scopes.isTerminating(typed(object)) !== Scopes.isTerminating(typed(before))
 }
 
+/** What an object takes at the moment of the write, with what is stored beside it. */
+const charging = ({ target, turn }: Write) => {
+  const { namespace } = target
+  const served = (kind: Names.Counted) => turn.state.kinds.all.find((one) => Names.isSame(one, kind))
+  const usageOf = (kind: Names.Counted, object: KubeObject): Usage.Usage =>
+    Usage.of(kind, object, turn.now <= Usage.until(kind, object), {
+      extendedResource: (className) => {
+        const classes = served(Names.deviceClasses)
+        const found = classes === undefined ? undefined : stored.object(turn, classes.storage, "", className)
+        return textAt(found, "spec", "extendedResourceName") || undefined
+      },
+      pod: (name) => {
+        const found = stored.object(turn, "pods", namespace, name)
+        if (found === undefined) return undefined
+        const pod = typed<Pod>(found)
+        return { pod, usage: usageOf(Names.pods, pod) }
+      },
+      claimsOf: (uid) => {
+        const claims = served(Names.resourceClaims)
+        const all = claims === undefined ? [] : stored.objects(turn, claims.storage, namespace)
+        return all.map((claim) => typed(claim)).filter((claim) => Devices.podOf(claim)?.uid === uid)
+      }
+    })
+  return usageOf
+}
+
 export const resourceQuota: Plugin = {
   name: "ResourceQuota",
   parts: true,
@@ -99,11 +126,12 @@ export const resourceQuota: Plugin = {
     if (!kind.namespaced || Names.ignored.includes(Names.idOf(kind)) || !counts(write)) return
     const found = stored.objects(turn, quotas, target.namespace)
     if (found.length === 0) return
-    const usageOf = (one: JsonObject) => Usage.of(kind, typed(one), turn.now <= Usage.until(kind, typed(one)))
+    const charged = charging(write)
+    const usageOf = (one: JsonObject) => charged(kind, typed(one))
     const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
     // All of them are asked before any is charged.
-    const charged = found.map((quota) => charge(write, quota, usage)).filter(isObject)
+    const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)
     const row = stored.kindOf(quotas)
-    if (row !== undefined) for (const quota of charged) overwrite(turn, row, quota, dryRun)
+    if (row !== undefined) for (const quota of changed) overwrite(turn, row, quota, dryRun)
   }
 }
