@@ -6,6 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import type { Setting } from "../../src/layers/manager/setting.ts"
+import * as Tuning from "../../src/layers/manager/settings/tuning.ts"
 import { roster } from "../../src/controllers/roster.ts"
 
 const text = readFileSync(fileURLToPath(new URL("../../docs/controllers.md", import.meta.url)), "utf8")
@@ -40,9 +42,68 @@ const names =
     .split(/\s+/)
     .map((name) => `${name}-controller`)
 
-const core = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).filter(
-  ({ group }) => group === "core"
+const all = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
+
+const core = all.filter(({ group }) => group === "core")
+
+/** Rows of the table at the top of the page: its cells, by the name of the controller. */
+const declared = new Map(
+  (text.split("\n## ")[0] ?? "").split("\n").flatMap((line) => {
+    const [, name = "", names = "", flags = "", component = ""] = line.split("|").map((cell) => cell.trim())
+    return name.startsWith("`") ? [[codes(name)[0] ?? "", { names: codes(names), flags, component }] as const] : []
+  })
 )
+
+function codes(cell: string): ReadonlyArray<string> {
+  return Array.from(cell.matchAll(/`([^`]+)`/g), (found) => found[1] ?? "")
+}
+
+describe("the table of the controllers", () => {
+  it("has each of them, with its other names", () => {
+    assert.deepStrictEqual(
+      Object.fromEntries(Array.from(declared, ([name, { names }]) => [name, [...names].sort()])),
+      Object.fromEntries(all.map(({ aliases = [], controller }) => [controller.name, [...aliases].sort()]))
+    )
+  })
+
+  it("names a component for those that record events, and for no others", () => {
+    assert.sameMembers(
+      Array.from(declared).flatMap(([name, { component }]) => (component === "" ? [] : [name])),
+      all.flatMap(({ controller }) =>
+        controller.access.some(({ grant }) => grant === "record") ? [controller.name] : []
+      )
+    )
+  })
+
+  it("has each of their flags, with its default", () => {
+    const flags = Array.from(declared.values()).flatMap(({ flags }) =>
+      Array.from(
+        flags.matchAll(/`--([\w-]+)`(?: \(`?([\w.:-]+)`?[);])?/g),
+        ([, name = "", initial]) => [name, initial] as const
+      )
+    )
+    const tuning = Object.values<Setting<unknown>>(Tuning.settings)
+    for (const { name } of tuning)
+      assert.include(
+        flags.map(([flag]) => flag),
+        name
+      )
+    for (const [name, initial] of flags) {
+      const setting = tuning.find((one) => one.name === name)
+      if (setting !== undefined) assert.strictEqual(initial, setting.default, name)
+    }
+  })
+})
+
+describe("what the page says is not there", () => {
+  it("is no controller of the program, and no page that one of them shows", () => {
+    const controllers = all.flatMap(({ aliases = [], controller }) => [controller.name].concat(aliases))
+    const pages = all.flatMap(({ controller }) => Object.keys(controller.debug ?? {}))
+    const names = controllers.map((name) => `\`${name}\``).concat(pages.map((page) => `debug ${page}`))
+    const sentences = text.split(/\. |[|\n]/).filter((sentence) => /\bis not (?:t?here)\b/.test(sentence))
+    for (const sentence of sentences) for (const name of names) assert.notInclude(sentence, name)
+  })
+})
 
 describe("the table of every controller of the reference", () => {
   const rows = rowsIn(text)
