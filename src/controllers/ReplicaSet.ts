@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Pod, ReplicaSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Metrics from "./workload/metrics.ts"
 import * as ReplicaLoop from "./workload/replicaLoop.ts"
 import * as Selectors from "./workload/selectors.ts"
 
@@ -23,6 +24,7 @@ const kind: ReplicaLoop.Kind<ReplicaSet> = {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicaset",
+    metrics: [Metrics.ageRatio],
     component: "replicaset-controller",
     for: ReplicaSet,
     access: [

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Pod, ReplicationController } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
+import * as Metrics from "./workload/metrics.ts"
 import * as ReplicaLoop from "./workload/replicaLoop.ts"
 import * as Selectors from "./workload/selectors.ts"
 
@@ -24,6 +25,7 @@ export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicationcontroller",
     queue: "replicationmanager",
+    metrics: [Metrics.ageRatio],
     component: "replication-controller",
     for: ReplicationController,
     access: [

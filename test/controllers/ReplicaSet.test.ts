@@ -1,6 +1,7 @@
 /** What the loop does for both kinds, seen from outside: requests, objects, events. Rows of the contract's parts A and C. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
@@ -290,6 +291,42 @@ for (const kind of Stand.kinds) {
       )
     )
   })
+}
+
+for (const kind of Stand.kinds) {
+  it.effect(
+    `${kind.name}: sorting_deletion_age_ratio observes how much older than the youngest the chosen pods are`,
+    () =>
+      Stand.world(
+        kind,
+        Effect.gen(function* () {
+          const ratios = Effect.map(Metric.snapshot, (all) => {
+            const found = all.find(({ id }) => id === "replicaset_controller_sorting_deletion_age_ratio")
+            return found !== undefined && "sum" in found.state ? [found.state.count, found.state.sum] : []
+          })
+          yield* Stand.apply(Stand.owner(kind, { replicas: 1 }))
+          const [old = ""] = yield* Stand.podNames
+          yield* Stand.advance("100 seconds")
+          yield* Stand.scale(kind, 4)
+          yield* Stand.settle
+          for (const name of (yield* Stand.podNames).slice(0, -1)) yield* Stand.ready(name)
+          yield* Stand.ready(old)
+          yield* Stand.advance("50 seconds")
+          const cost = { metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": "-1" } } }
+          yield* (yield* KubeClient).patch(Pod, { namespace: "default", name: old }, Patch.merge(cost))
+          yield* Stand.settle
+          // One is not ready and goes first; it is not observed. Then the old one: 150 s to 50 s.
+          yield* Stand.scale(kind, 2)
+          yield* Stand.settle
+          assert.notInclude(yield* Stand.podNames, old)
+          assert.deepStrictEqual(yield* ratios, [1, 3])
+          // All of them go: nothing was chosen.
+          yield* Stand.scale(kind, 0)
+          yield* Stand.settle
+          assert.deepStrictEqual(yield* ratios, [1, 3])
+        })
+      ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
 }
 
 it.effect("a ReplicaSet whose manager did not count terminating pods gets the count once", () =>

@@ -38,9 +38,14 @@ const tableIn = (text: string, mark: string): ReadonlyArray<string> => {
   return table.split("\n").slice(2)
 }
 
-const declared = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(
-  ({ controller }) => controller.metrics ?? []
-)
+/** Some are of several controllers. */
+const declared = [
+  ...new Set(
+    roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } }).flatMap(
+      ({ controller }) => controller.metrics ?? []
+    )
+  )
+]
 
 const ofTheReference = new Map(Reference.metrics.map((row) => [row.name, row]))
 
@@ -55,7 +60,7 @@ const factsOf = ({ bounds, labels, name, type }: Pick<MetricFamily.Family, "boun
 
 /** To be counted still: each goes with the commit that counts it. */
 const notYet =
-  "daemonset_controller_stale_sync_skips_total endpoint_slice_controller_services_count_by_traffic_distribution endpoint_slice_mirroring_controller_desired_endpoint_slices endpoint_slice_mirroring_controller_endpoints_desired endpoint_slice_mirroring_controller_endpoints_sync_duration endpoint_slice_mirroring_controller_num_endpoint_slices horizontal_pod_autoscaler_controller_desired_replicas informer_store_resource_version job_controller_stale_sync_skips_total kubernetes_build_info process_network_receive_bytes_total process_network_transmit_bytes_total process_virtual_memory_max_bytes replicaset_controller_sorting_deletion_age_ratio replicaset_controller_stale_sync_skips_total statefulset_controller_stale_sync_skips_total statefulset_controller_statefulset_max_unavailable statefulset_controller_statefulset_unavailable_replicas version_info".split(
+  "daemonset_controller_stale_sync_skips_total endpoint_slice_controller_services_count_by_traffic_distribution endpoint_slice_mirroring_controller_desired_endpoint_slices endpoint_slice_mirroring_controller_endpoints_desired endpoint_slice_mirroring_controller_endpoints_sync_duration endpoint_slice_mirroring_controller_num_endpoint_slices horizontal_pod_autoscaler_controller_desired_replicas informer_store_resource_version job_controller_stale_sync_skips_total kubernetes_build_info process_network_receive_bytes_total process_network_transmit_bytes_total process_virtual_memory_max_bytes replicaset_controller_stale_sync_skips_total statefulset_controller_stale_sync_skips_total statefulset_controller_statefulset_max_unavailable statefulset_controller_statefulset_unavailable_replicas version_info".split(
     " "
   )
 const notYetAlike = ["endpoint_slice_controller_endpointslices_changed_per_sync"]

@@ -24,6 +24,7 @@ import * as Adopt from "./adopt.ts"
 import * as Expectations from "./expectations.ts"
 import * as Indexes from "./indexes.ts"
 import * as KeptField from "./keptField.ts"
+import * as Metrics from "./metrics.ts"
 import type * as Owners from "./owners.ts"
 import * as PodControl from "./podControl.ts"
 import * as PodTrigger from "./podTrigger.ts"
@@ -136,6 +137,7 @@ const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
     const mayManage = books.wait(key, monotonic()) === 0 && owner.metadata.deletionTimestamp === undefined
     const { active, terminating } = yield* gather(state, owner, selector)
     const step = mayManage ? plan(state, owner, active, clock.currentTimeMillisUnsafe()) : Replicas.nothing
+    if (step._tag === "Delete") yield* Metrics.chosen(active, step.pods, clock.currentTimeMillisUnsafe())
     const failure = step._tag === "Nothing" ? undefined : yield* carryOut(state, key, owner, step, monotonic())
     const now = clock.currentTimeMillisUnsafe()
     const next = Replicas.status({

@@ -1,0 +1,23 @@
+/** What the loops of replicas count, under the names that dashboards of kube-controller-manager know. */
+import * as Effect from "effect/Effect"
+import * as PodFacts from "../../kube/pod.ts"
+import type { Pod } from "../../kube/resources.ts"
+import * as Time from "../../kube/time.ts"
+import * as Family from "../../streams/metricFamily.ts"
+
+/** Of ReplicaSets and of ReplicationControllers. */
+export const ageRatio = Family.histogram(
+  "replicaset_controller_sorting_deletion_age_ratio",
+  "How many times as old as the youngest ready pod each ready one was that was chosen to go when there were too many",
+  Family.exponential(0.25, 2, 6)
+)
+
+/** Some of the active pods were chosen; whole numbers, as there. Source: pkg/controller/replicaset: reportSortingDeletionAgeRatioMetric. */
+export const chosen = (active: ReadonlyArray<Pod>, pods: ReadonlyArray<Pod>, now: number): Effect.Effect<void> => {
+  if (pods.length >= active.length) return Effect.void
+  const ageOf = ({ metadata }: Pod): number => Math.max(1, now - (Time.parse(metadata.creationTimestamp) ?? now))
+  const youngest = active.filter(PodFacts.isReady).reduce((least, pod) => Math.min(least, ageOf(pod)), Infinity)
+  return Effect.forEach(pods.filter(PodFacts.isReady), (pod) => ageRatio.observe(Math.floor(ageOf(pod) / youngest)), {
+    discard: true
+  })
+}
