@@ -13,6 +13,7 @@ import * as Pods from "./daemonset/pods.ts"
 import type { Ports } from "./daemonset/ports.ts"
 import * as Spec from "./daemonset/spec.ts"
 import * as Indexes from "./workload/indexes.ts"
+import * as Skips from "./workload/metrics.ts"
 
 export interface Options {
   /** How many DaemonSets are synced at once; 2 unless said otherwise. */
@@ -30,7 +31,7 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
-      Effect.sync(() => {
+      Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
         const { onNode, onPod, onRevision, onSet, reconcile } = Loop.make(portsOf(tools))
         return {
           sources: [
@@ -39,7 +40,8 @@ export const make = (options: Options = {}) =>
             Controller.watch(ControllerRevision, onRevision, { indexes: Indexes.both }),
             Controller.watch(Node, onNode)
           ],
-          reconcile
+          reconcile,
+          onHeld
         }
       })
   })

@@ -75,7 +75,8 @@ export const make = (options: Options = {}) =>
               { indexes: Indexes.both }
             )
           ],
-          reconcile
+          reconcile,
+          onHeld: seen.onHeld
         }
       })
   })

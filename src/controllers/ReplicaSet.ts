@@ -24,7 +24,7 @@ const kind: ReplicaLoop.Kind<ReplicaSet> = {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "replicaset",
-    metrics: [Metrics.ageRatio],
+    metrics: [Metrics.ageRatio, Metrics.ofReplicaSets],
     component: "replicaset-controller",
     for: ReplicaSet,
     access: [
@@ -42,8 +42,8 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
-      Effect.sync(() =>
-        ReplicaLoop.body(kind, {
+      Effect.map(Metrics.skipping(Metrics.ofReplicaSets), (onHeld) => ({
+        ...ReplicaLoop.body(kind, {
           owners: store(ReplicaSet),
           pods: store(Pod),
           live: ({ metadata }) => client.get(ReplicaSet, metadata),
@@ -53,6 +53,7 @@ export const make = (options: Options = {}) =>
           remove: (pod) => client.delete(Pod, pod.metadata),
           events,
           queue
-        })
-      )
+        }),
+        onHeld
+      }))
   })

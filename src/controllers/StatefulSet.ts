@@ -10,6 +10,7 @@ import * as Loop from "./statefulset/loop.ts"
 import * as Metrics from "./statefulset/metrics.ts"
 import type { Ports } from "./statefulset/ports.ts"
 import * as Indexes from "./workload/indexes.ts"
+import * as Skips from "./workload/metrics.ts"
 
 export interface Options {
   /** How many StatefulSets are synced at once; 5 unless said otherwise. */
@@ -29,7 +30,7 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
-      Effect.sync(() => {
+      Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
         const loop = Loop.make(portsOf(tools), options.maxUnavailable === true)
         return {
           sources: [
@@ -38,7 +39,8 @@ export const make = (options: Options = {}) =>
             Controller.watch(PersistentVolumeClaim, loop.onClaim),
             Controller.watch(ControllerRevision, loop.onRevision, { indexes: Indexes.both })
           ],
-          reconcile: loop.reconcile
+          reconcile: loop.reconcile,
+          onHeld
         }
       })
   })

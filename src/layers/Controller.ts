@@ -281,6 +281,11 @@ export interface Body<E, Req> {
   readonly sources: ReadonlyArray<Sources.Source>
   /** As in {@link OfKeys}. */
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, Req>
+  /**
+   * Called when a run is put off because the cache does not show yet what the key's last one wrote, with the kind of what was written. Must be
+   * quick.
+   */
+  readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
 
 /** A controller that keeps books. */
@@ -330,9 +335,10 @@ export const stateful = <E, Req = never, Req2 = never, const Acc extends Readonl
       bucket: options.bucket ?? { perSecond: 10, burst: 100 },
       reads,
       body: (tools) =>
-        Effect.map(options.body(tools), ({ reconcile, sources }) => ({
+        Effect.map(options.body(tools), ({ onHeld, reconcile, sources }) => ({
           feeds: sources.map((source) => source.feed),
-          reconcile
+          reconcile,
+          onHeld
         }))
     })
   }

@@ -1,6 +1,7 @@
 /** What the DaemonSet loop counts: pods made and deleted, and why. */
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/metricFamily.ts"
+import * as Metrics from "../workload/metrics.ts"
 import type { Fault, Need } from "./plan/step.ts"
 
 const pods = Family.counter(
@@ -9,7 +10,9 @@ const pods = Family.counter(
   ["action", "reason"]
 )
 
-export const families = [pods]
+export const skips = Metrics.staleSkips("daemonset_controller")
+
+export const families = [skips, pods]
 
 export const asked = (action: "create" | "delete", reasons: ReadonlyArray<Need | Fault>): Effect.Effect<void> => {
   const counts = new Map<string, number>()

@@ -5,6 +5,7 @@ import * as PodFacts from "../../kube/pod.ts"
 import type { Job, Pod } from "../../kube/resources.ts"
 import type { Delta } from "../../streams/Delta.ts"
 import * as Family from "../../streams/metricFamily.ts"
+import * as Workload from "../workload/metrics.ts"
 import type { Action } from "./plan/failurePolicy.ts"
 import * as Indexes from "./plan/indexes.ts"
 import type { Look } from "./plan/look.ts"
@@ -60,7 +61,9 @@ const tracked = counter(
   ["event"]
 )
 
-export const families = [syncs, durations, finished, pods, indexes, policies, creations, elsewhere, tracked]
+const skips = Workload.staleSkips("job_controller")
+
+export const families = [syncs, durations, finished, pods, indexes, policies, creations, elsewhere, tracked, skips]
 
 const modeOf = (job: Job): string => (Spec.isIndexed(job) ? "Indexed" : "NonIndexed")
 
@@ -131,7 +134,8 @@ const reasonOf = ({ failed, job, terminating }: Look): string => {
 
 /** What is counted where it is seen, in the registry of whoever makes it. */
 export const watching = Effect.contextWith((context: Context.Context<never>) =>
-  Effect.succeed({
+  Effect.map(Workload.skipping(skips), (onHeld) => ({
+    onHeld,
     job: ({ _tag, object }: Delta<Job>): void => {
       const { managedBy } = object.spec ?? {}
       if (_tag === "Created" && managedBy !== undefined && Spec.isManagedElsewhere(object))
@@ -145,7 +149,7 @@ export const watching = Effect.contextWith((context: Context.Context<never>) =>
       const is = isEndedAndHeld(delta._tag === "Deleted" ? undefined : delta.object)
       if (was !== is) tracked.addUnsafe(context, 1, { event: is ? "add" : "delete" })
     }
-  })
+  }))
 )
 
 const isEndedAndHeld = (pod: Pod | undefined): boolean =>

@@ -1,6 +1,7 @@
 /** What the StatefulSet loop counts: replicas made, mended and deleted, why those, and what ordered sets wait for. */
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/metricFamily.ts"
+import * as Metrics from "../workload/metrics.ts"
 import { type Deed, deeds, type Step } from "./plan/step.ts"
 
 const pods = Family.counter(
@@ -15,7 +16,9 @@ const waits = Family.counter(
   ["for"]
 )
 
-export const families = [pods, waits]
+export const skips = Metrics.staleSkips("statefulset_controller")
+
+export const families = [skips, pods, waits]
 
 /** What is done, and why. */
 const kindOf = (deed: Deed): readonly [action: string, reason: string] => {

@@ -103,6 +103,8 @@ export interface Body<E, R> {
   /** Keys from elsewhere than the cache. */
   readonly sources?: ReadonlyArray<Stream.Stream<Key.Key, unknown, R>> | undefined
   readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, R>
+  /** As `Controller.Body` has it. */
+  readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
 
 export interface Options<A, E, R, R2> {
@@ -139,10 +141,18 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
       yield* Stall.register(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
-      const writes = OwnWrites.make({ cache, reads: options.reads, limit: options.ownWritesLimit ?? "5 seconds" })
+      let onHeld: Body<E, R>["onHeld"]
+      const writes = OwnWrites.make({
+        cache,
+        reads: options.reads,
+        limit: options.ownWritesLimit ?? "5 seconds",
+        onHeld: (resource) => onHeld?.(resource)
+      })
       const events = (yield* Recorder).named(options.component ?? options.name)
       const tools = Tools.make<A>({ cache, client: yield* KubeClient, events, fieldManager: name }, writes.note)
-      const { feeds, reconcile, sources } = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
+      const body = yield* options.body({ ...tools, store: Tools.stores<A>(informers), queue })
+      const { feeds, reconcile, sources } = body
+      onHeld = body.onHeld
       const monotonic = Monotonic.millis(yield* Clock.Clock)
       const { began, inlet } = Spacing.make(queue, Duration.toMillis(options.spacing ?? 0), monotonic)
       for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, inlet, trace))

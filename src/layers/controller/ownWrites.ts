@@ -18,8 +18,8 @@ export interface OwnWrites {
 }
 
 interface Pending {
-  /** Writes not visible yet; never zero while the entry exists. */
-  count: number
+  /** The kinds of the writes that are not visible yet, one for each write; never empty while the entry exists. */
+  readonly kinds: Array<Resource.Any>
   resume: (() => void) | undefined
 }
 
@@ -28,14 +28,19 @@ export const make = (options: {
   /** Kinds the controller reads. */
   readonly reads: ReadonlyArray<Resource.Any>
   readonly limit: Duration.Input
+  /** Called when a key is held, with the kind of a write that is not visible yet. */
+  readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }): OwnWrites => {
   const reads = new Map(options.reads.map((resource) => [resource.part?.of ?? resource.id, resource]))
   /** Keys with writes that are not visible yet, and nothing else. */
   const pending = new Map<Key.Key, Pending>()
 
-  const visible = (key: Key.Key): void => {
+  const visible = (key: Key.Key, resource: Resource.Any): void => {
     const entry = pending.get(key)
-    if (entry === undefined || --entry.count > 0) return
+    const index = entry?.kinds.indexOf(resource) ?? -1
+    if (entry === undefined || index < 0) return
+    entry.kinds.splice(index, 1)
+    if (entry.kinds.length > 0) return
     pending.delete(key)
     entry.resume?.()
   }
@@ -49,17 +54,20 @@ export const make = (options: {
         if (run === undefined) return Effect.void
         const { key } = run
         const entry = pending.get(key)
-        if (entry === undefined) pending.set(key, { count: 1, resume: undefined })
-        else entry.count++
-        const waited = options.cache.onVersion(read, Key.of(object), version, () => visible(key), options.limit, object)
+        if (entry === undefined) pending.set(key, { kinds: [resource], resume: undefined })
+        else entry.kinds.push(resource)
+        const seen = () => visible(key, resource)
+        const waited = options.cache.onVersion(read, Key.of(object), version, seen, options.limit, object)
         // A kind that is no longer cached will never show the write: nothing to wait for.
-        return Effect.catch(waited, () => Effect.sync(() => visible(key)))
+        return Effect.catch(waited, () => Effect.sync(seen))
       })
     },
     park: (key, resume) => {
       const entry = pending.get(key)
       if (entry === undefined) return false
       entry.resume = resume
+      const [kind] = entry.kinds
+      if (kind !== undefined) options.onHeld?.(kind)
       return true
     }
   }
