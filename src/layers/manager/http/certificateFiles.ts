@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 import { X509Certificate } from "node:crypto"
 import { type FSWatcher, watch } from "node:fs"
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { resolve } from "node:path"
 import { createSecureContext } from "node:tls"
 import type { Certificate } from "./Listener.ts"
 
@@ -23,7 +23,7 @@ export class CertificateError extends Data.TaggedError("CertificateError")<{ rea
 
 export interface Files {
   readonly directory: string
-  /** Names of the files in it. */
+  /** Names of the files in it, or absolute paths. */
   readonly cert: string
   readonly key: string
   /** Of those whose certificates clients must show; absent: clients need not show any. */
@@ -56,7 +56,7 @@ export const read = (files: Files): Effect.Effect<Certificate, CertificateError>
   )
 
 const load = async (files: Files, now: number): Promise<Certificate> => {
-  const text = (name: string) => readFile(join(files.directory, name), "utf8")
+  const text = (name: string) => readFile(resolve(files.directory, name), "utf8")
   const [cert, key] = await Promise.all([text(files.cert), text(files.key)])
   createSecureContext({ cert, key })
   const { validFrom, validTo } = new X509Certificate(cert)

@@ -3,7 +3,6 @@
  * metrics in place of two, and its name for the lease of its loops. Pure.
  */
 import * as Option from "effect/Option"
-import { dirname, relative } from "node:path"
 import * as Address from "../http/address.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
@@ -94,8 +93,17 @@ type Own = ReturnType<typeof settingsOf>
 export const contradiction = ({ values }: Resolved<Own>): string | undefined => {
   if (Option.isSome(values.tlsCertFile) !== Option.isSome(values.tlsKeyFile))
     return "--tls-cert-file and --tls-private-key-file belong together: say both"
-  return undefined
+  const key = Option.getOrElse(values.tlsKeyFile, () => "")
+  return directoryOf(Option.getOrElse(values.tlsCertFile, () => "")) === directoryOf(key) || key.startsWith("/")
+    ? undefined
+    : "--tls-private-key-file must be an absolute path, because it is not in the directory of --tls-cert-file"
 }
+
+const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1)
+
+/** The name of a file of that directory; of another one the path. */
+const within = (directory: string, path: string): string =>
+  directoryOf(path) === directory ? path.slice(directory.length) : path
 
 /** As the program itself would have been told. */
 export const asOwn = (
@@ -105,22 +113,16 @@ export const asOwn = (
   const { bindAddress, cloudProvider, garbageCollector, minResyncPeriod, securePort, tlsCertFile, tlsKeyFile } =
     resolved.values
   const address = securePort === 0 ? undefined : { host: bindAddress, port: securePort }
-  const directory = Option.map(tlsCertFile, dirname)
-  const named = (file: Option.Option<string>) =>
-    Option.map(file, (path) =>
-      relative(
-        Option.getOrElse(directory, () => "."),
-        path
-      )
-    )
+  const [cert = "", key = ""] = [tlsCertFile, tlsKeyFile].map((file) => Option.getOrElse(file, () => ""))
+  const directory = directoryOf(cert)
   const servers = {
     contentType: "application/json" as const,
     metricsAddress: address,
     probeAddress: address,
     metricsSecure: true,
-    metricsCertPath: directory,
-    metricsCertName: Option.getOrElse(named(tlsCertFile), () => ""),
-    metricsCertKey: Option.getOrElse(named(tlsKeyFile), () => "")
+    metricsCertPath: Option.as(tlsCertFile, directory || "."),
+    metricsCertName: within(directory, cert),
+    metricsCertKey: within(directory, key)
   }
   const isSaid = (property: "syncPeriod" | "minResyncPeriod") => resolved.origins[property]._tag !== "Default"
   const said = resolved.origins.securePort

@@ -128,6 +128,19 @@ describe("a certificate from files", () => {
       )
   )
 
+  it.effect("may have its key in another directory, by an absolute path", () =>
+    fresh(
+      Effect.gen(function* () {
+        const [root, other] = [yield* Process.folder, yield* Process.folder]
+        const { cert, key } = yield* Effect.promise(() => ca.issue("first"))
+        yield* Effect.promise(() => writeFile(join(root, "tls.crt"), cert))
+        yield* Effect.promise(() => writeFile(join(other, "private.key"), key))
+        const files = { directory: root, cert: "tls.crt", key: join(other, "private.key") }
+        assert.strictEqual((yield* CertificateFiles.read(files)).cert, cert)
+      }).pipe(Effect.scoped)
+    )
+  )
+
   it.effect("that cannot be read is one sentence with the names of the files", () =>
     fresh(
       Effect.gen(function* () {

@@ -32,14 +32,16 @@ describe("the settings of kube-controller-manager's command", () => {
     const files = { "tls-cert-file": "/etc/pki/tls.crt", "tls-private-key-file": "/etc/pki/tls.key" }
     assert.isUndefined(Own.contradiction(said(files)))
     assert.deepInclude(values(files), {
-      metricsCertPath: Option.some("/etc/pki"),
+      metricsCertPath: Option.some("/etc/pki/"),
       metricsCertName: "tls.crt",
       metricsCertKey: "tls.key"
     })
     assert.match(Own.contradiction(said({ "tls-cert-file": "a" })) ?? "", /belong together/)
     const apart = { ...files, "tls-private-key-file": "/etc/private/tls.key" }
     assert.isUndefined(Own.contradiction(said(apart)))
-    assert.deepInclude(values(apart), { metricsCertName: "tls.crt", metricsCertKey: "../private/tls.key" })
+    assert.deepInclude(values(apart), { metricsCertName: "tls.crt", metricsCertKey: "/etc/private/tls.key" })
+    const relative = { ...files, "tls-private-key-file": "private/tls.key" }
+    assert.match(Own.contradiction(said(relative)) ?? "", /absolute path/)
   })
 
   it("name the lease of its loops as it does", () => {
