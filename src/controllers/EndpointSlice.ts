@@ -56,7 +56,7 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
-      Effect.sync(() => {
+      Effect.map(Metrics.holding, (onHeld) => {
         const ports: Ports = {
           services: store(Service),
           pods: store(Pod),
@@ -88,7 +88,8 @@ export const make = (options: Options = {}) =>
             Controller.watch(Node, Triggers.nodes(ports, memory)),
             Controller.watch(EndpointSlice, Triggers.slices(ports, memory), { indexes: [Slices.byService] })
           ],
-          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done)
+          reconcile: ({ key }) => Effect.as(sync(key), Reconcile.done),
+          onHeld
         }
       })
   })

@@ -50,7 +50,7 @@ const noZone = "One or more endpoints do not have a zone specified"
 
 export const hint = <C extends Holder, S extends Holder>(given: Given<C, S>): Hinted<C, S> => {
   const { creates, shares, unchanged, updates } = given
-  const ready = [...creates, ...updates, ...unchanged].flatMap(({ endpoints = [] }) => endpoints.filter(isReady))
+  const ready = [...creates, ...updates, ...unchanged].flatMap(({ endpoints }) => (endpoints ?? []).filter(isReady))
   const allocation = Allocation.of(shares, ready.length)
   const isHomeless = ready.some(({ zone = "" }) => zone === "")
   if (allocation._tag === "Impossible")
@@ -58,7 +58,7 @@ export const hint = <C extends Holder, S extends Holder>(given: Given<C, S>): Hi
   if (isHomeless) return none(given, { reason: noZone, isOfNodes: false, ready: ready.length })
   const counts = new Map<string, number>()
   const moved = unchanged.filter((slice) => !keep(allocation, counts, slice.endpoints ?? []))
-  const free = [...creates, ...updates, ...moved].flatMap(({ endpoints = [] }) => endpoints.filter(isReady))
+  const free = [...creates, ...updates, ...moved].flatMap(({ endpoints }) => (endpoints ?? []).filter(isReady))
   const zones = divide(allocation.due, counts, free)[Symbol.iterator]()
   const zoneOf = (endpoint: Endpoint) => (isReady(endpoint) ? zones.next().value : undefined)
   return {
@@ -79,7 +79,9 @@ const none = <C extends Holder, S extends Holder>(
   return {
     creates: creates.map(bare),
     updates: updates.map(bare),
-    rewritten: unchanged.filter(({ endpoints = [] }) => endpoints.some(({ hints }) => hints !== undefined)).map(bare),
+    rewritten: unchanged
+      .filter(({ endpoints }) => (endpoints ?? []).some(({ hints }) => hints !== undefined))
+      .map(bare),
     outcome: { _tag: "Refused", ...refusal }
   }
 }

@@ -1,6 +1,9 @@
 /** What the slice loop counts, under the names that dashboards of kube-controller-manager know. */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/metricFamily.ts"
+import * as Model from "./model.ts"
 import type { Plan, Sizes } from "./plan.ts"
 
 const prefix = "endpoint_slice_controller"
@@ -9,19 +12,25 @@ const syncs = Family.counter(`${prefix}_syncs`, "Syncs of Services, by result", 
 const changes = Family.counter(`${prefix}_changes`, "Writes of slices, by operation", ["operation"])
 const perSync = Family.histogram(
   `${prefix}_endpointslices_changed_per_sync`,
-  "Slices that one sync wrote",
-  [0, 1, 2, 5, 10, 20, 50, 100]
+  "Slices that one sync wrote in a family of addresses, by what the Service says of hints and of its traffic",
+  Family.defaultBounds,
+  ["topology", "traffic_distribution"]
+)
+const preferring = Family.gauge(
+  `${prefix}_services_count_by_traffic_distribution`,
+  "Services by what they say of where their traffic should go",
+  ["traffic_distribution"]
 )
 
 const endpointBounds = Family.exponential(2, 2, 15)
 const added = Family.histogram(
   `${prefix}_endpoints_added_per_sync`,
-  "Endpoints that one sync put into slices",
+  "Endpoints that one sync put into slices of a family",
   endpointBounds
 )
 const removed = Family.histogram(
   `${prefix}_endpoints_removed_per_sync`,
-  "Endpoints that one sync took out of slices",
+  "Endpoints that one sync took out of slices of a family",
   endpointBounds
 )
 const endpointsDesired = Family.gauge(`${prefix}_endpoints_desired`, "Endpoints that there should be")
@@ -31,19 +40,47 @@ const slicesDesired = Family.gauge(
   "Slices that would do, were each as full as it can be"
 )
 
-export const families = [syncs, changes, perSync, added, removed, endpointsDesired, slicesThere, slicesDesired]
+export const families = [
+  syncs,
+  changes,
+  perSync,
+  preferring,
+  added,
+  removed,
+  endpointsDesired,
+  slicesThere,
+  slicesDesired
+]
 
-export const synced = (result: "success" | "error"): Effect.Effect<void> => syncs.add(1, { result })
+export const synced = (result: "success" | "stale" | "error"): Effect.Effect<void> => syncs.add(1, { result })
 
 export const changed = (operation: "create" | "update" | "delete"): Effect.Effect<void> => changes.add(1, { operation })
 
-export const planned = ({ creates, deletes, sizes, updates }: Plan): Effect.Effect<void> =>
-  perSync
-    .observe(creates.length + updates.length + deletes.length)
-    .pipe(Effect.andThen(added.observe(sizes.added)), Effect.andThen(removed.observe(sizes.removed)))
+/** What a sync is about to do. */
+export const planned = ({ moves }: Pick<Plan, "moves">): Effect.Effect<void> =>
+  Effect.forEach(moves, (one) => Effect.andThen(added.observe(one.added), removed.observe(one.removed)), {
+    discard: true
+  })
+
+/** A family of the Service is as planned: so many slices were written. */
+export const wrote = (service: Service, count: number): Effect.Effect<void> =>
+  perSync.observe(count, {
+    topology: Model.isProportional(service.metadata) ? "Auto" : "Disabled",
+    traffic_distribution: Model.preferenceOf(service) ?? ""
+  })
+
+export const preferred = (services: ReadonlyMap<string, number>): Effect.Effect<void> =>
+  Effect.forEach(services, ([preference, count]) => preferring.set(count, { traffic_distribution: preference }), {
+    discard: true
+  })
+
+/** A sync was put off, because the cache does not show yet what the last one wrote; in the registry of whoever makes it. */
+export const holding = Effect.contextWith((context: Context.Context<never>) =>
+  Effect.succeed(() => syncs.addUnsafe(context, 1, { result: "stale" }))
+)
 
 /** What all Services come to. */
-export const total = ({ endpoints, fewest, slices }: Omit<Sizes, "added" | "removed">): Effect.Effect<void> =>
+export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void> =>
   endpointsDesired
     .set(endpoints)
     .pipe(Effect.andThen(slicesThere.set(slices)), Effect.andThen(slicesDesired.set(fewest)))

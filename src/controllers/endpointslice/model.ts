@@ -100,19 +100,25 @@ const topologyModes = ["service.kubernetes.io/topology-aware-hints", "service.ku
  * endpoints are known. Source: spec F.3, endpointslice/trafficdist.
  */
 const hintsOf = (
-  { metadata, spec }: Service,
+  service: Service,
   zone: string | undefined,
   node: string | undefined
 ): Endpoint["hints"] | undefined => {
-  const preference = spec?.trafficDistribution
-  if (preference === undefined || isProportional(metadata)) return undefined
-  const forNode = preference === "PreferSameNode"
-  if (!forNode && preference !== "PreferClose" && preference !== "PreferSameZone") return undefined
+  const preference = preferenceOf(service)
+  if (preference === undefined) return undefined
   const hints = {
-    ...(forNode && node !== undefined && node !== "" ? { forNodes: [{ name: node }] } : {}),
+    ...(preference === "PreferSameNode" && node !== undefined && node !== "" ? { forNodes: [{ name: node }] } : {}),
     ...(zone === undefined || zone === "" ? {} : { forZones: [{ name: zone }] })
   }
   return Object.keys(hints).length === 0 ? undefined : hints
+}
+
+const preferences: ReadonlySet<string> = new Set(["PreferClose", "PreferSameZone", "PreferSameNode"])
+
+/** What the Service says of where its traffic should go, where that is heeded. Source: endpointslice validTrafficDistribution. */
+export const preferenceOf = ({ metadata, spec }: Service): string | undefined => {
+  const preference = spec?.trafficDistribution
+  return preference !== undefined && preferences.has(preference) && !isProportional(metadata) ? preference : undefined
 }
 
 /** Whether the Service asks for hints by the processors of each zone. */

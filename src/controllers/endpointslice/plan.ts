@@ -39,16 +39,22 @@ export interface Plan {
   readonly lost: ReadonlyArray<Pod>
   /** What became of the wish for hints by zone, in each family; empty if there is none. */
   readonly answers: ReadonlyArray<Answer>
+  /** What happens to endpoints, in each family. */
+  readonly moves: ReadonlyArray<Moves>
   readonly sizes: Sizes
+}
+
+/** Of one family. */
+export interface Moves {
+  /** Endpoints of its slices that have come, and that have gone. */
+  readonly added: number
+  readonly removed: number
 }
 
 /** What the plan comes to, in numbers. */
 export interface Sizes {
   /** Endpoints that the slices will have. */
   readonly endpoints: number
-  /** Of these, how many have come; and how many have gone besides. */
-  readonly added: number
-  readonly removed: number
   /** Slices that there will be. */
   readonly slices: number
   /** Slices that would do, were each as full as it can be. */
@@ -63,7 +69,7 @@ export const plan = (gathered: Gathered): Plan => {
   const creates: Array<Draft<EndpointSlice>> = []
   const updates: Array<EndpointSlice> = []
   const answers: Array<Answer> = []
-  let added = 0
+  const moves: Array<Moves> = []
   const deletes = slices.filter((slice) => !isServed(model, service, slice))
   for (const family of model.families) {
     const change = inFamily(gathered, model, { family, writing })
@@ -76,10 +82,10 @@ export const plan = (gathered: Gathered): Plan => {
     updates.push(...hinted.updates)
     deletes.push(...change.deletes)
     if (hinted.answer !== undefined) answers.push(hinted.answer)
-    added += change.added
+    moves.push(movesOf(gathered, model, family, change.added))
   }
-  const sizes = sizesOf(gathered, model, { added, slices: slices.length + creates.length - deletes.length })
-  return { families: model.families, creates, updates, deletes, lost: model.lost, answers, sizes }
+  const sizes = sizesOf(gathered, model, slices.length + creates.length - deletes.length)
+  return { families: model.families, creates, updates, deletes, lost: model.lost, answers, moves, sizes }
 }
 
 interface Writes {
@@ -111,16 +117,18 @@ const hint = (
   }
 }
 
-const sizesOf = (
-  { limit, slices }: Gathered,
-  { families, groups }: Model.Model,
-  counted: Pick<Sizes, "added" | "slices">
-): Sizes => {
+const movesOf = ({ slices }: Gathered, { groups }: Model.Model, family: Family, added: number): Moves => {
+  const ours = slices.filter(({ addressType }) => addressType === family)
+  const before = ours.reduce((sum, { endpoints }) => sum + (endpoints ?? []).length, 0)
+  const after = groups.reduce((sum, group) => (group.family === family ? sum + group.endpoints.size : sum), 0)
+  return { added, removed: before + added - after }
+}
+
+const sizesOf = ({ limit }: Gathered, { families, groups }: Model.Model, slices: number): Sizes => {
   const endpoints = groups.reduce((sum, group) => sum + group.endpoints.size, 0)
-  const before = slices.reduce((sum, slice) => sum + (slice.endpoints ?? []).length, 0)
   const empty = families.filter((family) => !groups.some((group) => group.family === family)).length
   const fewest = groups.reduce((sum, group) => sum + Math.ceil(group.endpoints.size / limit), empty)
-  return { ...counted, endpoints, removed: before + counted.added - endpoints, fewest }
+  return { endpoints, slices, fewest }
 }
 
 /** Of a family that the Service has, and its own: others cannot become what it needs. */

@@ -13,6 +13,7 @@ import type { Family } from "../services/pods.ts"
 import * as Selection from "../services/selection.ts"
 import * as TriggerTime from "../services/triggerTime.ts"
 import * as Metrics from "./metrics.ts"
+import * as Model from "./model.ts"
 import * as Plan from "./plan.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Slices from "./slices.ts"
@@ -29,15 +30,17 @@ export const sync =
     Effect.suspend(() => {
       const service = ports.services.get(key)
       if (service === undefined) memory.books.forget(key)
-      if (service === undefined || Selection.selectorOf(service) === undefined) {
-        memory.wishes.forget(key)
-        return Metrics.total(memory.totals.forget(key))
-      }
-      return reconcile(ports, memory, service).pipe(
-        Effect.tap(() => Metrics.synced("success")),
-        Effect.tapError(({ message }) => Effect.andThen(Metrics.synced("error"), () => tell(ports, service, message)))
-      )
-    })
+      if (service === undefined || Selection.selectorOf(service) === undefined) return forget(memory, key)
+      return Effect.tapError(reconcile(ports, memory, service), ({ message }) => tell(ports, service, message))
+    }).pipe(
+      Effect.tap(() => Metrics.synced("success")),
+      Effect.tapError(() => Metrics.synced("error"))
+    )
+
+const forget = ({ totals, wishes }: Memory, key: Key.Key): Effect.Effect<void> => {
+  wishes.forget(key)
+  return Effect.andThen(Metrics.total(totals.forget(key)), Metrics.preferred(totals.prefer(key, undefined)))
+}
 
 const tell = ({ events }: Ports, service: Service, message: string): Effect.Effect<void> =>
   events.warning(
@@ -64,7 +67,8 @@ const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, ser
   // Noted before anything is awaited: a node that changes from here on finds what was decided without it.
   const news = wishes.note(key, plan.answers)
   yield* Effect.forEach(news, ({ message, reason, type }) => ports.events.event(service, type, reason, message))
-  const errors = [...lostPods(service, plan.lost), ...(yield* apply(ports, memory, { key, plan }))]
+  yield* Metrics.preferred(totals.prefer(key, Model.preferenceOf(service)))
+  const errors = [...lostPods(service, plan.lost), ...(yield* apply(ports, memory, { key, service, plan }))]
   yield* Metrics.total(totals.note(key, plan.sizes))
   if (errors.length > 0) {
     const cause = errors.find((error) => error.cause !== undefined)?.cause
@@ -87,22 +91,23 @@ const lostPods = (service: Service, pods: ReadonlyArray<Pod>): ReadonlyArray<Syn
 
 interface Work {
   readonly key: Key.Key
+  readonly service: Service
   readonly plan: Plan.Plan
 }
 
 /** Answers with what failed. A family without a failure is as planned, whatever became of the other. endpointslice `Reconcile`. */
-const apply = Effect.fnUntraced(function* (ports: Ports, memory: Memory, { key, plan }: Work) {
+const apply = Effect.fnUntraced(function* (ports: Ports, memory: Memory, work: Work) {
+  const { key, plan } = work
   const { answers, creates, deletes, families, sizes, updates } = plan
   yield* Metrics.planned(plan)
-  if (creates.length + updates.length + deletes.length === 0) return []
   const errors: Array<SyncError> = []
   const attempt = (work: Effect.Effect<void, SyncError>) =>
     Effect.catch(work, (error) => Effect.sync(() => void errors.push(error)))
-  for (const family of families) yield* attempt(applyFamily(ports, memory, { key, plan, family }))
+  for (const family of families) yield* attempt(applyFamily(ports, memory, { ...work, family }))
   const isServed = ({ addressType }: EndpointSlice) => families.some((family) => family === addressType)
   for (const slice of deletes.filter((one) => !isServed(one)))
     yield* attempt(remove(ports, memory, { key, slice, verb: "error deleting" }))
-  if (errors.length === 0)
+  if (errors.length === 0 && creates.length + updates.length + deletes.length > 0)
     yield* Effect.annotateLogs(Effect.logDebug("Changed the slices of a Service"), {
       endpoints: sizes.endpoints,
       ...(answers.length === 0 ? {} : { hints: answers.map(({ outcome }) => outcome._tag).join() }),
@@ -117,10 +122,12 @@ const apply = Effect.fnUntraced(function* (ports: Ports, memory: Memory, { key, 
 const applyFamily = Effect.fnUntraced(function* (
   ports: Ports,
   memory: Memory,
-  { family, key, plan }: Work & { readonly family: Family }
+  { family, key, plan, service }: Work & { readonly family: Family }
 ) {
   const ofFamily = ({ addressType }: Pick<EndpointSlice, "addressType">) => addressType === family
-  for (const draft of plan.creates.filter(ofFamily)) {
+  const [creates, updates] = [plan.creates.filter(ofFamily), plan.updates.filter(ofFamily)]
+  const deletes = plan.deletes.filter(ofFamily)
+  for (const draft of creates) {
     const created = yield* Effect.mapError(
       Calls.unlessTerminating(ports.create(draft)),
       failure(`failed to create EndpointSlice for Service ${key}`)
@@ -130,13 +137,13 @@ const applyFamily = Effect.fnUntraced(function* (
     memory.books.written(key, created)
     yield* Metrics.changed("create")
   }
-  for (const slice of plan.updates.filter(ofFamily)) {
+  for (const slice of updates) {
     const what = `failed to update ${slice.metadata.name} EndpointSlice for Service ${key}`
     memory.books.written(key, yield* Effect.mapError(ports.update(slice), failure(what)))
     yield* Metrics.changed("update")
   }
-  for (const slice of plan.deletes.filter(ofFamily))
-    yield* remove(ports, memory, { key, slice, verb: "failed to delete" })
+  for (const slice of deletes) yield* remove(ports, memory, { key, slice, verb: "failed to delete" })
+  yield* Metrics.wrote(service, creates.length + updates.length + deletes.length)
 })
 
 interface Deletion {

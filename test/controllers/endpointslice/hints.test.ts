@@ -262,16 +262,6 @@ prove<Module>({
       find: 'ready.some(({ zone = "" }) => zone === "")',
       replace: "false"
     },
-    {
-      title: "old hints stay where there can be none",
-      find: "unchanged.filter(({ endpoints = [] }) => endpoints.some(({ hints }) => hints !== undefined)).map(bare)",
-      replace: "[]"
-    },
-    {
-      title: "all are written where there can be none",
-      find: "endpoints.some(({ hints }) => hints !== undefined)).map(bare)",
-      replace: "endpoints.length >= 0).map(bare)"
-    },
     { title: "zones that have too few are left so", find: "  secure(division)\n", replace: "" },
     {
       title: "a zone gives what it needs",

@@ -249,6 +249,23 @@ describe("a Service that asks for hints by zone", () => {
   }
 })
 
+it.effect(
+  "a Service that asks for hints by zone and has no endpoints is synced, though its slice has null for them",
+  () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.expose({}, auto)
+        yield* Stand.patch(Service, "web", { metadata: { annotations: { note: "another sync" } } })
+        yield* Stand.settle
+        const [slice] = yield* Stand.slices()
+        assert.isNull(slice?.endpoints)
+        const panics = (yield* Metric.snapshot).find(({ id }) => id === "controller_runtime_reconcile_panics_total")
+        assert.deepInclude(panics?.state, { count: 0 })
+      }),
+      { controllers: [EndpointSliceController.make()] }
+    ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+)
+
 it.effect("what the slices come to is counted", () =>
   Stand.world(
     Effect.gen(function* () {

@@ -219,8 +219,8 @@ describe("a history of everything", () => {
     [
       "a failed sync is taken for done",
       "sync.ts",
-      "...(yield* apply(ports, memory, { key, plan }))",
-      "...((yield* apply(ports, memory, { key, plan })), [])",
+      "...(yield* apply(ports, memory, { key, service, plan }))",
+      "...((yield* apply(ports, memory, { key, service, plan })), [])",
       { what: "kill", fault: "conflict", times: 10 }
     ],
     [

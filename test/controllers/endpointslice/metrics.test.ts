@@ -1,0 +1,165 @@
+/** What the metrics of slices say, with the labels and at the moments of kube-controller-manager. Source: k8s.io/endpointslice reconciler.go. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
+import { Pod, Service } from "../../../src/kube/resources.ts"
+import * as Faults from "../../../src/layers/apiserver/faults.ts"
+import * as Stand from "../services/stand.ts"
+
+const controllers = [EndpointSliceController.make()]
+
+const world = (test: Parameters<typeof Stand.world>[0], options: Parameters<typeof Stand.world>[1] = {}) =>
+  Stand.world(test, { controllers, ...options }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+
+/** Of one metric: by the values of its labels what it is, and of histograms how often and how much. */
+const of = (name: string) =>
+  Effect.map(Metric.snapshot, (all) =>
+    Object.fromEntries(
+      all.flatMap(({ attributes, id, state }) => {
+        if (id !== `endpoint_slice_controller_${name}`) return []
+        const value =
+          "sum" in state
+            ? [state.count, state.sum]
+            : "count" in state
+              ? state.count
+              : "value" in state
+                ? state.value
+                : 0
+        return [[Object.values(attributes ?? {}).join(" "), value]]
+      })
+    )
+  )
+
+const dual = { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "PreferDualStack", clusterIP: "None" }
+
+describe("endpointslices_changed_per_sync", () => {
+  it.effect("observes each family of a sync, one that writes nothing too", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.expose(dual)
+        assert.deepStrictEqual(yield* of("endpointslices_changed_per_sync"), { "Disabled ": [2, 2] })
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.settle
+        // The slice of the first family was written; that of the other stays empty.
+        const { "Disabled ": seen } = yield* of("endpointslices_changed_per_sync")
+        const [count = 0, sum] = seen as ReadonlyArray<number>
+        assert.isAtLeast(count, 4)
+        assert.strictEqual(count % 2, 0)
+        assert.strictEqual(sum, 3)
+      })
+    )
+  )
+
+  it.effect("leaves out a family whose writes failed", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.recording([
+          {
+            match: (request) =>
+              Faults.on({ verb: "create", resource: "endpointslices.discovery.k8s.io" })(request) &&
+              JSON.stringify(request.body).includes('"IPv6"'),
+            fault: { _tag: "Status", code: 403 }
+          }
+        ])
+        yield* Stand.expose(dual)
+        const { "Disabled ": seen } = yield* of("endpointslices_changed_per_sync")
+        assert.deepStrictEqual(seen, [1, 1])
+        // The success is that of the API server's own Service.
+        assert.deepStrictEqual(yield* of("syncs"), { success: 1, error: 1 })
+      })
+    )
+  )
+
+  it.effect("tells Services apart by their hints and by where their traffic should go", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ trafficDistribution: "PreferClose" }, { name: "close" })
+        const annotations = { "service.kubernetes.io/topology-mode": "Auto" }
+        yield* Stand.expose({ trafficDistribution: "PreferSameNode" }, { name: "auto", annotations })
+        yield* Stand.expose({}, { name: "plain" })
+        assert.deepStrictEqual(yield* of("endpointslices_changed_per_sync"), {
+          "Disabled PreferClose": [1, 1],
+          "Auto ": [1, 1],
+          "Disabled ": [1, 1]
+        })
+      })
+    )
+  )
+})
+
+describe("endpoints_added_per_sync and endpoints_removed_per_sync", () => {
+  it.effect("observe each family of a sync", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.running("web-0", "10.1.0.1", "fd00::1")
+        yield* Stand.running("web-1", "10.1.0.2")
+        yield* Stand.expose(dual)
+        assert.deepStrictEqual(yield* of("endpoints_added_per_sync"), { "": [2, 3] })
+        assert.deepStrictEqual(yield* of("endpoints_removed_per_sync"), { "": [2, 0] })
+        yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+        yield* Stand.settle
+        const { "": removed } = yield* of("endpoints_removed_per_sync")
+        assert.strictEqual((removed as ReadonlyArray<number>)[1], 2)
+      })
+    )
+  )
+})
+
+describe("services_count_by_traffic_distribution", () => {
+  it.effect("counts Services by what they say, as long as they say it", () =>
+    world(
+      Effect.gen(function* () {
+        const count = of("services_count_by_traffic_distribution")
+        yield* Stand.expose({ trafficDistribution: "PreferClose" }, { name: "a" })
+        yield* Stand.expose({ trafficDistribution: "PreferClose" }, { name: "b" })
+        yield* Stand.expose({}, { name: "c" })
+        assert.deepStrictEqual(yield* count, { PreferClose: 2 })
+        yield* Stand.patch(Service, "a", { spec: { trafficDistribution: "PreferSameNode" } })
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* count, { PreferClose: 1, PreferSameNode: 1 })
+        yield* Stand.patch(Service, "a", {
+          metadata: { annotations: { "service.kubernetes.io/topology-mode": "Auto" } }
+        })
+        yield* Stand.remove(Service, "b")
+        yield* Stand.settle
+        assert.deepStrictEqual(yield* count, { PreferClose: 0, PreferSameNode: 0 })
+      })
+    )
+  )
+})
+
+describe("syncs", () => {
+  it.effect("are successes where there is nothing to do as well", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.expose({ selector: null })
+        yield* Stand.remove(Service, "web")
+        yield* Stand.settle
+        // One is that of the API server's own Service.
+        assert.deepStrictEqual(yield* of("syncs"), { success: 3 })
+      })
+    )
+  )
+
+  it.effect("are stale when they wait for slices that the last one wrote", () =>
+    world(
+      Effect.gen(function* () {
+        yield* Stand.expose()
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.settle
+        // One is that of the API server's own Service.
+        assert.deepStrictEqual(yield* of("syncs"), { success: 2, stale: 1 })
+      }),
+      {
+        // The cache hears of the slice of the API server, that there are no more, and of none that come.
+        faults: [
+          {
+            match: Faults.on({ verb: "watch", resource: "endpointslices.discovery.k8s.io" }),
+            fault: { _tag: "CutWatch", after: 2, how: "silence" }
+          }
+        ]
+      }
+    )
+  )
+})
