@@ -15,7 +15,7 @@ import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Leadership } from "../../src/layers/Leadership.ts"
-import { text } from "../../src/layers/manager/http/exchange.ts"
+import { noBody, text } from "../../src/layers/manager/http/exchange.ts"
 import * as Accounts from "../../src/layers/manager/identity/accounts.ts"
 import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
 import { rolesOf } from "../../src/layers/manager/manifests/roles.ts"
@@ -123,7 +123,7 @@ const shows = make(
     const handle = (yield* Guard.make)(() => Effect.succeed(text(200, "metrics")))
     const ask = (bearer: Redacted.Redacted) =>
       Effect.map(
-        handle({ method: "GET", path: "/metrics", query: new URLSearchParams(), body: Effect.undefined, bearer }),
+        handle({ method: "GET", path: "/metrics", query: new URLSearchParams(), body: noBody, bearer }),
         ({ status }) => status
       )
     assert.deepStrictEqual([yield* ask(collector), yield* ask(somebody)], [200, 403])

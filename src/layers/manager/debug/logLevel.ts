@@ -11,7 +11,7 @@ export const put =
   (level: MinimumLevel) =>
   ({ body }: Asked): Effect.Effect<Answer> =>
     Effect.flatMap(body, (said) => {
-      if (said === undefined) return Effect.succeed(text(413, "a log level is a word or a number\n"))
+      if (typeof said !== "string") return Effect.succeed(said)
       const before = level.current
       const changed = level.set(said)
       if (Result.isFailure(changed)) return Effect.succeed(text(400, `${changed.failure}\n`))

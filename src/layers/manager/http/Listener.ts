@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Shutdown from "../../Shutdown.ts"
 import { type Address, format } from "./address.ts"
+import { Bodies, type Body } from "./bodies.ts"
 import * as Door from "./door.ts"
 import { type Answer, type Asked, type Handler, notAllowed, text } from "./exchange.ts"
 
@@ -66,8 +67,10 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   const fork = yield* FiberSet.runtime(fibers)()
   const tls = options.certificate === undefined ? undefined : tlsOf(options.certificate)
   const door = yield* Effect.promise(() => Door.make(tls, options.http2 === true))
+  const bodies = new Bodies()
   door.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const fiber = fork(reply(options, request, response))
+    const body = bodies.make(nextPart(request), options.bodyLimit ?? defaults.bodyLimit)
+    const fiber = fork(Effect.ensuring(reply(options, { request, response, body }), Effect.sync(body.releaseUnsafe)))
     response.once("close", () => fiber.interruptUnsafe())
   })
   yield* Effect.addFinalizer(() => shutdown(door, fibers, drainLimit(options)))
@@ -109,17 +112,23 @@ const listenError = ({ address, name, off = "0", setting }: Options, error: Node
   })
 }
 
+interface Call {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly body: Body
+}
+
 /** Never fails: what goes wrong is an answer, or a closed connection. */
-const reply = (options: Options, request: IncomingMessage, response: ServerResponse): Effect.Effect<void> =>
+const reply = (options: Options, call: Call): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const asked = read(request, options)
+    const asked = read(call, options)
     return "status" in asked ? Effect.succeed(asked) : options.handle(asked)
   }).pipe(
-    Effect.flatMap((answer) => write(request, response, answer)),
-    Effect.catchCause((cause) => mishap(options, response, cause))
+    Effect.flatMap((answer) => write(call, answer)),
+    Effect.catchCause((cause) => mishap(options, call.response, cause))
   )
 
-const read = (request: IncomingMessage, options: Options): Asked | Answer => {
+const read = ({ body, request }: Call, options: Options): Asked | Answer => {
   const method = request.method ?? "GET"
   const methods = ["GET", "HEAD", ...(options.methods ?? [])]
   if (!methods.includes(method)) return notAllowed(methods.join(", "))
@@ -132,29 +141,33 @@ const read = (request: IncomingMessage, options: Options): Asked | Answer => {
       query: new URLSearchParams(query),
       bearer: bearer === undefined ? undefined : Redacted.make(bearer, { label: "token" }),
       contentType: request.headers["content-type"],
-      body: bodyOf(request, options.bodyLimit ?? defaults.bodyLimit)
+      body: Effect.match(body.parts, {
+        onSuccess: (parts) => Buffer.concat(parts).toString("utf8"),
+        onFailure: ({ message, status }) => text(status, `${message}\n`)
+      })
     }
   } catch {
     return text(400, "Bad Request\n")
   }
 }
 
-const bodyOf = (request: IncomingMessage, bodyLimit: number): Effect.Effect<string | undefined> =>
+/** Nothing is read before it is wanted, so that a client can send no faster than that. */
+const nextPart = (request: IncomingMessage): Effect.Effect<Uint8Array | undefined> =>
   Effect.callback((resume) => {
-    let size = 0
-    const chunks: Array<Buffer> = []
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length
-      // What is too long is read to its end all the same, but not kept: the asker hears the answer.
-      if (size <= bodyLimit) chunks.push(chunk)
+    const ignore = (): void => void request.off("readable", look).off("end", look)
+    const look = (): void => {
+      const part: Buffer | null = request.read()
+      if (part === null && !request.readableEnded) return
+      // At once: what is read by a second look would belong to nobody.
+      ignore()
+      resume(Effect.succeed(part ?? undefined))
     }
-    const onEnd = (): void =>
-      resume(Effect.succeed(size > bodyLimit ? undefined : Buffer.concat(chunks).toString("utf8")))
-    request.on("data", onData).once("end", onEnd)
-    return Effect.sync(() => void request.off("data", onData).off("end", onEnd))
+    request.on("readable", look).on("end", look)
+    look()
+    return Effect.sync(ignore)
   })
 
-const write = (request: IncomingMessage, response: ServerResponse, answer: Answer): Effect.Effect<void, unknown> =>
+const write = ({ request, response }: Call, answer: Answer): Effect.Effect<void, unknown> =>
   Effect.suspend(() => {
     const { body, contentType, headers, status } = answer
     response.writeHead(status, {
@@ -162,6 +175,7 @@ const write = (request: IncomingMessage, response: ServerResponse, answer: Answe
       "x-content-type-options": "nosniff",
       "cache-control": "no-cache, private",
       ...(typeof body === "string" ? { "content-length": Buffer.byteLength(body) } : {}),
+      ...(isUnread(request) ? refusingTheRest(request) : {}),
       ...headers
     })
     if (typeof body === "string" || request.method === "HEAD") {
@@ -173,6 +187,14 @@ const write = (request: IncomingMessage, response: ServerResponse, answer: Answe
       Effect.sync(() => void response.end())
     )
   })
+
+/** A body was announced, and has not been read to its end. */
+const isUnread = ({ headers, readableEnded }: IncomingMessage): boolean =>
+  !readableEnded && ("transfer-encoding" in headers || (headers["content-length"] ?? "0") !== "0")
+
+/** Otherwise the platform would read it, as slowly as the client sends. HTTP/2 has no word for it: unread streams stay within its windows. */
+const refusingTheRest = ({ httpVersionMajor }: IncomingMessage): Readonly<Record<string, string>> =>
+  httpVersionMajor === 1 ? { connection: "close" } : {}
 
 /** Waits for as long as the asker is behind. */
 const send = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> =>

@@ -28,13 +28,19 @@ export interface Door {
   readonly renew: (tls: Tls) => void
 }
 
-/** Milliseconds: for the head of a request, for all of it, and between two on one connection. */
-const limits = { head: 10_000, request: 20_000, idle: 90_000 }
+/**
+ * Milliseconds: for a handshake, for the head of a request, for all of it, between two on one connection, and how often it is looked who is
+ * late. Bodies have a limit of their own, which is part of the third.
+ */
+const limits = { handshake: 10_000, head: 10_000, request: 20_000, idle: 90_000, look: 5000 }
+
+const looking = { connectionsCheckingInterval: limits.look }
+const handshakes = { handshakeTimeout: limits.handshake, ...looking }
 
 export const make = async (tls: Tls | undefined, http2: boolean): Promise<Door> => {
-  if (tls === undefined) return classic(createServer(), () => undefined)
-  if (http2) return modern((await import("node:http2")).createSecureServer({ ...tls, ...modernOptions }))
-  const server = createSecureServer(tls)
+  if (tls === undefined) return classic(createServer(looking), () => undefined)
+  if (http2) return modern((await import("node:http2")).createSecureServer({ ...tls, ...handshakes, ...modernOptions }))
+  const server = createSecureServer({ ...tls, ...handshakes })
   return classic(server, (tls) => server.setSecureContext(tls))
 }
 

@@ -17,8 +17,8 @@ export interface Asked {
   readonly bearer: Redacted.Redacted | undefined
   /** What the body is said to be, as it was written. */
   readonly contentType?: string | undefined
-  /** Read when it is asked for, once; undefined when it is longer than anything that is meant. */
-  readonly body: Effect.Effect<string | undefined>
+  /** Read when it is asked for, once; the answer to give where it is too long, or did not arrive in time. */
+  readonly body: Effect.Effect<string | Answer>
 }
 
 export interface Answer {

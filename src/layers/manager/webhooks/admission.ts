@@ -114,8 +114,10 @@ export const unread = (message: string): Flaw => ({ apiVersion: newest(sort), ui
 
 const reasons: Readonly<Record<number, string>> = {
   400: "BadRequest",
+  408: "Timeout",
   413: "RequestEntityTooLarge",
   500: "InternalError",
+  503: "ServiceUnavailable",
   504: "Timeout"
 }
 

@@ -25,7 +25,7 @@ import type { Fields, Flaw } from "./review.ts"
 export const bodyLimit = 7 * 1024 * 1024
 
 /**
- * Reviews that are read and answered at once at one path; others wait for their turn, unread. Of one path, because a rule may list what must
+ * Reviews that are answered at once at one path; others wait for their turn. Of one path, because a rule may list what must
  * be converted first: webhooks that need each other must not wait for each other.
  */
 const concurrency = 32
@@ -57,7 +57,7 @@ export const handler = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): Effect.
       const metrics = yield* Metrics.make(path, sort.isConversion)
       const turns = Semaphore.makeUnsafe(concurrency)
       routes.set(path, (asked) =>
-        measured(metrics, turns.withPermit(reply(sort, metrics, asked))).pipe(Effect.provideContext(context))
+        measured(metrics, reply({ sort, metrics, asked }, turns)).pipe(Effect.provideContext(context))
       )
     }
     return (asked: Asked) => {
@@ -122,22 +122,36 @@ const measured = <R>(
     )
   })
 
-const reply = <R>(sort: Sort<R>, metrics: Metrics.Metrics, asked: Asked): Effect.Effect<Answer, never, R> =>
-  Effect.gen(function* () {
-    const refuse = (code: number, flaw: Flaw) => answerOf(code, JSON.stringify(sort.mishap(flaw, code)))
-    if (mediaType(asked) !== "application/json") {
-      return refuse(400, sort.unread("the content type of a review must be application/json"))
-    }
-    const text = yield* asked.body
-    if (text === undefined) return refuse(413, sort.unread(`a review is longer than ${bodyLimit} bytes`))
-    const review = sort.read(text)
-    if (Result.isFailure(review)) return refuse(400, review.failure)
-    return yield* settled({ sort, metrics, asked }, review.success)
-  })
+interface Call<R> {
+  readonly sort: Sort<R>
+  readonly metrics: Metrics.Metrics
+  readonly asked: Asked
+}
+
+/** A body arrives before its review takes one of the turns: a client that sends slowly must not hold one. */
+const reply = <R>(call: Call<R>, turns: Semaphore.Semaphore): Effect.Effect<Answer, never, R> => {
+  const { asked, sort } = call
+  const refuse = (code: number, flaw: Flaw) => answerOf(code, JSON.stringify(sort.mishap(flaw, code)))
+  if (mediaType(asked) !== "application/json") {
+    return Effect.succeed(refuse(400, sort.unread("the content type of a review must be application/json")))
+  }
+  return Effect.flatMap(asked.body, (body) =>
+    typeof body === "string"
+      ? turns.withPermit(
+          Effect.suspend(() =>
+            Result.match(sort.read(body), {
+              onFailure: (flaw) => Effect.succeed(refuse(400, flaw)),
+              onSuccess: (review) => settled(call, review)
+            })
+          )
+        )
+      : Effect.succeed(refuse(body.status, sort.unread(typeof body.body === "string" ? body.body.trim() : "")))
+  )
+}
 
 /** An answer, whatever becomes of the handler. */
 const settled = <R>(
-  { asked, metrics, sort }: { readonly sort: Sort<R>; readonly metrics: Metrics.Metrics; readonly asked: Asked },
+  { asked, metrics, sort }: Call<R>,
   { answer, flaw }: Review<R>
 ): Effect.Effect<Answer, never, R> => {
   const limit = timeout(asked)

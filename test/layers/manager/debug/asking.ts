@@ -1,6 +1,6 @@
 /** Asks pages as the server would, without a server. */
 import * as Effect from "effect/Effect"
-import { type Answer, type Handler, notFound } from "../../../../src/layers/manager/http/exchange.ts"
+import { type Answer, type Handler, notFound, text } from "../../../../src/layers/manager/http/exchange.ts"
 import * as Page from "../../../../src/layers/manager/debug/page.ts"
 import * as Pages from "../../../../src/layers/manager/debug/pages.ts"
 
@@ -16,7 +16,7 @@ const ask = (handle: Handler, path: string, { body = "", method = "GET" }: Quest
     path: before,
     query: new URLSearchParams(after),
     bearer: undefined,
-    body: Effect.succeed(body === "too long" ? undefined : body)
+    body: Effect.succeed(body === "too long" ? text(413, "the body is too long\n") : body)
   })
 }
 

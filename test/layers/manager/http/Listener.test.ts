@@ -6,6 +6,8 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { connect } from "node:net"
 import { type Asked, type Handler, text } from "../../../../src/layers/manager/http/exchange.ts"
 import * as Listener from "../../../../src/layers/manager/http/Listener.ts"
 
@@ -58,7 +60,7 @@ describe("the listener", () => {
   it.live("takes a method that it was told of, with a short body", () =>
     Effect.gen(function* () {
       const handle: Handler = ({ body, method }) =>
-        Effect.map(body, (said) => (said === undefined ? text(413, "") : text(200, `${method} ${said}`)))
+        Effect.map(body, (said) => (typeof said === "string" ? text(200, `${method} ${said}`) : said))
       const { port } = yield* Listener.listen({ ...options(handle), methods: ["PUT"] })
       const put = (body: string) => get(port, "/", { method: "PUT", body })
       assert.strictEqual((yield* put("5")).body, "PUT 5")
@@ -67,6 +69,41 @@ describe("the listener", () => {
       assert.strictEqual((yield* put("x".repeat(1_000_000))).status, 413)
       const post = yield* get(port, "/", { method: "POST", body: "x" })
       assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, PUT"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives up on a body that does not arrive, and on the connection", () =>
+    Effect.gen(function* () {
+      const reading = yield* Deferred.make<void>()
+      const handle: Handler = ({ body }) =>
+        Effect.andThen(
+          Deferred.succeed(reading, undefined),
+          Effect.map(body, (said) => (typeof said === "string" ? text(200, said) : said))
+        )
+      const { port } = yield* Listener.listen({ ...options(handle), methods: ["PUT"] })
+      const said = yield* Effect.forkChild(
+        Effect.callback<string>((resume) => {
+          const socket = connect(port, "127.0.0.1", () =>
+            socket.write("PUT / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n5")
+          )
+          let all = ""
+          socket.setEncoding("utf8").on("data", (part) => (all += part))
+          // The server closes it; a client that goes on sending would otherwise be read for as long as it likes.
+          socket.once("close", () => resume(Effect.succeed(all)))
+        }),
+        { startImmediately: true }
+      )
+      yield* Deferred.await(reading)
+      yield* TestClock.adjust("5 seconds")
+      assert.match(yield* Fiber.join(said), /^HTTP\/1\.1 408 [^]*\r\nconnection: close\r\n[^]*not arrived in time\n$/i)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a body that nobody reads, with the connection", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Listener.listen(options(() => Effect.succeed(text(200, ""))))
+      const post = yield* get(port, "/", { method: "POST", body: "x".repeat(1_000_000) })
+      assert.deepStrictEqual([post.status, post.headers.get("connection")], [405, "close"])
     }).pipe(Effect.scoped)
   )
 

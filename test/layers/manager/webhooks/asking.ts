@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
-import type { Asked, Handler } from "../../../../src/layers/manager/http/exchange.ts"
+import { type Asked, type Handler, text as answer } from "../../../../src/layers/manager/http/exchange.ts"
 
 export interface Asking {
   readonly method?: string
@@ -31,7 +31,7 @@ const ask = (handler: Handler, { body, method = "POST", path = "/", query = "", 
     query: new URLSearchParams(query),
     bearer: undefined,
     contentType: "contentType" in more ? more.contentType : "application/json",
-    body: Effect.succeed(text)
+    body: Effect.succeed(text ?? answer(413, "the body is too long\n"))
   }
   return Effect.map(handler(asked), ({ body, contentType, status }): Told => ({
     status,

@@ -162,31 +162,40 @@ describe("whatever is posted", () => {
 })
 
 describe("many at once", () => {
-  it.effect(
-    "are read and answered as far as there is room; the others wait unread, and one path's not for another's",
-    () =>
-      Effect.gen(function* () {
-        const gate = yield* Deferred.make<void>()
-        const waiting = Webhook.validating(Gadget, () => Deferred.await(gate))
-        const routes = yield* handler([waiting, colouring])
-        const text = JSON.stringify(review({ object: gadget({ size: 1 }) }))
-        let read = 0
-        const body = Effect.sync(() => (read++, text))
-        const asked = {
-          method: "POST",
-          query: new URLSearchParams(),
-          bearer: undefined,
-          contentType: "application/json"
-        }
-        const ask = (path: string) => routes({ ...asked, path, body })
-        const fibers = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.forkChild(ask(validate)))
-        yield* TestClock.adjust("1 second")
-        assert.strictEqual(read, 32)
-        assert.strictEqual((yield* ask(mutate)).status, 200)
-        yield* Deferred.succeed(gate, undefined)
-        const answers = yield* Effect.forEach(fibers, Fiber.join)
-        assert.deepStrictEqual([answers.every(({ status }) => status === 200), read], [true, 41])
-      })
+  const text = JSON.stringify(review({ object: gadget({ size: 1 }) }))
+  const asked = { method: "POST", query: new URLSearchParams(), bearer: undefined, contentType: "application/json" }
+
+  it.effect("are answered as far as there are turns; the others wait, and not for those of another path", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      let begun = 0
+      const waiting = Webhook.validating(Gadget, () =>
+        Effect.andThen(
+          Effect.sync(() => begun++),
+          Deferred.await(gate)
+        )
+      )
+      const routes = yield* handler([waiting, colouring])
+      const ask = (path: string) => routes({ ...asked, path, body: Effect.succeed(text) })
+      const fibers = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.forkChild(ask(validate)))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(begun, 32)
+      assert.strictEqual((yield* ask(mutate)).status, 200)
+      yield* Deferred.succeed(gate, undefined)
+      const answers = yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual([answers.every(({ status }) => status === 200), begun], [true, 40])
+    })
+  )
+
+  it.effect("take no turn before their bodies have arrived", () =>
+    Effect.gen(function* () {
+      const routes = yield* served
+      const ask = (body: Effect.Effect<string>) => Effect.forkChild(routes({ ...asked, path: validate, body }))
+      yield* Effect.forEach(Array.from({ length: 64 }), () => ask(Effect.never))
+      const fiber = yield* ask(Effect.succeed(text))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(fiber.pollUnsafe()?._tag, "Success")
+    })
   )
 })
 
