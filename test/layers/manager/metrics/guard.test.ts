@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
@@ -111,6 +112,86 @@ describe("who may read metrics", () => {
       yield* TestClock.adjust("10 seconds")
       const exit = late.pollUnsafe()
       assert.deepStrictEqual(exit?._tag === "Success" ? exit.value : exit, 500)
+    }).pipe(Effect.provide(layer))
+  })
+
+  const reviews = (state: { readonly asked: ReadonlyArray<Review> }, kind = "TokenReview") =>
+    state.asked.filter((review) => review.kind === kind).length
+
+  it.effect("unknown tokens cost few questions, however many there are, and none where they come again", () => {
+    const { layer, state } = world()
+    return Effect.gen(function* () {
+      const ask = yield* asking
+      const statuses = yield* Effect.forEach(Array.from({ length: 1000 }), (_, index) => ask(`stranger-${index}`))
+      assert.deepStrictEqual([...new Set(statuses)], [401, 429])
+      assert.isAtMost(reviews(state), 20)
+      const before = reviews(state)
+      assert.strictEqual(yield* ask("stranger-0"), 401)
+      assert.strictEqual(reviews(state), before)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* ask("stranger-0"), 401, "it may have become somebody")
+      assert.strictEqual(reviews(state), before + 1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("those who were known before are asked about while strangers use up what there is", () => {
+    const { layer, state } = world()
+    return Effect.gen(function* () {
+      const ask = yield* asking
+      assert.strictEqual(yield* ask("alice"), 200)
+      for (let second = 0; second < 120; second++) {
+        yield* Effect.forEach(Array.from({ length: 50 }), (_, index) => ask(`stranger-${second}-${index}`))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* ask("alice"), 200)
+      }
+      // The rate, what there was at first, and Alice once a minute.
+      assert.isAtMost(reviews(state), 5 * 120 + 20 + 4)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("strangers do not displace those who are known", () => {
+    const { layer, state } = world()
+    return Effect.gen(function* () {
+      const ask = yield* asking
+      yield* ask("alice")
+      for (let second = 0; second < 50; second++) {
+        yield* Effect.forEach(Array.from({ length: 100 }), (_, index) => ask(`stranger-${second}-${index}`))
+        yield* TestClock.adjust("1 second")
+      }
+      const before = state.asked.length
+      assert.strictEqual(yield* ask("alice"), 200)
+      assert.strictEqual(state.asked.length, before)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("a server that is slow is asked about few strangers at once", () => {
+    const { layer, state } = world()
+    return Effect.gen(function* () {
+      const ask = yield* asking
+      state.isSilent = true
+      const fibers = yield* Effect.forEach(Array.from({ length: 100 }), (_, index) =>
+        Effect.forkChild(ask(`stranger-${index}`), { startImmediately: true })
+      )
+      assert.strictEqual(reviews(state), 8)
+      yield* TestClock.adjust("10 seconds")
+      const statuses = yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(
+        [429, 500].map((status) => statuses.filter((one) => one === status).length),
+        [92, 8]
+      )
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("somebody known who asks for path after path costs few questions", () => {
+    const { layer, state } = world()
+    return Effect.gen(function* () {
+      const ask = yield* asking
+      assert.strictEqual(yield* ask("alice"), 200)
+      yield* Effect.forEach(Array.from({ length: 1000 }), (_, index) => ask("bob", `/${index}`))
+      assert.isAtMost(reviews(state, "SubjectAccessReview"), 21)
+      yield* TestClock.adjust("5 minutes")
+      yield* Effect.forEach(Array.from({ length: 1000 }), (_, index) => ask("bob", `/${index}`))
+      assert.strictEqual(yield* ask("alice"), 200)
     }).pipe(Effect.provide(layer))
   })
 })
