@@ -109,7 +109,7 @@ describe("HTTP/2", () => {
         }
         const token = bearer === undefined ? "" : Redacted.value(bearer)
         return Effect.map(method === "PUT" ? body : Effect.succeed(""), (said) =>
-          text(200, `${method} ${path} ${query.get("q")} ${token} ${said}`)
+          typeof said === "string" ? text(200, `${method} ${path} ${query.get("q")} ${token} ${said}`) : said
         )
       }
       const { port } = yield* served(handle, true, ["PUT"])
