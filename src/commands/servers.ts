@@ -26,7 +26,7 @@ export const servers = Effect.fnUntraced(function* (
     Servers.place(address, { byDefault: origins[setting]._tag === "Default", embedded })
   if (metricsAddress !== undefined) yield* Features.publish(gates, values.featureGates)
   const metrics = metricsAt(values)
-  if (metrics !== undefined && !values.metricsSecure && !isLoopback(metrics)) {
+  if (metrics !== undefined && !values.metricsSecure && !isLoopback(metrics.host)) {
     yield* Effect.logWarning(
       `Metrics are served in the clear to whoever can connect to ${format(metrics)}: --${settings.metricsSecure.name} shows them to those alone who may read them`
     )

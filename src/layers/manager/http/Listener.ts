@@ -13,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Shutdown from "../../Shutdown.ts"
-import { type Address, format } from "./address.ts"
+import { type Address, format, isLoopback, isOwnName } from "./address.ts"
 import { Bodies, type Body } from "./bodies.ts"
 import * as Door from "./door.ts"
 import { type Answer, type Asked, type Handler, notAllowed, text } from "./exchange.ts"
@@ -128,7 +128,17 @@ const reply = (options: Options, call: Call): Effect.Effect<void> =>
     Effect.catchCause((cause) => mishap(options, call.response, cause))
   )
 
+/** HTTPS has certificates for this: no page has one for a name that is not its own. */
+const isForeign = ({ headers, socket }: IncomingMessage, { address, certificate }: Options): boolean => {
+  if (certificate !== undefined || !isLoopback(socket.localAddress)) return false
+  const { host, "sec-fetch-site": site } = headers
+  // Browsers tell which page a request is for: one of another site need not read the answer to do harm.
+  if (typeof site === "string" && site !== "none" && site !== "same-origin") return true
+  return host !== undefined && !isOwnName(host, address.host)
+}
+
 const read = ({ body, request }: Call, options: Options): Asked | Answer => {
+  if (isForeign(request, options)) return text(403, "Forbidden: ask by an address, or by the name localhost\n")
   const method = request.method ?? "GET"
   const methods = ["GET", "HEAD", ...(options.methods ?? [])]
   if (!methods.includes(method)) return notAllowed(methods.join(", "))

@@ -3,6 +3,7 @@
  * `0` alone and nothing at all mean that the server is off. Pure.
  */
 import * as Option from "effect/Option"
+import { isIP, isIPv4 } from "../../../kube/ip.ts"
 
 export interface Address {
   /** Undefined: every interface. */
@@ -20,7 +21,7 @@ export const parse = (text: string): Option.Option<Address | undefined> => {
 }
 
 /** Nothing outside of this machine, or of this pod, reaches it. */
-export const isLoopback = ({ host = "" }: Address): boolean => /^(localhost$|127\.|(0*:)+0*1$)/i.test(host)
+export const isLoopback = (host = ""): boolean => /^(localhost$|(::ffff:)?127\.|(0*:)+0*1$)/i.test(host)
 
 export const format = ({ host, port }: Address): string =>
   `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`
@@ -33,3 +34,14 @@ export const canonical = (host: string): string =>
   host.includes(":") && URL.canParse(`http://[${host}]`)
     ? new URL(`http://[${host}]`).hostname.slice(1, -1)
     : host.toLowerCase()
+
+/**
+ * Whether a request over loopback may name its server so, in its Host header: by an address, as `localhost`, or by the name that the server listens
+ * on. Any other name is one that somebody has made to mean this machine, so that a page of theirs may read what is here (DNS rebinding).
+ */
+export const isOwnName = (header: string, listensOn: string | undefined): boolean => {
+  const [, bracketed, name = bracketed ?? ""] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::\d+)?$/.exec(header) ?? []
+  const host = name.toLowerCase().replace(/\.$/, "")
+  if (bracketed !== undefined) return isIP(bracketed)
+  return isIPv4(host) || host === "localhost" || host.endsWith(".localhost") || (host !== "" && host === listensOn)
+}

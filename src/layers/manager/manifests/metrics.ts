@@ -32,7 +32,7 @@ export const metricsOf = (values: Values, name: string): Metrics => {
   const isSecure = values.metricsSecure && address !== undefined
   const mountPath = Option.getOrElse(values.metricsCertPath, () => (values.serviceMonitor ? monitored : undefined))
   return {
-    port: address === undefined || isLoopback(address) ? undefined : address.port,
+    port: address === undefined || isLoopback(address.host) ? undefined : address.port,
     isSecure,
     certificate: isSecure && mountPath !== undefined ? { secretName: `${name}-metrics-cert`, mountPath } : undefined,
     isMonitored: values.serviceMonitor

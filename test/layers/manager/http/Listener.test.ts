@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import { request } from "node:http"
 import { connect } from "node:net"
 import { type Asked, type Handler, text } from "../../../../src/layers/manager/http/exchange.ts"
 import * as Listener from "../../../../src/layers/manager/http/Listener.ts"
@@ -54,6 +55,30 @@ describe("the listener", () => {
       assert.strictEqual((yield* get(port, "/%zz")).status, 400)
       const broken = yield* get(port)
       assert.deepStrictEqual([broken.status, broken.body], [500, "Internal Server Error\n"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("answers nobody who calls it over loopback by a name that is another's", () =>
+    Effect.gen(function* () {
+      const handled: Array<string> = []
+      const handle: Handler = ({ path }) => Effect.sync(() => (handled.push(path), text(200, "")))
+      const { port } = yield* Listener.listen(options(handle))
+      const status = (headers: Readonly<Record<string, string>>) =>
+        Effect.callback<number>((resume) => {
+          request({ port, headers }, (response) => {
+            response.resume()
+            resume(Effect.succeed(response.statusCode ?? 0))
+          }).end()
+        })
+      const host = `localhost:${port}`
+      assert.strictEqual(yield* status({ host }), 200)
+      assert.strictEqual(yield* status({ host, "sec-fetch-site": "none" }), 200)
+      assert.strictEqual(yield* status({ host, "sec-fetch-site": "same-origin" }), 200)
+      assert.strictEqual(handled.length, 3)
+      // A page whose name was made to mean 127.0.0.1, and a page that asks without reading the answer.
+      assert.strictEqual(yield* status({ host: `evil.example:${port}` }), 403)
+      assert.strictEqual(yield* status({ host, "sec-fetch-site": "cross-site" }), 403)
+      assert.strictEqual(handled.length, 3)
     }).pipe(Effect.scoped)
   )
 
