@@ -65,8 +65,8 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
 /** By token. Those nobody knows are kept apart. */
 const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
   const ask = yield* Questions.limited
-  const strangers = yield* Cache.make({
-    lookup: (_: string) => Effect.fail(new Stranger()),
+  const strangers = yield* Cache.make<string, never, Stranger>({
+    lookup: () => Effect.fail(new Stranger()),
     capacity: limits.strangers,
     timeToLive: limits.unknown
   })
