@@ -33,7 +33,10 @@ export interface Target {
 
 /** How long a call may take. */
 export interface CallOptions {
-  /** Deadline of the call, all its attempts included; 30 s unless said otherwise. Of each page, for a paged list. */
+  /**
+   * Deadline of the call, all its attempts included. Of each page, for a paged list. Without one an attempt has 70 s, longer than
+   * servers take for a call, and none begins more than 30 s after the first.
+   */
   readonly timeout?: Duration.Input | undefined
   /** How often a failure is tried again, at most; as the policy has it unless said otherwise. */
   readonly retries?: number | undefined
@@ -115,7 +118,7 @@ export interface DeleteOptions extends CallOptions {
 export interface Options {
   /** Name under which writes are recorded in managedFields. */
   readonly fieldManager?: string | undefined
-  /** Default deadline of a call. */
+  /** Default deadline of a call. None unless said otherwise: the policy's bounds hold. */
   readonly timeout?: Duration.Input | undefined
   /** Which failures are tried again, and how long it waits in between. */
   readonly policy?: CallPolicy.Policy | undefined
@@ -194,7 +197,6 @@ const make = (
   around: Around = (_, call) => call
 ): KubeClient["Service"] => {
   const policy = settings.policy ?? CallPolicy.standard
-  const limit = Duration.fromInputUnsafe(settings.timeout ?? "30 seconds")
   const fieldManager = settings.fieldManager ?? "effect-controller-manager"
   const call = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined): Call<Response> =>
     around(
@@ -202,7 +204,7 @@ const make = (
       CallPolicy.run(transport.send, request, {
         repeat,
         policy: options?.retries === undefined ? policy : { ...policy, retries: options.retries },
-        limit: options?.timeout === undefined ? limit : Duration.fromInputUnsafe(options.timeout)
+        limit: limitOf(options?.timeout ?? settings.timeout)
       })
     )
   const listPage = listPageWith(call)
@@ -223,6 +225,9 @@ const make = (
     ...deletes(call)
   }
 }
+
+const limitOf = (timeout: Duration.Input | undefined): Duration.Duration | undefined =>
+  timeout === undefined ? undefined : Duration.fromInputUnsafe(timeout)
 
 type SendCall = (request: Request, repeat: CallPolicy.Repeat, options: CallOptions | undefined) => Call<Response>
 

@@ -1,7 +1,8 @@
 /**
- * How one call behaves in time: its deadline, which failures it tries again and how long it waits in between. Pure policy
- * over any `send`; it knows nothing of resources. The deadline covers all attempts and the waits between them, and a wait
- * that would end after it is not begun: the caller gets the server's answer now instead of a timeout later.
+ * How one call behaves in time: how long an attempt may take, which failures it tries again and how long it waits in between. Pure
+ * policy over any `send`; it knows nothing of resources. An attempt outlasts the server's own limit, so that what comes of a slow call
+ * is what the server says of it; a wait after which no attempt may begin is not begun either. A caller with a deadline of its own
+ * gets an answer by then, all attempts and waits included.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -26,39 +27,61 @@ export interface Policy {
   readonly max: Duration.Duration
   /** Upper bound of a wait the server asked for. */
   readonly maxRetryAfter: Duration.Duration
+  /** No attempt begins later than this after the first. */
+  readonly patience: Duration.Duration
+  /** Upper bound of one attempt. */
+  readonly attempt: Duration.Duration
 }
 
-/** Five retries from 100 ms to 5 s, about 3 s in all; `Retry-After` is believed up to 30 s. */
+/**
+ * Five retries from 100 ms to 5 s, about 3 s in all; `Retry-After` is believed up to 30 s. API servers end a call after 60 s (their
+ * `--request-timeout`), and may ask a webhook for 30.
+ */
 export const standard: Policy = {
   retries: 5,
   base: Duration.millis(100),
   max: Duration.seconds(5),
-  maxRetryAfter: Duration.seconds(30)
+  maxRetryAfter: Duration.seconds(30),
+  patience: Duration.seconds(30),
+  attempt: Duration.seconds(70)
 }
 
 type Send = (request: Request) => Effect.Effect<Response, ApiError.ApiError>
 
-/** Runs `send` under the policy; fails with reason `Timeout` without a status when the limit passes without an answer. */
-export const run = (
+/** `limit`: the deadline of the call, in place of the policy's bounds. Fails with reason `Timeout` without a status when time is over. */
+export interface Options {
+  readonly repeat: Repeat
+  readonly limit?: Duration.Duration | undefined
+  readonly policy: Policy
+}
+
+export const run = (send: Send, request: Request, options: Options): Effect.Effect<Response, ApiError.ApiError> => {
+  const { limit, policy } = options
+  if (limit === undefined) return attempts((one) => within(send(one), one, policy.attempt), request, options)
+  return within(attempts(send, request, { ...options, policy: { ...policy, patience: limit } }), request, limit)
+}
+
+const within = (
+  call: Effect.Effect<Response, ApiError.ApiError>,
+  { context }: Request,
+  duration: Duration.Duration
+): Effect.Effect<Response, ApiError.ApiError> =>
+  Effect.timeoutOrElse(call, { duration, orElse: () => Effect.fail(ApiError.timeout(context, duration)) })
+
+/** The first attempt, and those that are worth making after it. */
+const attempts = (
   send: Send,
   request: Request,
-  options: { readonly repeat: Repeat; readonly limit: Duration.Duration; readonly policy: Policy }
+  { policy, repeat }: Options
 ): Effect.Effect<Response, ApiError.ApiError> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const deadline = Duration.isFinite(options.limit) ? started + Duration.toNanosUnsafe(options.limit) : undefined
-    return send(request).pipe(
-      // The schedule is made for a call that needs it: nearly all succeed at the first attempt.
-      Effect.catch((error) =>
-        mayRetry(options.repeat, error)
-          ? Effect.retry(failingFirst(error, send(request)), ($) =>
-              $(schedule(options.repeat, options.policy, deadline))
-            )
-          : Effect.fail(error)
-      ),
-      Effect.timeoutOrElse({
-        duration: options.limit,
-        orElse: () => Effect.fail(ApiError.timeout(request.context, options.limit))
-      })
+    const { patience } = policy
+    const deadline = Duration.isFinite(patience) ? started + Duration.toNanosUnsafe(patience) : undefined
+    // The schedule is made for a call that needs it: nearly all succeed at the first attempt.
+    return Effect.catch(send(request), (error) =>
+      mayRetry(repeat, error)
+        ? Effect.retry(failingFirst(error, send(request)), ($) => $(schedule(repeat, policy, deadline)))
+        : Effect.fail(error)
     )
   })
 

@@ -59,14 +59,14 @@ const play = Effect.fnUntraced(function* (
         return takes === 0 ? answer : Effect.delay(answer, takes)
       }).pipe(Effect.ensuring(Effect.sync(() => open--)))
     })
-  const limit = Duration.fromInputUnsafe(options.limit ?? "30 seconds")
+  const limit = options.limit === undefined ? undefined : Duration.fromInputUnsafe(options.limit)
   const call = module.run(send, request, { repeat: options.repeat, limit, policy: module.standard })
   const fiber = yield* Effect.forkChild(
     Effect.flatMap(Effect.result(call), (result) =>
       Effect.map(Clock.currentTimeMillis, (ended) => ({ result, ended: ended - began }))
     )
   )
-  yield* TestClock.adjust(Duration.sum(limit, Duration.minutes(1)))
+  yield* TestClock.adjust(Duration.sum(limit ?? Duration.minutes(3), Duration.minutes(1)))
   const { ended, result } = yield* Fiber.join(fiber)
   return { starts, ended, open, failure: Result.isFailure(result) ? result.failure : undefined }
 })
@@ -118,9 +118,37 @@ describe("callPolicy", () => {
     })
   )
 
+  it.effect("an attempt may take longer than the server does, and what the server says then is the answer", () =>
+    Effect.gen(function* () {
+      const slow = yield* play(original, [{ outcome: 200, takes: 69_999 }], { repeat: "once" })
+      assert.deepStrictEqual([slow.failure, slow.ended], [undefined, 69_999])
+      const late = yield* play(original, [{ outcome: 504, takes: 60_000 }], { repeat: "repeatable" })
+      assert.deepStrictEqual([late.failure?.status, late.ended, late.starts.length], [504, 60_000, 1])
+      const dead = yield* play(original, [{ outcome: "hang" }], { repeat: "repeatable" })
+      assert.deepStrictEqual([tag(dead.failure), dead.failure?.status], ["Timeout", undefined])
+      assert.deepStrictEqual([dead.ended, dead.starts.length, dead.open], [70_000, 1, 0])
+    })
+  )
+
+  it.effect("no attempt begins after half a minute, and the last may take its time all the same", () =>
+    Effect.gen(function* () {
+      const asked = [
+        { outcome: 429, retryAfter: 29 },
+        { outcome: 200, takes: 60_000 }
+      ]
+      const played = yield* play(original, asked, { repeat: "once" })
+      assert.deepStrictEqual([played.failure, played.starts, played.ended], [undefined, [0, 29_000], 89_000])
+      const refused = yield* play(original, [{ outcome: 429, retryAfter: 31 }], { repeat: "once" })
+      assert.deepStrictEqual([tag(refused.failure), refused.ended], ["TooManyRequests", 0])
+    })
+  )
+
   it.effect("a call that hangs ends at its deadline with our own Timeout, and its attempt is interrupted", () =>
     Effect.gen(function* () {
-      const played = yield* play(original, [{ outcome: 503 }, { outcome: "hang" }], { repeat: "repeatable" })
+      const played = yield* play(original, [{ outcome: 503 }, { outcome: "hang" }], {
+        repeat: "repeatable",
+        limit: "30 seconds"
+      })
       assert.deepStrictEqual([tag(played.failure), played.failure?.status], ["Timeout", undefined])
       assert.deepStrictEqual([played.ended, played.open], [30_000, 0])
       assert.include(played.failure?.message ?? "", "no answer within 30s")
@@ -159,7 +187,7 @@ const Situation = Arbitrary.schema(
         takes: between(0, 20_000)
       })
     ).check(Schema.isMinLength(1), Schema.isMaxLength(8)),
-    limit: between(1000, 120_000),
+    limit: Schema.UndefinedOr(between(1000, 120_000)),
     repeat: Schema.Literals(["repeatable", "once"])
   })
 )
@@ -168,14 +196,18 @@ const Situation = Arbitrary.schema(
 const law = Effect.fnUntraced(function* (
   module: typeof CallPolicy,
   plan: ReadonlyArray<Attempt>,
-  limit: number,
+  limit: number | undefined,
   repeat: CallPolicy.Repeat
 ) {
   const { ended, failure, open, starts } = yield* play(module, plan, { repeat, limit })
   const at = (i: number) => plan[Math.min(i, plan.length - 1)] as Attempt
   const count = starts.length
   assert.strictEqual(open, 0, "nothing is left running")
-  assert.isAtMost(ended, limit, "the deadline holds")
+  assert.isAtMost(ended, limit ?? 30_000 + 70_000, "the deadline holds")
+  assert.isTrue(
+    starts.every((at) => at < (limit ?? 30_000)),
+    "no attempt begins when it is too late"
+  )
   assert.isAtMost(count, 6, "attempts are capped")
   for (let i = 0; i + 1 < count; i++) {
     const { outcome, retryAfter, takes = 0 } = at(i)
@@ -188,7 +220,8 @@ const law = Effect.fnUntraced(function* (
   }
   const last = at(count - 1).outcome
   if (failure === undefined) assert.strictEqual(last, 200)
-  else if (failure.status === undefined && failure.reason._tag === "Timeout") assert.strictEqual(ended, limit)
+  else if (failure.status === undefined && failure.reason._tag === "Timeout")
+    assert.strictEqual(ended, limit ?? (starts.at(-1) ?? 0) + 70_000)
   else if (failure.status !== undefined) assert.strictEqual(failure.status, last, "the last answer is the one told")
 })
 
@@ -221,7 +254,7 @@ describe("the law catches", () => {
     { title: "Retry-After ignored", find: "asked === undefined ? own :", replace: "asked !== own ? own :" },
     { title: "Retry-After without a cap", find: "Duration.min(asked, policy.maxRetryAfter)", replace: "asked" },
     { title: "no end of attempts", find: "{ times: policy.retries }", replace: "{ times: 50 }" },
-    { title: "no deadline", find: "duration: options.limit,", replace: "duration: Duration.hours(1)," },
+    { title: "no deadline", find: "(call, { duration,", replace: "(call, { duration: Duration.hours(1)," },
     { title: "no backoff", find: "Schedule.exponential(policy.base)", replace: "Schedule.exponential(1)" },
     { title: "failures that will stay repeated", find: "? false\n", replace: "? true\n" }
   ]

@@ -1,11 +1,15 @@
 /** Webhooks in process: who is asked about what, what an answer does, and what a bad one comes to. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
+import { ConfigMap } from "../../../../src/kube/resources.ts"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
 import { configMap, configMaps, get, patch, pod, pods, post, put, refused, remove, request, same } from "../client.ts"
 import { ClusterTest } from "../../../../src/layers/ClusterTest.ts"
+import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import { Transport } from "../../../../src/layers/Transport.ts"
 import { answer, configurations, configure, everyWrite, hook, layer, patching, says } from "./hooked.ts"
 
@@ -371,6 +375,42 @@ describe("a webhook that fails", () => {
       }).pipe(Effect.provide(layer(answers)))
     )
   }
+})
+
+describe("a webhook that takes all of its thirty seconds", () => {
+  /** Outcome of a create through the client that controllers have, and the seconds that it took. */
+  const created = Effect.fnUntraced(function* (policies: ReadonlyArray<"Fail" | "Ignore">) {
+    for (const [i, failurePolicy] of policies.entries()) {
+      yield* configure("mutating", [hook("hangs", { failurePolicy, timeoutSeconds: 30 })], `c${i}`)
+    }
+    const client = yield* KubeClient
+    const began = yield* Clock.currentTimeMillis
+    const create = client.create(ConfigMap, { metadata: { namespace: "default", name: "x" } })
+    const fiber = yield* Effect.forkChild(
+      Effect.flatMap(Effect.result(create), (result) =>
+        Effect.map(Clock.currentTimeMillis, (now) => ({ result, seconds: (now - began) / 1000 }))
+      )
+    )
+    yield* TestClock.adjust("5 minutes")
+    return yield* Fiber.join(fiber)
+  })
+  const hanging = Layer.provideMerge(KubeClient.layer, layer({ hangs: () => Effect.never }))
+
+  it.effect("is named by the failure that a controller sees", () =>
+    Effect.gen(function* () {
+      const { result, seconds } = yield* created(["Ignore", "Fail"])
+      assert(result._tag === "Failure")
+      assert.match(result.failure.detail, /^Internal error occurred: failed calling webhook "hangs\.hooks\.example"/)
+      same([result.failure.status, seconds], [500, 60])
+    }).pipe(Effect.provide(hanging))
+  )
+
+  it.effect("is passed over where it may fail, and so are two", () =>
+    Effect.gen(function* () {
+      const { result, seconds } = yield* created(["Ignore", "Ignore"])
+      same([result._tag, seconds], ["Success", 60])
+    }).pipe(Effect.provide(hanging))
+  )
 })
 
 describe("while a webhook thinks", () => {
