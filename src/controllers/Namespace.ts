@@ -99,12 +99,17 @@ const sync = Effect.fnUntraced(function* (
   const namespace = yield* insist(client, found, (latest) => terminate(client, latest))
   if ((namespace.spec?.finalizers ?? []).length === 0) return Reconcile.done
   const deletedAt = Time.parse(namespace.metadata.deletionTimestamp) ?? (yield* Clock.currentTimeMillis)
-  const { estimate, report } = yield* Content.pass({ ...content, namespace: name, deletedAt })
-  const told = yield* tell(client, namespace, report)
+  let latest = namespace
+  const say = (report: Conditions.Report) =>
+    Effect.map(tell(client, latest, report), (told) => {
+      latest = told
+    })
+  const { estimate, report } = yield* Content.pass({ ...content, namespace: name, deletedAt, tell: say })
+  yield* say(report)
   const failures = report.discovery === undefined ? report.failures : [report.discovery, ...report.failures]
   if (failures.length > 0) return yield* new ContentError({ namespace: name, failures })
   if (estimate > 0) return Reconcile.after((Math.floor(estimate / 2) + 1) * 1000)
-  yield* insist(client, told, (latest) => finalize(client, latest))
+  yield* insist(client, latest, (one) => finalize(client, one))
   return Reconcile.done
 })
 
@@ -117,14 +122,18 @@ const terminate = (client: Client, namespace: Namespace) =>
         .update(Namespace, { ...namespace, status: { ...namespace.status, phase: "Terminating" } })
 
 /** Writes the conditions if they are news. A failure is logged: the next look says it again. */
-const tell = Effect.fnUntraced(function* (client: Client, namespace: Namespace, report: Conditions.Report) {
-  const conditions = Conditions.next(namespace.status?.conditions ?? [], report, yield* Clock.currentTimeMillis)
-  if (conditions === undefined) return namespace
-  return yield* Effect.catch(
-    client.subresource("status").update(Namespace, { ...namespace, status: { ...namespace.status, conditions } }),
-    (error) => Effect.as(Effect.logWarning(`Cannot update the conditions of a namespace: ${error.message}`), namespace)
+const tell = (client: Client, namespace: Namespace, report: Conditions.Report) => {
+  const write = Effect.fnUntraced(function* (latest: Namespace) {
+    const conditions = Conditions.next(latest.status?.conditions ?? [], report, yield* Clock.currentTimeMillis)
+    if (conditions === undefined) return latest
+    return yield* client
+      .subresource("status")
+      .update(Namespace, { ...latest, status: { ...latest.status, conditions } })
+  })
+  return Effect.catch(insist(client, namespace, write), (error) =>
+    Effect.as(Effect.logWarning(`Cannot update the conditions of a namespace: ${error.message}`), namespace)
   )
-})
+}
 
 /** Takes our finalizer off; those of others stay, and the namespace with them. */
 const finalize = (client: Client, namespace: Namespace) =>

@@ -79,6 +79,8 @@ export class ApiError extends Data.TaggedError("ApiError")<{
   readonly status?: number | undefined
   /** What the server said in `details` of its `Status`: causes by field, and when to come again. */
   readonly details?: Status.StatusDetails | undefined
+  /** Of a `Gone` continue token: the one that goes on with the rest as it is now. */
+  readonly continue?: string | undefined
 }> {
   /** `detail`, for whoever handles any `Error`. */
   override get message(): string {
@@ -164,6 +166,7 @@ export const fromStatus = (options: {
     context: options.context,
     status: options.status,
     details: status?.details,
+    continue: status?.metadata?.continue,
     detail: status?.message ?? summary(options.status, options.body),
     reason: classify(options.status, status, wait)
   })

@@ -18,6 +18,7 @@ import * as Status from "../kube/Status.ts"
 import * as Trace from "../streams/trace.ts"
 import * as CallPolicy from "./callPolicy.ts"
 import * as CallSpan from "./callSpan.ts"
+import * as CollectionPages from "./collectionPages.ts"
 import * as Wire from "./kubeRequest.ts"
 import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
 
@@ -114,6 +115,12 @@ export interface DeleteOptions extends CallOptions {
     | undefined
 }
 
+/** How a collection is deleted. */
+export interface DeleteCollectionOptions extends DeleteOptions {
+  /** Run after each page but the last, with what the server says of the rest: `remainingItemCount`, where it counts. */
+  readonly onPage?: ((meta: ListMeta) => Effect.Effect<void>) | undefined
+}
+
 /** Settings of the layer. */
 export interface Options {
   /** Name under which writes are recorded in managedFields. */
@@ -162,8 +169,15 @@ export interface Client {
   ) => Call<A>
   /** The object while finalizers or a grace period keep it, a `Status` when it is gone. A repeat after a lost answer may say NotFound. */
   readonly delete: (resource: Resource.Any, target: Target, options?: DeleteOptions) => Call<KubeObject | Status.Status>
-  /** Deletes what a selection selects with one request. */
-  readonly deleteCollection: (resource: Resource.Any, selection: ListOptions, options?: DeleteOptions) => Call<void>
+  /**
+   * Deletes what a selection selects: pages of 500 (or `limit`) are followed, smaller ones where the server's own time is over before
+   * a page is done, so that a collection of any size comes to an end.
+   */
+  readonly deleteCollection: (
+    resource: Resource.Any,
+    selection: ListOptions,
+    options?: DeleteCollectionOptions
+  ) => Call<void>
   /** Any request, under the default deadline unless said otherwise; only a GET is repeated. */
   readonly raw: (request: Request, options?: CallOptions) => Call<Response>
   /**
@@ -188,7 +202,7 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
   static readonly layer: Layer.Layer<KubeClient, never, Transport> = KubeClient.layerWith({})
 }
 
-/** Page size of `list`. Source: client-go pager. */
+/** Page size of `list` and `deleteCollection`. Source: client-go pager. */
 const pageSize = 500
 
 const make = (
@@ -346,29 +360,39 @@ const writes = (call: SendCall, fieldManager: string): Pick<KubeClient["Service"
   })
 })
 
-const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "deleteCollection"> => ({
-  delete: Effect.fnUntraced(function* (resource, target, options) {
-    const context = yield* Wire.named("delete", resource, target)
-    const request = Wire.request("DELETE", context, { body: deleteBody(options) })
-    const { body } = yield* call(request, "repeatable", options)
-    return Status.is(body) ? body : yield* Wire.decodeObject(resource, context, body)
-  }),
-  deleteCollection: Effect.fnUntraced(function* (resource, selection, options) {
+const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "deleteCollection"> => {
+  const page = deletePageWith(call)
+  return {
+    delete: Effect.fnUntraced(function* (resource, target, options) {
+      const context = yield* Wire.named("delete", resource, target)
+      const request = Wire.request("DELETE", context, { body: Wire.deleteOptions(options) })
+      const { body } = yield* call(request, "repeatable", options)
+      return Status.is(body) ? body : yield* Wire.decodeObject(resource, context, body)
+    }),
+    deleteCollection: Effect.fnUntraced(function* (resource, selection, options = {}) {
+      const { onPage = () => Effect.void } = options
+      let place = CollectionPages.first(selection.limit ?? pageSize, selection.continue)
+      while (true) {
+        const done = yield* Effect.result(page(resource, { ...selection, ...place }, options))
+        const next = CollectionPages.next(place, done)
+        if (next === undefined) return yield* Effect.asVoid(Effect.fromResult(done))
+        if (Result.isSuccess(done)) yield* onPage(done.success)
+        place = next
+      }
+    })
+  }
+}
+
+const deletePageWith = (call: SendCall) =>
+  Effect.fnUntraced(function* (resource: Resource.Any, selection: ListOptions, options: DeleteOptions) {
     const context = Wire.context("deletecollection", resource, { namespace: selection.namespace })
     const request = Wire.request("DELETE", context, {
       query: Wire.selection(selection),
-      body: deleteBody(options)
+      accept: Wire.accept(resource, "list"),
+      body: Wire.deleteOptions(options)
     })
-    yield* call(request, "repeatable", options ?? selection)
+    const { body } = yield* call(request, "repeatable", { ...selection, ...options })
+    // A list of what was deleted; a server that has no pages may say no more than that it is done.
+    const metadata = Wire.isObject(body) ? body["metadata"] : undefined
+    return Wire.isObject(metadata) ? (metadata as ListMeta) : {}
   })
-})
-
-/** Source: meta/v1 DeleteOptions. */
-const deleteBody = (options: DeleteOptions = {}): object => ({
-  apiVersion: "v1",
-  kind: "DeleteOptions",
-  gracePeriodSeconds: options.gracePeriodSeconds,
-  propagationPolicy: options.propagationPolicy,
-  preconditions: options.preconditions,
-  dryRun: options.dryRun === true ? ["All"] : undefined
-})

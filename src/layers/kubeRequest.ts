@@ -128,3 +128,20 @@ export const identity = (resource: Resource.Any): { readonly apiVersion: string;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Source: meta/v1 DeleteOptions. */
+export const deleteOptions = (
+  options: {
+    readonly gracePeriodSeconds?: number | undefined
+    readonly propagationPolicy?: string | undefined
+    readonly preconditions?: object | undefined
+    readonly dryRun?: boolean | undefined
+  } = {}
+): object => ({
+  apiVersion: "v1",
+  kind: "DeleteOptions",
+  gracePeriodSeconds: options.gracePeriodSeconds,
+  propagationPolicy: options.propagationPolicy,
+  preconditions: options.preconditions,
+  dryRun: options.dryRun === true ? ["All"] : undefined
+})

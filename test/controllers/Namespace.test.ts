@@ -55,6 +55,16 @@ spec: { containers: [{ name: main, image: "example.test/main:1" }] }
   )
   .join("---\n")
 
+const crowded = (pods: number) => [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: app } },
+  ...Array.from({ length: pods }, (_, i) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `web-${i}`, namespace: app },
+    spec: { containers: [container] }
+  }))
+]
+
 const kinds: ReadonlyArray<Resource.Any> = [ConfigMap, Secret, Service, Deployment, Pod]
 
 /** Plurals of what there is in a namespace. */
@@ -88,6 +98,9 @@ const complaints = Effect.map(get(), ({ status }) =>
     .filter((one) => one.status === "True")
     .map(({ message, reason, type }) => `${type} ${reason}: ${message}`)
 )
+
+const podsLeft = (count: number) =>
+  `NamespaceContentRemaining SomeResourcesRemain: Some resources are remaining: pods. has ${count} resource instances`
 
 const hold = (...finalizers: ReadonlyArray<string>) =>
   Effect.flatMap(KubeClient, (client) =>
@@ -129,7 +142,7 @@ describe("namespace", () => {
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
   )
 
-  it.effect("waits for pods before it touches anything else, and says that all is well meanwhile", () =>
+  it.effect("waits for pods before it touches anything else, and says how many are left meanwhile", () =>
     Effect.gen(function* () {
       const cluster = yield* ClusterTest
       const nodes = yield* Nodes.Nodes
@@ -147,10 +160,11 @@ describe("namespace", () => {
           "False ResourcesDiscovered",
           "False ParsedGroupVersions",
           "False ContentDeleted",
-          "False ContentRemoved",
+          "True SomeResourcesRemain",
           "False ContentHasNoFinalizers"
         ]
       )
+      assert.deepStrictEqual(yield* complaints, [podsLeft(1)])
       yield* nodes.start("worker-1")
       // The next look is half of the grace period and a second after the last.
       yield* cluster.eventually(
@@ -180,10 +194,11 @@ describe("namespace", () => {
       assert.strictEqual(yield* looks, 0)
       yield* cluster.advance("1 millis")
       assert.strictEqual(yield* looks, 1)
-      assert.deepStrictEqual(yield* complaints, [])
+      assert.deepStrictEqual(yield* complaints, [podsLeft(1)])
       yield* cluster.advance("25 seconds")
       assert.deepStrictEqual(yield* complaints, [
-        "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: app for gvr: /v1, Resource=pods"
+        "NamespaceDeletionContentFailure ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: app for gvr: /v1, Resource=pods",
+        podsLeft(1)
       ])
       assert.deepStrictEqual(yield* content(app), everything)
       yield* nodes.start("worker-1")
@@ -237,6 +252,27 @@ describe("namespace", () => {
       yield* client.patch(Namespace, { name: app }, Patch.merge({ metadata: { finalizers: null } }))
       assert.isFalse(yield* isThere())
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: world })))
+  )
+
+  it.effect("deletes a large namespace page by page, and says every ten seconds what is left of it", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const server = yield* ApiServer
+      const requests: Array<string> = []
+      yield* server.setFaults([
+        counting(requests),
+        { match: Faults.on({ verb: "deletecollection", resource: "pods" }), fault: { _tag: "Delay", millis: 6000 } }
+      ])
+      yield* cluster.run(Namespaces.make())
+      yield* remove()
+      const at = (seconds: number) => Effect.andThen(cluster.advance(`${seconds} seconds`), complaints)
+      assert.deepStrictEqual(yield* at(5 + 6), [podsLeft(1700)])
+      assert.deepStrictEqual(yield* at(6), [podsLeft(1700)])
+      assert.deepStrictEqual(yield* at(6), [podsLeft(700)])
+      yield* cluster.advance("12 seconds")
+      assert.isFalse(yield* isThere())
+      assert.strictEqual(requests.filter((one) => one === "deletecollection /api/v1/namespaces/app/pods").length, 5)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
   )
 
   it.effect("deletes one by one where the server cannot delete a collection", () =>

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../src/kube/ApiError.ts"
-import type { KubeList } from "../../src/kube/Meta.ts"
+import type { KubeList, ListMeta } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
@@ -20,6 +20,7 @@ const scripted = (answer: (request: Request, index: number) => unknown, events: 
     send: (request) =>
       Effect.suspend(() => {
         const body = answer(request, sent.push(request) - 1)
+        if (ApiError.isApiError(body)) return Effect.fail(body)
         return typeof body === "number"
           ? Effect.fail(failure(request, body))
           : Effect.succeed({ status: 200, body, warnings: [] })
@@ -95,7 +96,10 @@ describe("requests", () => {
         [
           "DELETE",
           base,
-          { query: { labelSelector: "a=b" }, body: { apiVersion: "v1", kind: "DeleteOptions", dryRun: ["All"] } }
+          {
+            query: { labelSelector: "a=b", limit: 500 },
+            body: { apiVersion: "v1", kind: "DeleteOptions", dryRun: ["All"] }
+          }
         ]
       ])
       assert.deepStrictEqual(
@@ -313,5 +317,103 @@ describe("pages", () => {
       assert.strictEqual((yield* Effect.flip(call)).reason._tag, "Gone")
       assert.deepStrictEqual(tokens(given), ["2", "3"])
     })
+  )
+})
+
+describe("collections that are deleted", () => {
+  interface Page {
+    readonly limit: unknown
+    readonly continue: unknown
+  }
+  /** Deletes a collection from a server that answers so, and tells what was asked for. */
+  const deleting = (
+    answer: (page: Page, index: number, request: Request) => unknown,
+    onPage?: (meta: ListMeta) => Effect.Effect<void>
+  ) => {
+    const pageOf = ({ query }: Request) => ({ limit: query?.["limit"], continue: query?.["continue"] })
+    const { layer, sent } = scripted((request, index) => answer(pageOf(request), index, request))
+    return Effect.gen(function* () {
+      const client = yield* KubeClient
+      const done = yield* Effect.result(client.deleteCollection(ConfigMap, { namespace: "ns" }, { onPage, retries: 0 }))
+      return { done, asked: sent.map((request) => [pageOf(request).limit, pageOf(request).continue]) }
+    }).pipe(Effect.provide(layer))
+  }
+  const list = (next?: string, remainingItemCount?: number) => ({ metadata: { continue: next, remainingItemCount } })
+  const asFailure = (request: Request, code: number, metadata: object = {}) =>
+    ApiError.fromStatus({ context: request.context, status: code, body: { kind: "Status", code, metadata } })
+
+  it.effect("go page by page, and the caller hears what is left after each", () =>
+    Effect.gen(function* () {
+      const left: Array<unknown> = []
+      const { asked, done } = yield* deleting(
+        (_, index) => [list("one", 600), list("two", 100), list("")][index],
+        ({ remainingItemCount }) => Effect.sync(() => left.push(remainingItemCount))
+      )
+      assert.strictEqual(done._tag, "Success")
+      assert.deepStrictEqual(asked, [
+        [500, undefined],
+        [500, "one"],
+        [500, "two"]
+      ])
+      assert.deepStrictEqual(left, [600, 100])
+    })
+  )
+
+  it.effect("are gone at once on a server that answers with a Status", () =>
+    Effect.gen(function* () {
+      const { asked, done } = yield* deleting(() => ({ kind: "Status", metadata: {}, status: "Success" }))
+      assert.deepStrictEqual([done._tag, asked], ["Success", [[500, undefined]]])
+    })
+  )
+
+  it.effect("go in smaller pages where the server's own time is over before a page is done", () =>
+    Effect.gen(function* () {
+      const { asked, done } = yield* deleting(({ limit }, index, request) => {
+        if (index === 0) return list("one")
+        return Number(limit) > 50 ? asFailure(request, 504) : index < 8 ? list("two") : list()
+      })
+      assert.strictEqual(done._tag, "Success")
+      const unanswered = asked.filter(([limit]) => limit === 500)
+      assert.deepStrictEqual(
+        [unanswered[0], unanswered.at(-1), asked.at(-1)],
+        [
+          [500, undefined],
+          [500, "one"],
+          [50, "two"]
+        ]
+      )
+      const never = yield* deleting((_, __, request) => asFailure(request, 504))
+      assert(never.done._tag === "Failure")
+      assert.strictEqual(never.done.failure.status, 504)
+      assert.deepStrictEqual([...new Set(never.asked.map(([limit]) => limit))], [500, 50, 5, 1])
+    })
+  )
+
+  it.effect(
+    "go on where a token has expired: with the token that the server gives instead, else from the start, once",
+    () =>
+      Effect.gen(function* () {
+        const given = yield* deleting((page, _, request) =>
+          page.continue === undefined
+            ? list("old")
+            : page.continue === "old"
+              ? asFailure(request, 410, { continue: "inconsistent" })
+              : list()
+        )
+        assert.strictEqual(given.done._tag, "Success")
+        assert.deepStrictEqual(
+          given.asked.map(([, token]) => token),
+          [undefined, "old", "inconsistent"]
+        )
+        const bare = yield* deleting((page, index, request) =>
+          page.continue === undefined ? list(`${index}`) : asFailure(request, 410)
+        )
+        assert(bare.done._tag === "Failure")
+        assert.strictEqual(bare.done.failure.reason._tag, "Gone")
+        assert.deepStrictEqual(
+          bare.asked.map(([, token]) => token),
+          [undefined, "0", undefined, "2"]
+        )
+      })
   )
 })

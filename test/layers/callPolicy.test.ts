@@ -30,7 +30,7 @@ interface Attempt {
 const play = Effect.fnUntraced(function* (
   module: typeof CallPolicy,
   script: ReadonlyArray<Attempt>,
-  options: { readonly repeat: CallPolicy.Repeat; readonly limit?: Duration.Input }
+  options: { readonly repeat: CallPolicy.Repeat; readonly limit?: Duration.Input | undefined }
 ) {
   const began = yield* Clock.currentTimeMillis
   const starts: Array<number> = []

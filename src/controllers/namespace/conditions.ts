@@ -13,7 +13,7 @@ export interface Report {
   readonly discovery: string | undefined
   /** What went wrong with resources. */
   readonly failures: ReadonlyArray<string>
-  /** What is left. Empty while pods are waited for: then nothing is said of what remains, pods included. */
+  /** What is left, of the kinds that have been looked at: of pods alone while they are waited for. */
   readonly remains: ReadonlyArray<Remains>
 }
 

@@ -1,7 +1,7 @@
 /**
- * One pass over the content of a namespace that is being deleted: everything is told to go, and counted afterwards. Pods first:
- * while one is left nothing else is touched, because what pods live on (accounts, secrets, policies) must not go before they
- * have stopped. Source: spec G.2.
+ * One pass over the content of a namespace that is being deleted: everything is deleted, page by page, and what is left is counted
+ * afterwards. Pods first: while one is left nothing else is touched, because what pods live on (accounts, secrets, policies) must not go
+ * before they have stopped. Source: pkg/controller/namespace/deletion: deleteAllContent.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import * as Remains from "./remains.ts"
 /** A resource as discovery lists it. */
 export type Listed = Listing["resources"][number]
 
-export interface Pass {
+export interface Found {
   readonly report: Report
   /** Seconds after which it makes sense to look again; 0: all is gone, as far as anybody knows. */
   readonly estimate: number
@@ -29,24 +29,40 @@ export interface Given {
   readonly namespace: string
   /** Milliseconds since 1970. */
   readonly deletedAt: number
+  /** What is known while a large collection is being deleted. */
+  readonly tell: (report: Report) => Effect.Effect<void>
+}
+
+/** What the parts of one pass share. */
+interface Pass extends Given {
+  /** Of discovery. */
+  readonly failure: string | undefined
+  /** Of the kinds that have been looked at until now, by their identities. */
+  readonly known: Map<string, Remains.Remains>
+  /** No report before then, in milliseconds since 1970. */
+  nextReport: number
 }
 
 /** Kinds at once; each costs two requests or three. */
 const atOnce = 5
 
-export const pass = Effect.fnUntraced(function* (given: Given) {
+/** Milliseconds between two reports. */
+const interval = 10_000
+
+export const pass = Effect.fnUntraced(function* (given: Given): Effect.fn.Return<Found> {
   const found = yield* Effect.result(given.discovery.resources)
   const resources = Result.isSuccess(found) ? found.success.resources.filter(isContent) : []
   const discovery = Result.isSuccess(found) ? failureOf(found.success) : found.failure.detail
-  const pods = yield* Effect.forEach(resources.filter(isPods), (resource) => remove(given, resource))
+  const running: Pass = { ...given, failure: discovery, known: new Map(), nextReport: -Infinity }
+  const pods = yield* Effect.forEach(resources.filter(isPods), (resource) => remove(running, resource))
   // In doubt there are some: whoever cannot tell what became of the pods leaves the rest alone.
-  if (pods.some(({ count, failure }) => count > 0 || failure !== undefined)) return sum(discovery, pods, "quiet")
-  const rest = yield* Effect.forEach(
+  if (pods.some(({ count, failure }) => count > 0 || failure !== undefined)) return sum(running)
+  yield* Effect.forEach(
     resources.filter((resource) => !isPods(resource)),
-    (resource) => remove(given, resource),
+    (resource) => remove(running, resource),
     { concurrency: atOnce }
   )
-  return sum(discovery, [...pods, ...rest], "told")
+  return sum(running)
 })
 
 const isContent = ({ scope, verbs }: Listed): boolean => scope === "Namespaced" && verbs.includes("delete")
@@ -61,24 +77,43 @@ const failureOf = ({ failed }: Listing): string | undefined => {
   return `Discovery failed for some groups, ${failed.length} failing: unable to retrieve the complete list of server APIs: ${groups.join(", ")}`
 }
 
-const sum = (discovery: string | undefined, all: ReadonlyArray<Remains.Remains>, remains: "quiet" | "told"): Pass => ({
-  report: {
-    discovery,
-    failures: all.flatMap(({ failure }) => (failure === undefined ? [] : [failure])),
-    remains: remains === "told" ? all : []
-  },
-  estimate: Math.max(0, ...all.map(({ estimate }) => estimate))
-})
+const sum = ({ failure, known }: Pass): Found => {
+  const remains = [...known.values()]
+  return {
+    report: {
+      discovery: failure,
+      failures: remains.flatMap((one) => (one.failure === undefined ? [] : [one.failure])),
+      remains
+    },
+    estimate: Math.max(0, ...remains.map(({ estimate }) => estimate))
+  }
+}
 
-/** Tells all objects of a kind to go, and answers with what is left. Never fails: what went wrong is part of the answer. */
-const remove = (given: Given, resource: Listed): Effect.Effect<Remains.Remains> =>
+/** Deletes all objects of a kind, and answers with what is left. Never fails: what went wrong is part of the answer. */
+const remove = (pass: Pass, resource: Listed): Effect.Effect<Remains.Remains> =>
   Effect.gen(function* () {
-    const grace = isPods(resource) ? yield* graceOf(given) : 0
-    const isDone = resource.verbs.includes("deletecollection") && (yield* removeCollection(given, resource))
-    if (!isDone) yield* removeEach(given, resource)
-    const left = yield* list(given, resource)
-    return left === undefined ? Remains.nothing(resource, grace) : Remains.judge(resource, given.namespace, left, grace)
-  }).pipe(Effect.catch((error) => Effect.succeed(Remains.failed(resource, error.detail))))
+    const grace = isPods(resource) ? yield* graceOf(pass) : 0
+    const isDone = resource.verbs.includes("deletecollection") && (yield* removeCollection(pass, resource))
+    if (!isDone) yield* removeEach(pass, resource)
+    const left = yield* list(pass, resource)
+    return left === undefined ? Remains.nothing(resource, grace) : Remains.judge(resource, pass.namespace, left, grace)
+  }).pipe(
+    Effect.catch((error) => Effect.succeed(Remains.failed(resource, error.detail))),
+    Effect.tap((remains) => Effect.sync(() => pass.known.set(resource.id, remains)))
+  )
+
+/** Counts what is left of a collection that takes long, and tells that; a count that fails is not told. */
+const report = (pass: Pass, resource: Listed): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const { client, known, namespace, tell } = pass
+    const now = yield* Clock.currentTimeMillis
+    if (now < pass.nextReport) return
+    pass.nextReport = now + interval
+    const { items, metadata } = yield* client.listPage(Resource.metadataOnly(resource), { namespace, limit: 1 })
+    const count = items.length + (metadata.remainingItemCount ?? 0)
+    known.set(resource.id, { ...Remains.nothing(resource), count })
+    yield* tell(sum(pass).report)
+  }).pipe(Effect.ignore)
 
 const graceOf = Effect.fnUntraced(function* ({ client, deletedAt, namespace }: Given) {
   const { items } = yield* client.list(Pod, { namespace })
@@ -89,8 +124,14 @@ const graceOf = Effect.fnUntraced(function* ({ client, deletedAt, namespace }: G
 const options = { propagationPolicy: "Background" } as const
 
 /** False: the server cannot do this for that kind, whatever discovery says. */
-const removeCollection = ({ client, namespace }: Given, resource: Listed): Effect.Effect<boolean, ApiError.ApiError> =>
-  Effect.as(client.deleteCollection(resource, { namespace }, options), true).pipe(ifSupported(false))
+const removeCollection = (pass: Pass, resource: Listed): Effect.Effect<boolean, ApiError.ApiError> =>
+  pass.client
+    .deleteCollection(
+      Resource.metadataOnly(resource),
+      { namespace: pass.namespace },
+      { ...options, onPage: () => report(pass, resource) }
+    )
+    .pipe(Effect.as(true), ifSupported(false))
 
 const removeEach = Effect.fnUntraced(function* (given: Given, resource: Listed) {
   const { client, namespace } = given

@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../../src/kube/Meta.ts"
+import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import { done, invalid, merge, refused } from "../answers.ts"
 import { type Case, configMap, type Subject } from "../Case.ts"
@@ -44,6 +45,21 @@ export const deletion: ReadonlyArray<Case> = [
       yield* letters(subject, 4)
       yield* client.deleteCollection(ConfigMap, { namespace, labelSelector: "even" })
       assert.deepStrictEqual(names(yield* client.list(ConfigMap, { namespace, labelSelector: mine })), ["x-b", "x-d"])
+    })
+  },
+  {
+    title: "deletecollection with a limit deletes a page of metadata, and goes on where its list says",
+    since: 20,
+    run: Effect.fnUntraced(function* (subject) {
+      const { client, namespace } = subject
+      yield* letters(subject, 5)
+      const left: Array<number> = []
+      const count = Effect.map(client.list(ConfigMap, { namespace, labelSelector: mine }), ({ items }) => items.length)
+      const onPage = () =>
+        Effect.asVoid(Effect.orDie(Effect.tap(count, (found) => Effect.sync(() => left.push(found)))))
+      const selection = { namespace, labelSelector: mine, limit: 2 }
+      yield* client.deleteCollection(Resource.metadataOnly(ConfigMap), selection, { onPage })
+      assert.deepStrictEqual([left, yield* count], [[3, 1], 0])
     })
   },
   {

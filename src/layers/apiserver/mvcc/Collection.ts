@@ -21,6 +21,8 @@ export class Collection {
   /** Keys created since `sorted` was made. */
   private added: Array<string> = []
   private dirty = false
+  /** What was asked of the past since the last commit: of a page, and then of what is left behind it. */
+  private undone: { readonly from: number; readonly past: Map<string, Version | undefined> } | undefined
 
   constructor(log: RevisionLog, storage: string) {
     this.log = log
@@ -74,28 +76,41 @@ export class Collection {
     readonly revision: number
   }): Generator<Version> {
     const past = this.undo(options.revision)
-    const keys = past === undefined ? this.order() : this.orderWith(past)
     const prefix = options.namespace === "" ? "" : `${options.namespace}/`
+    const isMeant = (key: string): boolean => key > options.after && key.startsWith(prefix)
+    const keys = this.order()
+    const gone = past === undefined ? [] : this.goneSince(past).filter(isMeant).sort()
     let index = prefix > options.after ? firstAtLeast(keys, prefix) : firstAfter(keys, options.after)
-    for (; index < keys.length; index++) {
-      const key = keys[index] ?? ""
-      if (prefix !== "" && !key.startsWith(prefix)) return
+    let goneIndex = 0
+    while (true) {
+      const present = keys[index]
+      const former = gone[goneIndex]
+      const isFormer = former !== undefined && (present === undefined || former < present)
+      const key = isFormer ? former : present
+      if (key === undefined || !key.startsWith(prefix)) return
+      if (isFormer) goneIndex++
+      else index++
       const version = past?.has(key) === true ? past.get(key) : this.objects.get(key)
       if (version !== undefined) yield version
     }
   }
 
-  /** How many objects a namespace (or all, if empty) holds now, with keys after `after`. */
-  countAfter(namespace: string, after: string): number {
+  /** How many objects a namespace (or all, if empty) held at a revision that the history still covers, with keys after `after`. */
+  countAfter(namespace: string, after: string, revision: number): number {
     const keys = this.order()
     const prefix = namespace === "" ? "" : `${namespace}/`
     const from = prefix > after ? firstAtLeast(keys, prefix) : firstAfter(keys, after)
     const to = prefix === "" ? keys.length : firstAtLeast(keys, `${namespace}0`)
-    return Math.max(0, to - from)
+    let total = Math.max(0, to - from)
+    for (const [key, version] of this.undo(revision) ?? []) {
+      if (key > after && key.startsWith(prefix)) total += Number(version !== undefined) - Number(this.objects.has(key))
+    }
+    return total
   }
 
   private commit(change: Change): void {
     this.log.next()
+    this.undone = undefined
     this.latest = change.next
     this.history.append(change)
     this.watchers.notify(change)
@@ -103,10 +118,12 @@ export class Collection {
 
   /** For every key that changed after the revision: what it was then. Undefined when nothing did. */
   private undo(revision: number): Map<string, Version | undefined> | undefined {
-    const changes = this.history.after(revision)
-    if (changes.length === 0) return undefined
+    if (this.history.last() <= revision) return undefined
+    if (this.undone?.from === revision) return this.undone.past
     const past = new Map<string, Version | undefined>()
-    for (const change of changes) if (!past.has(change.next.key)) past.set(change.next.key, change.previous)
+    for (const change of this.history.after(revision))
+      if (!past.has(change.next.key)) past.set(change.next.key, change.previous)
+    this.undone = { from: revision, past }
     return past
   }
 
@@ -122,12 +139,9 @@ export class Collection {
     return this.sorted
   }
 
-  private orderWith(past: Map<string, Version | undefined>): ReadonlyArray<string> {
-    const keys = this.order()
-    const revived = [...past].flatMap(([key, version]) =>
-      version !== undefined && !this.objects.has(key) ? [key] : []
-    )
-    return revived.length === 0 ? keys : [...keys, ...revived].sort()
+  /** Keys of objects that were there and are not any more, in no order. */
+  private goneSince(past: Map<string, Version | undefined>): Array<string> {
+    return [...past].flatMap(([key, version]) => (version !== undefined && !this.objects.has(key) ? [key] : []))
   }
 }
 

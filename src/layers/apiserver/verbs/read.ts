@@ -55,7 +55,7 @@ export const choose = (
   const remaining =
     chosen.labels.length > 0 || chosen.fields.length > 0
       ? {}
-      : { remainingItemCount: count(collection, chosen.namespace, plan.revision, last.key, turn.state.log.revision()) }
+      : { remainingItemCount: collection.countAfter(chosen.namespace, last.key, plan.revision) }
   const metadata: ListMeta = {
     resourceVersion: String(plan.revision),
     continue: token.encode({ revision: plan.revision, after: last.key }),
@@ -79,13 +79,6 @@ const page = (collection: Collection, chosen: Version.Selection, plan: Plan) => 
     versions.push(version)
   }
   return { versions, more: false }
-}
-
-const count = (collection: Collection, namespace: string, revision: number, after: string, current: number): number => {
-  if (revision === current) return collection.countAfter(namespace, after)
-  let total = 0
-  for (const _ of collection.range({ namespace, after, revision })) total++
-  return total
 }
 
 /** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */

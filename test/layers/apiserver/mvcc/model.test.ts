@@ -89,9 +89,19 @@ const pastIsKept = (modules: Modules, script: Script): boolean => {
     if (!equal(textsAt(collection, revision), states[revision])) return false
     const own = (states[revision] ?? []).filter((text) => JSON.parse(text).metadata.namespace === "a")
     if (!equal(textsAt(collection, revision, "a"), own)) return false
+    for (const namespace of ["", "a"]) if (!countsAt(collection, revision, namespace)) return false
   }
-  const present = [...collection.range({ namespace: "", after: "", revision: log.revision() })]
-  return present.every((one, index) => collection.countAfter("", one.key) === present.length - index - 1)
+  return true
+}
+
+/** What is left behind each object, and that a range which begins there is the same. */
+const countsAt = (collection: ReturnType<typeof play>["collection"], revision: number, namespace: string): boolean => {
+  const all = [...collection.range({ namespace, after: "", revision })]
+  return all.every(({ key }, index) => {
+    const rest = all.slice(index + 1).map((one) => one.text)
+    const found = [...collection.range({ namespace, after: key, revision })].map((one) => one.text)
+    return equal(found, rest) && collection.countAfter(namespace, key, revision) === rest.length
+  })
 }
 
 /** From any revision: its list, changed by the watch, is the present list; for all objects and for some. */
