@@ -243,6 +243,7 @@ const workers = Effect.fnUntraced(function* (queues: Queues, books: Books, { con
       concurrency,
       metrics: counted[from],
       recoverDefects: recoversDefects,
+      timeout: "none",
       observe,
       reconcile: (uid) => {
         const node = graph.get(uid)

@@ -4,10 +4,13 @@
  * Source: controllers.md H.
  */
 import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import type * as Selector from "../kube/Selector.ts"
 import type { ClusterAuthority } from "../layers/ClusterAuthority.ts"
+import { Defaults } from "../layers/controller/defaults.ts"
 import type { CloudProvider } from "../layers/CloudProvider.ts"
 import type * as Controller from "../layers/Controller.ts"
 import type { Discovery } from "../layers/Discovery.ts"
@@ -96,10 +99,27 @@ export interface Settings {
 /** What makes an entry one of kube-controller-manager's loops. */
 const core = { byDefault: "embedded", group: "core" } as const
 
+type Needs = ClusterAuthority | CloudProvider | Controller.Services | Discovery
+
 /** In the order in which they are started. */
-export const roster = (
-  settings: Settings
-): ReadonlyArray<Entry<ClusterAuthority | CloudProvider | Controller.Services | Discovery>> => [
+export const roster = (settings: Settings): ReadonlyArray<Entry<Needs>> =>
+  entries(settings).map((entry) =>
+    entry.group === "core" ? Object.assign({}, entry, { controller: unlimited(entry.controller) }) : entry
+  )
+
+/** Runs of kube-controller-manager's loops last as long as they take: what hangs is a call, and that has a limit. */
+const unlimited = (controller: Controller.Descriptor<Needs>): Controller.Descriptor<Needs> => ({
+  ...controller,
+  layer: Layer.provide(
+    controller.layer,
+    Layer.effect(
+      Defaults,
+      Effect.map(Defaults, (loops) => ({ ...loops, timeout: "none" as const }))
+    )
+  )
+})
+
+const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
   {
     ...core,
     controller: ServiceAccountToken.make({ concurrency: settings.serviceAccountTokenSyncs }),

@@ -394,5 +394,5 @@ const deletePageWith = (call: SendCall) =>
     const { body } = yield* call(request, "repeatable", { ...selection, ...options })
     // A list of what was deleted; a server that has no pages may say no more than that it is done.
     const metadata = Wire.isObject(body) ? body["metadata"] : undefined
-    return Wire.isObject(metadata) ? (metadata as ListMeta) : {}
+    return Wire.isObject(metadata) ? metadata : {}
   })

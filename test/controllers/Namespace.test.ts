@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Namespaces from "../../src/controllers/Namespace.ts"
+import { roster } from "../../src/controllers/roster.ts"
 import * as ApiError from "../../src/kube/ApiError.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
@@ -9,6 +11,8 @@ import { ConfigMap, Deployment, Namespace, Pod, Secret, Service } from "../../sr
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import * as Faults from "../../src/layers/apiserver/faults.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import type * as Controller from "../../src/layers/Controller.ts"
+import { Defaults } from "../../src/layers/controller/defaults.ts"
 import { Discovery } from "../../src/layers/Discovery.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Nodes from "../../src/layers/nodes/Nodes.ts"
@@ -272,6 +276,29 @@ describe("namespace", () => {
       yield* cluster.advance("12 seconds")
       assert.isFalse(yield* isThere())
       assert.strictEqual(requests.filter((one) => one === "deletecollection /api/v1/namespaces/app/pods").length, 5)
+    }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
+  )
+
+  it.effect("takes as long as a pass takes, whatever limit the runs of controllers have", () =>
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      const requests: Array<string> = []
+      yield* (yield* ApiServer).setFaults([
+        counting(requests),
+        { match: Faults.on({ verb: "deletecollection", resource: "pods" }), fault: { _tag: "Delay", millis: 60_000 } }
+      ])
+      const all = roster({ podCount: { schedule: Schedule.spaced("1 hour"), nodeSelector: [] } })
+      const entry = all.find(({ controller }) => controller.name === "namespace")
+      assert(entry !== undefined)
+      yield* cluster
+        .run(entry.controller as Controller.Descriptor<Discovery>)
+        .pipe(Effect.provideService(Defaults, { timeout: "2 minutes" }))
+      yield* remove()
+      yield* cluster.advance("6 minutes")
+      const pages = requests.filter((one) => one === "deletecollection /api/v1/namespaces/app/pods").length
+      const isGone = !(yield* isThere())
+      yield* cluster.advance("30 minutes")
+      assert.deepStrictEqual([pages, isGone], [5, true])
     }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ objects: crowded(2200) })))
   )
 

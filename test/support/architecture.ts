@@ -144,6 +144,7 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/ClusterAuthority.ts",
       "layers/CloudProvider.ts",
       "layers/Controller.ts",
+      "layers/controller/",
       "layers/Schedules.ts",
       "layers/Discovery.ts",
       "layers/KubeClient.ts",

@@ -109,7 +109,8 @@ const report = (pass: Pass, resource: Listed): Effect.Effect<void> =>
     const now = yield* Clock.currentTimeMillis
     if (now < pass.nextReport) return
     pass.nextReport = now + interval
-    const { items, metadata } = yield* client.listPage(Resource.metadataOnly(resource), { namespace, limit: 1 })
+    // The whole object: of a list of metadata, older servers (1.20) do not say how much is left.
+    const { items, metadata } = yield* client.listPage(resource, { namespace, limit: 1 })
     const count = items.length + (metadata.remainingItemCount ?? 0)
     known.set(resource.id, { ...Remains.nothing(resource), count })
     yield* tell(sum(pass).report)

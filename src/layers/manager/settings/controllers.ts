@@ -135,7 +135,8 @@ export const settings = {
   reconcileTimeout: Setting.make(Codecs.duration, {
     name: "reconciliation-timeout",
     group: "controllers",
-    description: "A reconcile that takes longer is interrupted and tried again; 0s is no limit",
+    description:
+      "A reconcile that takes longer is interrupted and tried again, but not one of kube-controller-manager's loops; 0s is no limit",
     default: "5m"
   }),
   backoffBase: Setting.make(Codecs.interval, {
