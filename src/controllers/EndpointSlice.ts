@@ -11,13 +11,14 @@ import * as Reconcile from "../streams/Reconcile.ts"
 import * as Books from "./endpointslice/books.ts"
 import * as Metrics from "./endpointslice/metrics.ts"
 import type { Memory, Ports } from "./endpointslice/ports.ts"
+import * as Preferences from "./endpointslice/preferences.ts"
 import * as Slices from "./endpointslice/slices.ts"
 import * as Sync from "./endpointslice/sync.ts"
-import * as Totals from "./endpointslice/totals.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
 import * as Wishes from "./endpointslice/wishes.ts"
 import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./services/selection.ts"
+import * as Totals from "./services/totals.ts"
 import * as Watching from "./services/watching.ts"
 
 export interface Options {
@@ -75,6 +76,7 @@ export const make = (options: Options = {}) =>
           zones: Zones.make(),
           wishes: Wishes.make(),
           totals: Totals.make(),
+          preferences: Preferences.make(),
           limit: options.maxEndpointsPerSlice ?? 100,
           patience: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.patience)
         }

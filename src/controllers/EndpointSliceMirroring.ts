@@ -12,6 +12,7 @@ import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Triggers from "./endpointslicemirroring/triggers.ts"
+import * as Totals from "./services/totals.ts"
 import * as Watching from "./services/watching.ts"
 
 export interface Options {
@@ -58,6 +59,7 @@ export const make = (options: Options = {}) =>
           update: (slice) => client.update(EndpointSlice, slice),
           remove: (slice) => client.delete(EndpointSlice, slice.metadata, sameObject(slice)),
           events,
+          totals: Totals.make(),
           limit: options.maxEndpointsPerSubset ?? 1000
         })
         return {

@@ -3,8 +3,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/metricFamily.ts"
+import type { Sizes } from "../services/totals.ts"
 import * as Model from "./model.ts"
-import type { Plan, Sizes } from "./plan.ts"
+import type { Plan } from "./plan.ts"
 
 const prefix = "endpoint_slice_controller"
 

@@ -7,6 +7,7 @@ import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
 import * as Pack from "../services/pack.ts"
 import type { Family } from "../services/pods.ts"
 import * as ServicePorts from "../services/servicePorts.ts"
+import type { Sizes } from "../services/totals.ts"
 import type { Shares } from "./allocation.ts"
 import * as Hints from "./hints.ts"
 import * as Model from "./model.ts"
@@ -41,6 +42,7 @@ export interface Plan {
   readonly answers: ReadonlyArray<Answer>
   /** What happens to endpoints, in each family. */
   readonly moves: ReadonlyArray<Moves>
+  /** What it comes to, in numbers. */
   readonly sizes: Sizes
 }
 
@@ -49,16 +51,6 @@ export interface Moves {
   /** Endpoints of its slices that have come, and that have gone. */
   readonly added: number
   readonly removed: number
-}
-
-/** What the plan comes to, in numbers. */
-export interface Sizes {
-  /** Endpoints that the slices will have. */
-  readonly endpoints: number
-  /** Slices that there will be. */
-  readonly slices: number
-  /** Slices that would do, were each as full as it can be. */
-  readonly fewest: number
 }
 
 export const plan = (gathered: Gathered): Plan => {

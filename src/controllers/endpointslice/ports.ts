@@ -8,8 +8,9 @@ import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
 import type * as Store from "../../streams/Store.ts"
 import type * as Selection from "../services/selection.ts"
+import type { Totals } from "../services/totals.ts"
 import type { Books } from "./books.ts"
-import type { Totals } from "./totals.ts"
+import type { Preferences } from "./preferences.ts"
 import type { Wishes } from "./wishes.ts"
 import type { Zones } from "./zones.ts"
 
@@ -34,6 +35,7 @@ export interface Memory {
   readonly zones: Zones
   readonly wishes: Wishes
   readonly totals: Totals
+  readonly preferences: Preferences
   /** Endpoints in a slice, at most. */
   readonly limit: number
   /** Between a change of a slice by another client and the sync that puts it right. */

@@ -37,9 +37,9 @@ export const sync =
       Effect.tapError(() => Metrics.synced("error"))
     )
 
-const forget = ({ totals, wishes }: Memory, key: Key.Key): Effect.Effect<void> => {
+const forget = ({ preferences, totals, wishes }: Memory, key: Key.Key): Effect.Effect<void> => {
   wishes.forget(key)
-  return Effect.andThen(Metrics.total(totals.forget(key)), Metrics.preferred(totals.prefer(key, undefined)))
+  return Effect.andThen(Metrics.total(totals.forget(key)), Metrics.preferred(preferences.note(key, undefined)))
 }
 
 const tell = ({ events }: Ports, service: Service, message: string): Effect.Effect<void> =>
@@ -50,7 +50,7 @@ const tell = ({ events }: Ports, service: Service, message: string): Effect.Effe
   )
 
 const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, service: Service) {
-  const { books, limit, table, totals, wishes, zones } = memory
+  const { books, limit, preferences, table, totals, wishes, zones } = memory
   const key = Key.of(service)
   const pods = Selection.podsOf(ports.pods, table, service)
   const { state, time } = TriggerTime.step(books.times.get(key), service, pods)
@@ -67,7 +67,7 @@ const reconcile = Effect.fnUntraced(function* (ports: Ports, memory: Memory, ser
   // Noted before anything is awaited: a node that changes from here on finds what was decided without it.
   const news = wishes.note(key, plan.answers)
   yield* Effect.forEach(news, ({ message, reason, type }) => ports.events.event(service, type, reason, message))
-  yield* Metrics.preferred(totals.prefer(key, Model.preferenceOf(service)))
+  yield* Metrics.preferred(preferences.note(key, Model.preferenceOf(service)))
   const errors = [...lostPods(service, plan.lost), ...(yield* apply(ports, memory, { key, service, plan }))]
   yield* Metrics.total(totals.note(key, plan.sizes))
   if (errors.length > 0) {

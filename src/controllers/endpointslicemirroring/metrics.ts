@@ -1,6 +1,8 @@
 /** What the mirroring loop counts, under the names that dashboards of kube-controller-manager know. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/metricFamily.ts"
+import type { Sizes } from "../services/totals.ts"
 import type { Plan } from "./plan.ts"
 
 const prefix = "endpoint_slice_mirroring_controller"
@@ -15,7 +17,47 @@ const updated = perSync("endpoints_updated", "Endpoints in slices that one sync 
 const removed = perSync("endpoints_removed", "Endpoints that one sync took out of slices")
 const skipped = perSync("addresses_skipped", "Addresses that one sync left out: there were too many, or they were none")
 
-export const families = [changes, added, updated, removed, skipped]
+const duration = Family.histogram(
+  `${prefix}_endpoints_sync_duration`,
+  "Seconds that a sync of Endpoints took",
+  Family.exponential(0.001, 2, 15)
+)
+const endpointsDesired = Family.gauge(
+  `${prefix}_endpoints_desired`,
+  "Endpoints that there should be in mirrored slices"
+)
+const slicesThere = Family.gauge(`${prefix}_num_endpoint_slices`, "Mirrored slices that there are")
+const slicesDesired = Family.gauge(
+  `${prefix}_desired_endpoint_slices`,
+  "Mirrored slices that would do, were each as full as it can be"
+)
+
+export const families = [
+  changes,
+  added,
+  updated,
+  removed,
+  skipped,
+  duration,
+  endpointsDesired,
+  slicesThere,
+  slicesDesired
+]
+
+/** A sync, and how long it took: whole milliseconds, as there. */
+export const timed = <A, E, R>(sync: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (begun) =>
+    Effect.ensuring(
+      sync,
+      Effect.flatMap(Clock.monotonicTimeNanos, (now) => duration.observe(Number((now - begun) / 1_000_000n) / 1000))
+    )
+  )
+
+/** What all Endpoints that are mirrored come to. */
+export const total = ({ endpoints, fewest, slices }: Sizes): Effect.Effect<void> =>
+  endpointsDesired
+    .set(endpoints)
+    .pipe(Effect.andThen(slicesThere.set(slices)), Effect.andThen(slicesDesired.set(fewest)))
 
 export const changed = (operation: "create" | "update" | "delete"): Effect.Effect<void> => changes.add(1, { operation })
 

@@ -6,6 +6,7 @@
 import * as Equality from "../../kube/equality.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
+import type { Sizes } from "../services/totals.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Model from "./model.ts"
 
@@ -31,6 +32,7 @@ export interface Plan {
   readonly updates: ReadonlyArray<EndpointSlice>
   readonly deletes: ReadonlyArray<EndpointSlice>
   readonly totals: Totals
+  readonly sizes: Sizes
   /** Addresses that are none. */
   readonly invalid: number
   /** Addresses that are left out, those that are none among them. */
@@ -40,7 +42,8 @@ export interface Plan {
 export const plan = ({ endpoints, limit, slices }: Gathered): Plan => {
   if (endpoints === undefined) {
     const totals = { added: 0, updated: 0, removed: sizeOf(slices) }
-    return { creates: [], updates: [], deletes: slices, totals, invalid: 0, skipped: 0 }
+    const sizes = { endpoints: 0, slices: 0, fewest: 0 }
+    return { creates: [], updates: [], deletes: slices, totals, sizes, invalid: 0, skipped: 0 }
   }
   const { contents, invalid, skipped } = Model.of(endpoints, limit)
   const { missing, spare, totals, updates } = compare(endpoints, contents, slices)
@@ -58,7 +61,12 @@ export const plan = ({ endpoints, limit, slices }: Gathered): Plan => {
     }
   }
   totals.removed += sizeOf(spare)
-  return { creates, updates, deletes: spare, totals, invalid, skipped }
+  const sizes = {
+    endpoints: contents.reduce((sum, content) => sum + content.endpoints.size, 0),
+    slices: slices.length + creates.length - spare.length,
+    fewest: contents.reduce((sum, content) => sum + Math.ceil(content.endpoints.size / limit), 0)
+  }
+  return { creates, updates, deletes: spare, totals, sizes, invalid, skipped }
 }
 
 const sizeOf = (slices: ReadonlyArray<EndpointSlice>): number =>

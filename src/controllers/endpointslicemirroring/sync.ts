@@ -11,6 +11,7 @@ import type { Endpoints, EndpointSlice, Service } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type * as Store from "../../streams/Store.ts"
 import * as Calls from "../services/calls.ts"
+import type { Totals } from "../services/totals.ts"
 import * as Metrics from "./metrics.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Plan from "./plan.ts"
@@ -26,6 +27,7 @@ export interface Ports {
   readonly update: (slice: EndpointSlice) => Call<EndpointSlice>
   readonly remove: (slice: EndpointSlice) => Call<unknown>
   readonly events: EventSink
+  readonly totals: Totals
   /** Addresses of a subset, and of a slice, at most. */
   readonly limit: number
 }
@@ -39,17 +41,21 @@ export class SyncError extends Data.TaggedError("EndpointSliceMirroringSyncError
 export const sync =
   (ports: Ports) =>
   (key: Key.Key): Effect.Effect<void, SyncError> =>
-    Effect.suspend(() => {
-      const found = ports.endpoints.get(key)
-      const endpoints = isMirrored(ports, key, found) ? found : undefined
-      const plan = Plan.plan({ endpoints, slices: slicesOf(ports, key), limit: ports.limit })
-      if (endpoints === undefined) return cleanUp(ports, key, plan.deletes)
-      const work = apply(ports, key, plan)
-      return Metrics.planned(plan).pipe(
-        Effect.andThen(warn(ports, endpoints, plan)),
-        Effect.andThen(Effect.tapError(work, ({ message }) => tell(ports, endpoints, message)))
-      )
-    })
+    Metrics.timed(
+      Effect.suspend(() => {
+        const found = ports.endpoints.get(key)
+        const endpoints = isMirrored(ports, key, found) ? found : undefined
+        const plan = Plan.plan({ endpoints, slices: slicesOf(ports, key), limit: ports.limit })
+        if (endpoints === undefined)
+          return Effect.andThen(Metrics.total(ports.totals.forget(key)), cleanUp(ports, key, plan.deletes))
+        const work = apply(ports, key, plan)
+        return Metrics.planned(plan).pipe(
+          Effect.andThen(Metrics.total(ports.totals.note(key, plan.sizes))),
+          Effect.andThen(warn(ports, endpoints, plan)),
+          Effect.andThen(Effect.tapError(work, ({ message }) => tell(ports, endpoints, message)))
+        )
+      })
+    )
 
 /** They are there and want it, and their Service leaves them to others. */
 const isMirrored = ({ services }: Ports, key: Key.Key, endpoints: Endpoints | undefined): boolean => {

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Sync from "../../../src/controllers/endpointslicemirroring/sync.ts"
+import * as Totals from "../../../src/controllers/services/totals.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
@@ -33,6 +34,7 @@ const synced = (subsets: Endpoints["subsets"], limit: number) =>
         warning: (_: KubeObject, reason: string, message: string) =>
           Effect.sync(() => void said.push(`${reason} ${message}`))
       } as unknown as Sync.Ports["events"],
+      totals: Totals.make(),
       limit
     }
     yield* Sync.sync(ports)(Key.make("ns", "web"))

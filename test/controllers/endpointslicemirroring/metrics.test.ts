@@ -1,0 +1,68 @@
+/** What the metrics of mirrored slices say. Source: pkg/controller/endpointslicemirroring metrics/cache.go, syncEndpoints. */
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { TestClock } from "effect/testing"
+import { Endpoints } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import * as Faults from "../../../src/layers/apiserver/faults.ts"
+import * as Stand from "../services/stand.ts"
+import * as Mirroring from "./stand.ts"
+
+/** By name; of histograms how often and how much. */
+const numbers = Effect.map(Metric.snapshot, (all) =>
+  Object.fromEntries(
+    all.flatMap(({ id, state }) => {
+      const [, name] = /^endpoint_slice_mirroring_controller_(.*)$/.exec(id) ?? []
+      if (name === undefined) return []
+      return [[name, "sum" in state ? [state.count, state.sum] : "value" in state ? state.value : 0]]
+    })
+  )
+)
+
+const world = (test: Parameters<typeof Mirroring.world>[0]) =>
+  Mirroring.world(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+
+it.effect("the gauges are what all mirrored Endpoints come to, and nothing of those that are gone", () =>
+  world(
+    Effect.gen(function* () {
+      yield* Mirroring.open()
+      yield* Mirroring.point([
+        Mirroring.of("10.0.0.1", "10.0.0.2"),
+        { addresses: [{ ip: "fd00::1" }], ports: Mirroring.http }
+      ])
+      assert.deepInclude(yield* numbers, { endpoints_desired: 3, num_endpoint_slices: 2, desired_endpoint_slices: 2 })
+      yield* Mirroring.change({ subsets: [Mirroring.of("10.0.0.1")] })
+      assert.deepInclude(yield* numbers, { endpoints_desired: 1, num_endpoint_slices: 1, desired_endpoint_slices: 1 })
+      yield* Mirroring.select({ app: "web" })
+      yield* Stand.settle
+      assert.deepInclude(yield* numbers, { endpoints_desired: 0, num_endpoint_slices: 0, desired_endpoint_slices: 0 })
+    })
+  )
+)
+
+it.effect("endpoints_sync_duration observes every sync, however it ends", () =>
+  world(
+    Effect.gen(function* () {
+      yield* Mirroring.open()
+      const { endpoints_sync_duration: before } = yield* numbers
+      const [count = 0] = (before ?? []) as ReadonlyArray<number>
+      const match = Faults.on({ verb: "create", resource: "endpointslices.discovery.k8s.io" })
+      yield* (yield* ApiServer).setFaults([
+        { match, fault: { _tag: "Delay", millis: 250 }, times: 1 },
+        { match, fault: { _tag: "Status", code: 403 }, times: 1 }
+      ])
+      yield* Mirroring.point([Mirroring.of("10.0.0.1")])
+      yield* TestClock.adjust("500 millis")
+      const { endpoints_sync_duration: failed } = yield* numbers
+      assert.deepStrictEqual(failed, [count + 1, 0.25])
+      yield* Stand.advance("1 minute")
+      const { endpoints_sync_duration: after } = yield* numbers
+      assert.isAbove((after as ReadonlyArray<number>)[0] ?? 0, count + 1)
+      yield* Stand.remove(Endpoints, "web")
+      yield* Stand.settle
+      const { endpoints_sync_duration: last } = yield* numbers
+      assert.isAbove((last as ReadonlyArray<number>)[0] ?? 0, (after as ReadonlyArray<number>)[0] ?? 0)
+    })
+  )
+)
