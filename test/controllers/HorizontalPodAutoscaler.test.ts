@@ -1,6 +1,7 @@
 /** What a user sees of autoscalers: spec G.10, one row after the other. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import { HorizontalPodAutoscaler, Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
@@ -433,6 +434,33 @@ describe("a conflict", () => {
     )
   )
 })
+
+it.effect("desired_replicas is what each autoscaler wants, whether it changes anything or not, and goes with it", () =>
+  Stand.world((measured) =>
+    Effect.gen(function* () {
+      const desired = Effect.map(Metric.snapshot, (all) =>
+        all.flatMap(({ attributes, id, state }) =>
+          id === "horizontal_pod_autoscaler_controller_desired_replicas" && "value" in state
+            ? [{ ...attributes, is: state.value }]
+            : []
+        )
+      )
+      yield* Stand.target(2)
+      yield* Stand.autoscaler()
+      yield* Stand.uses(measured, { cpu: "500m" })
+      yield* Stand.look
+      const labels = { hpa_name: "web", namespace: "default" }
+      assert.deepStrictEqual(yield* desired, [{ ...labels, is: 2 }])
+      yield* Stand.uses(measured, { cpu: "1" })
+      yield* Stand.becomes(4)
+      assert.deepStrictEqual(yield* desired, [{ ...labels, is: 4 }])
+      const client = yield* KubeClient
+      yield* client.delete(HorizontalPodAutoscaler, { namespace: "default", name: "web" })
+      yield* Stand.look
+      assert.deepStrictEqual(yield* desired, [])
+    })
+  ).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+)
 
 it.effect("an autoscaler that is deleted is forgotten, and a namesake starts clean", () =>
   Stand.world((measured) =>

@@ -1,6 +1,8 @@
 /** What the loop of autoscalers counts, under the names that dashboards of kube-controller-manager know. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
 import * as Family from "../../streams/metricFamily.ts"
 
 const prefix = "horizontal_pod_autoscaler_controller_"
@@ -30,7 +32,12 @@ const computationSeconds = Family.histogram(
 )
 const autoscalers = Family.gauge(`${prefix}num_horizontal_pod_autoscalers`, "Autoscalers that are looked after")
 
-export const families = [looks, lookSeconds, computations, computationSeconds, autoscalers]
+const sizes = Family.gauge(`${prefix}desired_replicas`, "Replicas that an autoscaler wants its target to have", [
+  "hpa_name",
+  "namespace"
+])
+
+export const families = [looks, lookSeconds, computations, computationSeconds, autoscalers, sizes]
 
 export type Action = "scale_up" | "scale_down" | "none"
 /** `spec`: the autoscaler is at fault; `internal`: something else. Source: pkg/controller/podautoscaler: errSpec. */
@@ -78,3 +85,15 @@ export const computed = <A, R>(
   })
 
 export const counted = (count: number): Effect.Effect<void> => autoscalers.set(count)
+
+const nameOf = (namespace: string | undefined, name: string) => ({ hpa_name: name, namespace: namespace ?? "" })
+
+/** An autoscaler has decided on a size, the present one perhaps. */
+export const desired = ({ metadata }: KubeObject, replicas: number): Effect.Effect<void> =>
+  sizes.set(replicas, nameOf(metadata.namespace, metadata.name))
+
+/** It is gone. */
+export const gone = (key: Key.Key): Effect.Effect<void> => {
+  const { name, namespace } = Key.parse(key)
+  return sizes.remove(nameOf(namespace, name))
+}

@@ -33,6 +33,7 @@ export const carryOut = Effect.fnUntraced(function* (ports: Ports, memory: Memor
   const isRescaled = desired !== current
   const zero = zeroClaims(memory, work, desired)
   const autoscaler = isRescaled ? yield* resize(ports, memory, { ...work, desired, zero }) : look.autoscaler
+  yield* Metrics.desired(autoscaler, desired)
   const action = Metrics.actionOf(current, desired)
   const told = Tell.status(ports, autoscaler, {
     claims: [...work.claims, ...plan.claims, ...(isRescaled ? [rescaled(desired)] : []), ...zero],

@@ -38,7 +38,7 @@ export const sync =
 const forget = ({ books }: Memory, key: Key.Key): Effect.Effect<void> =>
   Effect.suspend(() => {
     books.forget(key)
-    return Metrics.counted(books.size())
+    return Effect.andThen(Metrics.counted(books.size()), Metrics.gone(key))
   })
 
 const gotScale: Conditions.Claim = {

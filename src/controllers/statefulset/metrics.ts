@@ -1,8 +1,11 @@
 /** What the StatefulSet loop counts: replicas made, mended and deleted, why those, and what ordered sets wait for. */
 import * as Effect from "effect/Effect"
+import * as Key from "../../kube/Key.ts"
+import type { StatefulSet } from "../../kube/resources.ts"
 import * as Family from "../../streams/metricFamily.ts"
 import * as Metrics from "../workload/metrics.ts"
 import { type Deed, deeds, type Step } from "./plan/step.ts"
+import * as Spec from "./spec.ts"
 
 const pods = Family.counter(
   "statefulset_controller_pods_total",
@@ -18,7 +21,49 @@ const waits = Family.counter(
 
 export const skips = Metrics.staleSkips("statefulset_controller")
 
-export const families = [skips, pods, waits]
+/** With the feature gate MaxUnavailableStatefulSet, as there. */
+const gauge = (name: string, description: string) =>
+  Family.gauge(`statefulset_controller_statefulset_${name}`, description, [
+    "pod_management_policy",
+    "statefulset_name",
+    "statefulset_namespace"
+  ])
+const mostUnavailable = gauge(
+  "max_unavailable",
+  "Replicas of a set that may be unavailable while it is updated, with the gate MaxUnavailableStatefulSet"
+)
+const unavailable = gauge(
+  "unavailable_replicas",
+  "Replicas of a set that are missing or not available, with the gate MaxUnavailableStatefulSet"
+)
+
+export const families = [skips, pods, waits, mostUnavailable, unavailable]
+
+const policies = ["OrderedReady", "Parallel"] as const
+
+const labelsOf = (namespace: string | undefined, name: string, policy: string) => ({
+  statefulset_namespace: namespace ?? "",
+  statefulset_name: name,
+  pod_management_policy: policy
+})
+
+/** A set was looked at that may say how many replicas are replaced at a time. */
+export const measured = (set: StatefulSet, step: Step): Effect.Effect<void> => {
+  const { name, namespace } = set.metadata
+  const labels = labelsOf(namespace, name, set.spec?.podManagementPolicy ?? "OrderedReady")
+  const most = mostUnavailable.set(Spec.maxUnavailable(set), labels)
+  return step.unavailable === undefined ? most : Effect.andThen(most, unavailable.set(step.unavailable, labels))
+}
+
+/** It is gone. */
+export const gone = (key: Key.Key): Effect.Effect<void> => {
+  const { name, namespace } = Key.parse(key)
+  return Effect.forEach(
+    policies.map((policy) => labelsOf(namespace, name, policy)),
+    (labels) => Effect.andThen(mostUnavailable.remove(labels), unavailable.remove(labels)),
+    { discard: true }
+  )
+}
 
 /** What is done, and why. */
 const kindOf = (deed: Deed): readonly [action: string, reason: string] => {

@@ -14,6 +14,7 @@ import * as KeptField from "../workload/keptField.ts"
 import type * as Failed from "./failed.ts"
 import * as History from "./history.ts"
 import * as Identity from "./identity.ts"
+import * as Metrics from "./metrics.ts"
 import * as Decide from "./plan/decide.ts"
 import * as Look from "./plan/look.ts"
 import * as Status from "./plan/status.ts"
@@ -29,7 +30,8 @@ export const sync = (work: Work.Work) => {
   return Effect.fnUntraced(function* (key: Key.Key): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
     const { ports } = work
     const set = ports.sets.get(key)
-    if (set === undefined || Spec.selectorOf(set) === undefined) return
+    if (set === undefined) return yield* Metrics.gone(key)
+    if (Spec.selectorOf(set) === undefined) return
     const history = yield* History.bring(ports, set)
     const pods = yield* claim(ports, set)
     const now = yield* Clock.currentTimeMillis
@@ -38,6 +40,7 @@ export const sync = (work: Work.Work) => {
     const find = (name: string) => ports.claims.get(Key.make(namespace, name))
     const look = Look.take({ set, current, update, pods, claim: find, now })
     const step = Decide.decide(look, work.severalAtOnce ? Spec.maxUnavailable(set) : 1)
+    if (work.severalAtOnce) yield* Metrics.measured(set, step)
     const failure = yield* Work.carryOut(work, set, step)
     const done = failure === undefined ? Step.outcome(step) : Step.nothing
     const written = yield* Effect.result(tell(look, Status.count(look, done, history.collisions)))

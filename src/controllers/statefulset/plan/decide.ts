@@ -38,7 +38,8 @@ export const decide = (look: Look.Look, atOnce: number): Step.Step => {
   const condemned = walk(look.condemned, (member) => surplus(look, member, last))
   const phases = [kept.deeds, disowned, condemned.deeds]
   if (condemned.isHalted) return { phases, waiting: condemned.waiting }
-  return { phases: [...phases, Outdated.choose(look, atOnce)], waiting: undefined }
+  const updating = Spec.isRolling(set) ? { unavailable: Look.unavailable(look) } : {}
+  return { phases: [...phases, Outdated.choose(look, atOnce)], waiting: undefined, ...updating }
 }
 
 interface Walk {

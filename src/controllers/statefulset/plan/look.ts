@@ -69,6 +69,9 @@ export const take = ({ pods, ...seen }: Seen): Look => {
 export const isUnavailable = ({ now, set }: Look, pod: Pod | undefined): boolean =>
   pod === undefined || Identity.isGoing(pod) || !Identity.isAvailable(set, pod, now)
 
+/** How many of the replicas that should be nobody can use now. */
+export const unavailable = (look: Look): number => look.places.filter(({ pod }) => isUnavailable(look, pod)).length
+
 /** Of which revision a missing replica is made: below the partition the one that was there before the update. */
 export const revisionFor = ({ current, set, update }: Look, ordinal: number): Revision => {
   if (!Spec.isRolling(set)) return update

@@ -35,7 +35,7 @@ const next = (look: Look.Look): ReadonlyArray<Replaced> => {
 
 /** Of those that can be used so many that no more than allowed cannot; on the way down to them those that cannot be used anyway. */
 const several = (look: Look.Look, atOnce: number): ReadonlyArray<Replaced> => {
-  let left = atOnce - look.places.filter(({ pod }) => Look.isUnavailable(look, pod)).length
+  let left = atOnce - Look.unavailable(look)
   const chosen: Array<Replaced> = []
   for (const place of reached(look)) {
     if (!isOutdated(look, place)) continue

@@ -37,6 +37,8 @@ export interface Step {
   readonly phases: ReadonlyArray<ReadonlyArray<Deed>>
   /** What holds up an ordered set; undefined when everything was looked at. */
   readonly waiting: Waiting | undefined
+  /** Where replicas may be replaced by an update: how many nobody can use as it is. */
+  readonly unavailable?: number
 }
 
 export const deeds = ({ phases }: Step): ReadonlyArray<Deed> => phases.flat()

@@ -1,0 +1,72 @@
+/** The gauges of single sets, which are there with the feature gate MaxUnavailableStatefulSet. Source: pkg/controller/statefulset: stateful_set_control.go. */
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
+import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import * as Stand from "./stand.ts"
+
+/** `max_unavailable web`: 2. */
+const gauges = Effect.map(Metric.snapshot, (all) =>
+  Object.fromEntries(
+    all.flatMap(({ attributes, id, state }) => {
+      const [, name] = /^statefulset_controller_statefulset_(.*)$/.exec(id) ?? []
+      if (name === undefined || !("value" in state)) return []
+      const { pod_management_policy, statefulset_name, statefulset_namespace } = { ...attributes } as Record<
+        string,
+        string
+      >
+      return [[`${name} ${statefulset_namespace}/${statefulset_name} ${pod_management_policy}`, state.value]]
+    })
+  )
+)
+
+const rolling = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "50%" } }
+
+const alone = <E, R>(body: Effect.Effect<void, E, R>) => Effect.provideService(body, Metric.MetricRegistry, new Map())
+
+Stand.without(
+  "its gauges say how many replicas may be unavailable and are, and go with it",
+  alone(
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(StatefulSetController.make({ maxUnavailable: true }))
+      yield* Stand.running(Stand.statefulSet({ replicas: 5, podManagementPolicy: "Parallel", updateStrategy: rolling }))
+      const name = "default/web Parallel"
+      assert.deepStrictEqual(yield* gauges, { [`max_unavailable ${name}`]: 2, [`unavailable_replicas ${name}`]: 0 })
+      yield* Stand.unready("web-1")
+      assert.deepInclude(yield* gauges, { [`unavailable_replicas ${name}`]: 1 })
+      yield* Stand.scale(8)
+      assert.deepInclude(yield* gauges, { [`max_unavailable ${name}`]: 4 })
+      yield* Stand.remove(Stand.StatefulSet, "web")
+      yield* Stand.settle
+      assert.deepStrictEqual(yield* gauges, {})
+    })
+  )
+)
+
+Stand.without(
+  "an ordered set that waits for a replica does not say how many are unavailable",
+  alone(
+    Effect.gen(function* () {
+      const cluster = yield* ClusterTest
+      yield* cluster.run(StatefulSetController.make({ maxUnavailable: true }))
+      yield* Stand.create(Stand.StatefulSet, Stand.statefulSet())
+      yield* Stand.settle
+      assert.deepStrictEqual(yield* gauges, { "max_unavailable default/web OrderedReady": 1 })
+      yield* Stand.advance("1 minute")
+      assert.deepInclude(yield* gauges, { "unavailable_replicas default/web OrderedReady": 0 })
+    })
+  )
+)
+
+Stand.without(
+  "it has no gauges where the gate is off",
+  alone(
+    Effect.gen(function* () {
+      yield* (yield* ClusterTest).run(StatefulSetController.make())
+      yield* Stand.running()
+      assert.deepStrictEqual(yield* gauges, {})
+    })
+  )
+)
