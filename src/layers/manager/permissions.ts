@@ -51,6 +51,8 @@ export interface Wanted {
 export interface Certificates {
   readonly secret: { readonly namespace: string; readonly name: string }
   readonly configurations: ReadonlyArray<{ readonly resource: Resource.Any; readonly name: string }>
+  /** Those of them that the program makes itself; none where they are applied with its manifests. */
+  readonly made?: ReadonlyArray<{ readonly resource: Resource.Any }> | undefined
 }
 
 /** Who needs what a lease takes. */
@@ -79,14 +81,19 @@ const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
 }
 
 /** Each by its name, but for what cannot be: a Secret that is not there yet. */
-const ofCertificates = ({ configurations, secret: { name, namespace } }: Certificates): ReadonlyArray<Permission> => {
+const ofCertificates = ({
+  configurations,
+  made = [],
+  secret: { name, namespace }
+}: Certificates): ReadonlyArray<Permission> => {
   const needed = ["webhooks"]
   return [
     ...verbsOn(endpointOf(Secret), ["create"], { namespace, name: "", needed }),
     ...verbsOn(endpointOf(Secret), ["get", "update"], { namespace, name, needed }),
     ...configurations.flatMap((one) =>
       verbsOn(endpointOf(one.resource), ["get", "patch"], { namespace: "", name: one.name, needed })
-    )
+    ),
+    ...made.flatMap((one) => verbsOn(endpointOf(one.resource), ["create"], { namespace: "", name: "", needed }))
   ]
 }
 
@@ -114,6 +121,18 @@ export const delegated = (
 ): ReadonlyArray<Permission> => {
   const own = access.filter((one) => !isProgramsOwn(one))
   return merged(of({ who, access: own }, "labels" in namespaces ? [] : namespaces))
+}
+
+/** What each account must be allowed, by its name; two controllers may share one. */
+export const accounts = (
+  controllers: ReadonlyArray<Holder>,
+  namespaces?: Wanted["namespaces"]
+): ReadonlyArray<{ readonly name: string; readonly permissions: ReadonlyArray<Permission> }> => {
+  const names = new Set(controllers.flatMap(({ account }) => account ?? []))
+  return [...names].map((name) => ({
+    name,
+    permissions: merged(controllers.flatMap((one) => (one.account === name ? delegated(one, namespaces) : [])))
+  }))
 }
 
 /** The cache and the recorder are shared by all controllers. */

@@ -5,7 +5,7 @@ import type * as Setting from "../setting.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
-import { delegated, needed } from "../permissions.ts"
+import { accounts, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
 import * as Objects from "./objects.ts"
 import * as Served from "./webhooks.ts"
@@ -99,11 +99,7 @@ export const manifests = (
     metrics,
     webhooks: served,
     minorVersion: values.kubernetesVersion,
-    accounts: controllers.flatMap((one) =>
-      one.account === undefined
-        ? []
-        : [{ name: one.account, permissions: delegated(one, CacheSettings.options(values).namespaces) }]
-    ),
+    accounts: accounts(controllers, CacheSettings.options(values).namespaces),
     permissions: needed({
       controllers: [...controllers, ...holders(webhooks)],
       leases: isElected ? leases : [],

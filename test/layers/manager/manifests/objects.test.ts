@@ -242,6 +242,19 @@ describe("manifests", () => {
     ])
   })
 
+  it("of controllers that share an account, it has the rights of all of them", () => {
+    const own = { ...deployment, access: [Access.patch(Node)], account: "node-controller" }
+    const other = { ...own, who: "taint-eviction", access: [Access.patch(Pod)] }
+    const all = manifests(resolved(), [own, other])
+    const roles = all.filter(
+      ({ kind, metadata }) => kind === "ClusterRole" && metadata.name.endsWith("-node-controller")
+    )
+    assert.deepStrictEqual(
+      (roles as ReadonlyArray<any>).map(({ rules }) => rules),
+      [[{ apiGroups: [""], resources: ["nodes", "pods"], verbs: ["patch"] }]]
+    )
+  })
+
   it("metrics are served over HTTPS to those who may read them: a role to read them, and the right to ask who does", () => {
     const all = manifests(resolved(), [podCount])
     const name = "effect-controller-manager"
