@@ -14,7 +14,8 @@ import * as Roster from "../layers/manager/roster.ts"
 import type * as SettingSources from "../layers/manager/setting/sources.ts"
 import * as Settings from "../layers/manager/settings.ts"
 import * as Output from "./output.ts"
-import { connect, type Resolved, type Table, tableOf } from "./selection.ts"
+import { connect } from "./connect.ts"
+import { type Resolved, type Table, tableOf } from "./selection.ts"
 
 /** The definitions are not what they should be; what was printed before says how. */
 export class Different extends Data.TaggedError("Different")<{ readonly message: string }> {}
@@ -47,7 +48,7 @@ const inCluster = <E>(host: Host, resolved: Resolved, work: (kinds: Kinds) => Ef
   Effect.gen(function* () {
     const table = yield* tableOf(resolved)
     const kinds = yield* kindsOf(table, resolved)
-    const { cluster } = yield* connect(host, resolved, table)
+    const { cluster } = yield* connect(host, resolved, table, "administrator")
     yield* Effect.provide(work(kinds), Layer.provide(KubeClient.layer, cluster.transport))
   }).pipe(Effect.scoped)
 

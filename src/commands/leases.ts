@@ -23,11 +23,14 @@ export interface Lease {
   readonly isElected: boolean
 }
 
+/** What of a cluster decides over leases. */
+export type Place = Pick<Clusters.Connected, "embedded" | "namespace">
+
 /**
  * Our own controllers lead if asked to. Core loops would fight another controller manager, so on a real cluster they lead under
  * that program's lease unless it is explicitly turned off; the embedded cluster has no other. Source: architecture, decision 6.
  */
-export const leasesOf = (settings: Settings.Settings, cluster: Clusters.Connected): Record<"own" | "core", Lease> => ({
+export const leasesOf = (settings: Settings.Settings, cluster: Place): Record<"own" | "core", Lease> => ({
   own: {
     namespace: Option.getOrElse(settings.leaseNamespace, () => cluster.namespace),
     name: settings.leaseName,

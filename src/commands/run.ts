@@ -15,7 +15,8 @@ import { restriction } from "../layers/manager/settings/cache.ts"
 import { loops } from "../layers/manager/settings/controllers.ts"
 import { identities } from "./identities.ts"
 import * as Leases from "./leases.ts"
-import { connect, ledBy, type Resolved, type Selection, tableOf } from "./selection.ts"
+import { connect } from "./connect.ts"
+import { ledBy, type Resolved, type Selection, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
 import { services } from "./services.ts"
 import { telemetry } from "./telemetry.ts"
@@ -39,7 +40,7 @@ const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
     const program = yield* Program
     const settings = resolved.values
     const table = yield* tableOf(resolved)
-    const { cluster, selection } = yield* connect(host, resolved, table)
+    const { cluster, selection } = yield* connect(host, resolved, table, "program")
     if (cluster.hint !== undefined) host.stdout.write(`${cluster.hint}\n`)
     yield* Effect.forEach(notes, (note) => Effect.logWarning(note), { discard: true })
     yield* Effect.forEach(selection.disabled, disabled(selection), { discard: true })

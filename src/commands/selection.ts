@@ -3,9 +3,6 @@
  * spoken to.
  */
 import * as Effect from "effect/Effect"
-import * as Clusters from "../layers/manager/cluster/clusters.ts"
-import { kindsOf } from "../layers/manager/crds/report.ts"
-import type { Host } from "../layers/manager/process/Host.ts"
 import { type Available, Program } from "../layers/manager/Program.ts"
 import { restricted } from "../layers/manager/roster/restricted.ts"
 import * as Roster from "../layers/manager/roster.ts"
@@ -41,19 +38,6 @@ export const tableOf = Effect.fnUntraced(function* (resolved: Resolved) {
   const table = yield* Effect.fromResult(restricted(here, settings.controllers, restriction(resolved)))
   if (Leases.mayLead(settings)) yield* Effect.fromResult(Election.settingsOf(Leases.election(settings, "checked")))
   return table
-})
-
-/** The cluster, and the controllers that are to run on it. */
-export const connect = Effect.fnUntraced(function* (host: Host, resolved: Resolved, table: Table) {
-  const { controllers } = resolved.values
-  const embedded = yield* Effect.fromResult(Roster.select(table, controllers, { embedded: true }))
-  const there = embedded.chosen.map((entry) => entry.controller)
-  const cluster = yield* Clusters.connect(resolved, host.env, {
-    serviceAccounts: there.some(({ name }) => name === "serviceaccount"),
-    resourceQuotas: there.some(({ name }) => name === "resourcequota"),
-    kinds: kindsOf(there)
-  })
-  return { cluster, selection: yield* Effect.fromResult(Roster.select(table, controllers, cluster)) }
 })
 
 export const ledBy = (selection: Selection, group: Roster.Entry["group"]) =>

@@ -42,17 +42,22 @@ export const certified = ({
         })
       )
 
-/** What the program must be allowed for the certificates that it makes; undefined where it makes none. */
+/**
+ * What the program must be allowed for the certificates that it makes; undefined where it makes none. On the embedded cluster nobody applies
+ * manifests: there it makes the configurations too.
+ */
 export const certificatesOf = Effect.fnUntraced(function* (
   { values }: Resolved,
-  { embedded, namespace }: Clusters.Connected,
+  { embedded, namespace }: Pick<Clusters.Connected, "embedded" | "namespace">,
   { chosen }: Selection
 ) {
   const { name } = yield* Program
   const webhooks = served(values, chosen)
-  if (webhooks.length === 0 || embedded) return undefined
-  yield* certified(values)
-  return values.webhookSelfSigned ? Manifests.certificatesOf({ name, namespace }, webhooks) : undefined
+  if (webhooks.length === 0) return undefined
+  if (!embedded) yield* certified(values)
+  return Option.isSome(values.webhookCertPath)
+    ? undefined
+    : Manifests.certificatesOf({ name, namespace }, webhooks, embedded)
 })
 
 /** Before anything is listed, because to list objects may need their conversion. Answers with what is to run under the lease. */

@@ -57,7 +57,7 @@ export const make = ({ concurrency = 5 }: Options = {}) =>
             if (plan._tag === "Unusable") return yield* Effect.logWarning(plan.message)
             const method = yield* write(client, role, plan.rules)
             yield* counted(method)
-            yield* Effect.annotateLogs(Effect.logInfo("Aggregated the rules of a ClusterRole"), {
+            yield* Effect.annotateLogs(Effect.logDebug("Aggregated the rules of a ClusterRole"), {
               rules: plan.rules.length,
               method
             })

@@ -29,7 +29,7 @@ export interface Options {
   readonly directory?: string | undefined
   /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
   readonly admission?: ApiServerOptions["admission"]
-  /** Everybody who is let in may do everything, unless `RBAC` is to ask their roles. */
+  /** `RBAC`, which asks the roles of everybody but the administrator, unless everybody who is let in may do everything. */
   readonly authorization?: ApiServerOptions["authorization"]
   /** How much is kept of who asked for what. */
   readonly audit?: ApiServerOptions["audit"]
@@ -82,7 +82,7 @@ export class EmbeddedCluster extends Context.Service<
           // The front knows it by itself; this is for reviews of it.
           known: Bearer.make([{ token, user: Bearer.administrator }])
         }
-        const { admission, audit, authorization } = options
+        const { admission, audit, authorization = "RBAC" } = options
         return Layer.effect(EmbeddedCluster, make(options, token, signer)).pipe(
           Layer.provide(ApiServer.layer({ admission, audit, authorization, authentication })),
           Layer.provide(Layer.succeed(WebhookCaller, HttpsWebhooks.make(options.webhooks)))

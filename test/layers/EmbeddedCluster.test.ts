@@ -128,7 +128,7 @@ it.live("says in one sentence that the port is taken, or that the directory cann
     const taken = yield* Effect.flip(Layer.build(EmbeddedCluster.layer({ port })))
     assert.match(taken.message, new RegExp(`^port ${port} on 127\\.0\\.0\\.1 is already in use: [^\n]+$`))
     const unusable = yield* Effect.flip(Layer.build(EmbeddedCluster.layer({ directory: "/dev/null/x" })))
-    assert.match(unusable.message, /^cannot create a directory for the kubeconfig: [^\n]+$/)
+    assert.match(unusable.message, /^cannot use the directory for the kubeconfig: [^\n]+$/)
   })
 )
 

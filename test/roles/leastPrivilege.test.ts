@@ -150,7 +150,7 @@ describe("what proves it would notice", () => {
     for (const namespaces of [[], ["blue", "red"]]) {
       const flags = new Map(namespaces.length === 0 ? [] : [["watch-namespaces", namespaces.join(",")]])
       const resolved = Result.getOrThrow(Sources.resolve(settings, { flags, env: {} }))
-      const told = Permissions.needed({ controllers: chosen, leases: [], namespaces })
+      const told = Permissions.needed({ controllers: chosen, leases: [], namespaces, secureMetrics: true })
       const account = { name: "effect-controller-manager", namespace: "effect-controller-manager" }
       assert.sameMembers(
         Grants.of(Command.manifests(resolved, chosen)).map(Grants.say),

@@ -130,3 +130,71 @@ describe.skipIf(!installed)("under exactly the rules that manifests prints", () 
     240_000
   )
 })
+
+/** It exits with 1 when the answer is no. */
+const mayI = (kubectl: (line: string) => Effect.Effect<string>, what: string) =>
+  Effect.match(Effect.sandbox(kubectl(`auth can-i ${what}`)), { onFailure: () => false, onSuccess: () => true })
+
+describe.skipIf(!installed).concurrent("the embedded cluster asks roles who may do what", () => {
+  it.live(
+    "npm start: its user is the administrator, and the program has the rights that its controllers declare",
+    () =>
+      Effect.gen(function* () {
+        const program = yield* Process.start(["--cluster=embedded", "--controllers=pod-count"])
+        const [, kubeconfig = ""] = yield* program.says(/kubectl --kubeconfig (\S+)/)
+        yield* program.says(/Starting Controller/)
+        const kubectl = yield* kubectlOf(kubeconfig)
+        const asProgram = `--as system:serviceaccount:kube-system:${name}`
+        assert.isTrue(yield* mayI(kubectl, "* *"))
+        assert.isTrue(yield* mayI(kubectl, `watch pods -A ${asProgram}`))
+        assert.isTrue(yield* mayI(kubectl, `patch nodes ${asProgram}`))
+        for (const more of ["delete pods -A", "get secrets -A", "patch pods -A", "create clusterrolebindings"]) {
+          assert.isFalse(yield* mayI(kubectl, `${more} ${asProgram}`), more)
+        }
+        // It is that account: without its roles it is refused, as in an installation.
+        yield* kubectl(`delete clusterrolebinding ${name}`)
+        yield* kubectl("run more --image=example.test/a:1 -n kube-system")
+        yield* program.says(new RegExp(`User .*${asProgram.slice(5)}.* cannot patch resource .*nodes`))
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  it.live(
+    "npm start with accounts for controllers: each has its own rights, also where two share one account",
+    () =>
+      Effect.gen(function* () {
+        const loops = "--controllers=deployment,nodelifecycle,taint-eviction,serviceaccount"
+        const program = yield* Process.start(["--cluster=embedded", loops, "--use-service-account-credentials"])
+        const [, kubeconfig = ""] = yield* program.says(/kubectl --kubeconfig (\S+)/)
+        const kubectl = yield* kubectlOf(kubeconfig)
+        const as = (account: string) => `--as system:serviceaccount:kube-system:${account}`
+        assert.isTrue(yield* mayI(kubectl, `create replicasets.apps -A ${as("deployment-controller")}`))
+        assert.isFalse(yield* mayI(kubectl, `create replicasets.apps -A ${as(name)}`))
+        assert.isTrue(yield* mayI(kubectl, `delete pods -A ${as("node-controller")}`))
+        assert.isTrue(yield* mayI(kubectl, `patch nodes ${as("node-controller")}`))
+        yield* kubectl("rollout status deployment/web --timeout=1s").pipe(Effect.ignoreCause)
+        yield* kubectl(
+          "wait deployment/web --for=jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}=1 --timeout=60s"
+        )
+        assert.notInclude(program.said(), "is forbidden")
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  it.live(
+    "apiserver: the printed kubeconfig is an administrator's, and an account has no rights but those it is given",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Process.start(["apiserver"])
+        const [, kubeconfig = ""] = yield* server.says(/^export KUBECONFIG=(\S+)$/m)
+        const kubectl = yield* kubectlOf(kubeconfig)
+        assert.include(yield* kubectl("auth whoami -o yaml"), "system:masters")
+        yield* kubectl("create serviceaccount someone")
+        const as = "--as system:serviceaccount:default:someone"
+        assert.isFalse(yield* mayI(kubectl, `list secrets ${as}`))
+        yield* kubectl("create rolebinding someone --clusterrole=edit --serviceaccount=default:someone")
+        assert.isTrue(yield* mayI(kubectl, `list secrets ${as}`))
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})

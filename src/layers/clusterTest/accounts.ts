@@ -9,7 +9,7 @@ import type { Descriptor } from "../Controller.ts"
 import type { User } from "../apiserver/Api.ts"
 import type { ApiServer } from "../apiserver/ApiServer.ts"
 import type { Manifest } from "../manager/manifests/objects.ts"
-import { rolesOf } from "../manager/manifests/roles.ts"
+import { pathOf, rolesOf } from "../manager/manifests/roles.ts"
 import * as Permissions from "../manager/permissions.ts"
 
 interface Account {
@@ -70,11 +70,10 @@ export const make = (
 const administrator: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
 
 const write = (server: ApiServer["Service"], role: Manifest): Effect.Effect<void> => {
-  const { name, namespace } = role.metadata
-  const place = namespace === undefined ? "" : `/namespaces/${namespace}`
+  const { name } = role.metadata
   const request = {
     method: "PATCH",
-    path: `/apis/${role.apiVersion}${place}/${role.kind.toLowerCase()}s/${encodeURIComponent(name)}`,
+    path: `${pathOf(role)}/${encodeURIComponent(name)}`,
     query: new URLSearchParams({ fieldManager: "cluster-test", force: "true" }),
     headers: { "content-type": "application/apply-patch+yaml" },
     body: JSON.stringify(role),

@@ -15,8 +15,11 @@ import { Cache } from "../../Cache.ts"
 import { ClusterAuthority, type TokenSigner } from "../../ClusterAuthority.ts"
 import { Endpoint } from "../../Endpoint.ts"
 import * as HttpTransport from "../../HttpTransport.ts"
-import { KubeClient } from "../../KubeClient.ts"
+import { type Client, KubeClient } from "../../KubeClient.ts"
 import type { Transport } from "../../Transport.ts"
+import * as Accounts from "../identity/accounts.ts"
+import type { Manifest } from "../manifests/objects.ts"
+import { pathOf as pathOfRole } from "../manifests/roles.ts"
 import * as LogForm from "../logs/form.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Settings from "../settings.ts"
@@ -52,6 +55,14 @@ export interface Expected {
   readonly resourceQuotas: boolean
   /** Their own kinds: the embedded server serves them from the start. */
   readonly kinds: ReadonlyArray<Resource.AnyCustom>
+  /** As whom the program asks the embedded server; undefined: as its administrator. */
+  readonly account: Account | undefined
+}
+
+/** A service account in `kube-system`, and all roles that there are to be when it first asks. */
+export interface Account {
+  readonly name: string
+  readonly roles: ReadonlyArray<Manifest>
 }
 
 export const connect = Effect.fnUntraced(function* (
@@ -108,6 +119,20 @@ const authority = ({ identity }: Endpoint["Service"], signer: TokenSigner | unde
 const over = (endpoint: Endpoint["Service"]): Layer.Layer<Transport> =>
   Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
 
+/** What was not declared is refused here, and not first in an installation. */
+const signedIn = Effect.fnUntraced(function* (
+  administrator: Endpoint["Service"],
+  client: Client,
+  { name, roles }: Account
+) {
+  const write = (role: Manifest) => {
+    const path = pathOfRole(role)
+    return client.raw({ method: "POST", path, body: role, context: { verb: "create", path } })
+  }
+  yield* Effect.forEach(roles, write, { concurrency: 8, discard: true })
+  return yield* Accounts.endpoint(administrator, client, name)
+})
+
 /** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
 const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../EmbeddedCluster.ts"))
@@ -124,13 +149,17 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
     )
   )
   const cluster = Context.get(services, EmbeddedCluster)
-  const transport = over(Context.get(services, Endpoint))
+  const administrator = Context.get(services, Endpoint)
   // The simulated nodes are clients of their own: what they cache, count and trace is no business of the controllers.
   const apart = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.withTracerEnabled(Effect.provideService(effect, Metric.MetricRegistry, new Map()), false)
-  const client = yield* apart(Layer.build(Layer.provide(KubeClient.layer, transport)))
+  const client = yield* apart(Layer.build(Layer.provide(KubeClient.layer, over(administrator))))
   const simulation = Nodes.layer().pipe(Layer.provide(Cache.layer()), Layer.provide(Layer.succeedContext(client)))
   yield* apart(Layer.build(simulation))
+  const address =
+    expected.account === undefined
+      ? administrator
+      : yield* apart(signedIn(administrator, Context.get(client, KubeClient), expected.account))
   // In the background, because pods may have to wait for controllers, which start only when this is done.
   const seeding = yield* Demo.seed.pipe(
     Effect.catch((error) => Effect.logWarning(`The sample objects could not all be made: ${error.message}`)),
@@ -140,11 +169,11 @@ const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expec
   yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: cluster.endpoint.server })
   const hint = `kubectl --kubeconfig ${cluster.kubeconfig} get nodes --show-labels`
   return {
-    transport,
-    address: Context.get(services, Endpoint),
+    transport: over(address),
+    address,
     endpoint: undefined,
     embedded: true,
-    authority: authority(Context.get(services, Endpoint), cluster.signer),
+    authority: authority(administrator, cluster.signer),
     server: cluster.endpoint.server,
     namespace: "kube-system",
     hint,

@@ -47,8 +47,9 @@ export const apiserverSettings = {
     name: "authorization-mode",
     env: false,
     group: "command",
-    description: "Who may do what: everybody everything, or what roles grant",
-    default: "AlwaysAllow"
+    description:
+      "Who may do what: everybody everything, or what roles grant; the printed kubeconfig is an administrator's",
+    default: "RBAC"
   }),
   auditLog: Setting.optional(Codecs.text("path"), {
     name: "audit-log-path",

@@ -34,6 +34,10 @@ export const rolesOf = (
   ]
 }
 
+/** Where a role or a binding is created. */
+export const pathOf = ({ apiVersion, kind, metadata: { namespace } }: Manifest): string =>
+  `/apis/${apiVersion}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${kind.toLowerCase()}s`
+
 /** First what is granted everywhere. */
 const granting = (
   name: string,

@@ -29,14 +29,19 @@ export const webhooksOf = (
     ? undefined
     : { declared, port: webhookPort, mountPath: Option.getOrUndefined(webhookCertPath) }
 
-/** What the program keeps by itself. */
+/** What the program keeps by itself. `installs`: it makes the configurations too. */
 export const certificatesOf = (
   { name, namespace }: Pick<Workload.Options, "name" | "namespace">,
-  declared: ReadonlyArray<Webhook.Any>
-): Certificates => ({
-  secret: { namespace, name: names(name).secret },
-  configurations: targets(configurationsOf({ name, namespace }, declared), false)
-})
+  declared: ReadonlyArray<Webhook.Any>,
+  installs = false
+): Certificates => {
+  const all = targets(configurationsOf({ name, namespace }, declared), installs)
+  return {
+    secret: { namespace, name: names(name).secret },
+    configurations: all,
+    made: installs ? all.filter(({ _tag }) => _tag === "Admission") : []
+  }
+}
 
 /** The objects and conversions that name the webhooks; without authorities, which somebody else puts in. */
 export const configurationsOf = (
