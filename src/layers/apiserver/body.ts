@@ -20,7 +20,7 @@ export const contentType = (request: ApiRequest): string => {
 }
 
 /** Values nested deeper are not read: what walks them is recursive. The reference server stops at 10,000. */
-const maxDepth = 500
+export const maxDepth = 500
 
 const isTooDeep = (text: string): boolean => {
   if (text.length < 2 * maxDepth) return false
