@@ -12,6 +12,7 @@ import * as Latch from "effect/Latch"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { ServerHttp2Stream } from "node:http2"
 import * as Shutdown from "../../Shutdown.ts"
 import { type Address, format, isLoopback, isOwnName } from "./address.ts"
 import { Bodies, type Body } from "./bodies.ts"
@@ -185,7 +186,7 @@ const write = ({ request, response }: Call, answer: Answer): Effect.Effect<void,
       "x-content-type-options": "nosniff",
       "cache-control": "no-cache, private",
       ...(typeof body === "string" ? { "content-length": Buffer.byteLength(body) } : {}),
-      ...(isUnread(request) ? refusingTheRest(request) : {}),
+      ...refuseTheRest(request),
       ...headers
     })
     if (typeof body === "string" || request.method === "HEAD") {
@@ -198,13 +199,17 @@ const write = ({ request, response }: Call, answer: Answer): Effect.Effect<void,
     )
   })
 
-/** A body was announced, and has not been read to its end. */
-const isUnread = ({ headers, readableEnded }: IncomingMessage): boolean =>
-  !readableEnded && ("transfer-encoding" in headers || (headers["content-length"] ?? "0") !== "0")
-
-/** Otherwise the platform would read it, as slowly as the client sends. HTTP/2 has no word for it: unread streams stay within its windows. */
-const refusingTheRest = ({ httpVersionMajor }: IncomingMessage): Readonly<Record<string, string>> =>
-  httpVersionMajor === 1 ? { connection: "close" } : {}
+/** What remains of a body is refused, or the platform would take it for as long as the client sends. The headers that the client needs for it. */
+const refuseTheRest = (request: IncomingMessage): Readonly<Record<string, string>> => {
+  if (request.readableEnded) return {}
+  const stream = "stream" in request ? (request.stream as ServerHttp2Stream) : undefined
+  if (stream !== undefined) {
+    if (!stream.endAfterHeaders) stream.once("finish", () => stream.close())
+    return {}
+  }
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
+  return length === "0" && encoding === undefined ? {} : { connection: "close" }
+}
 
 /** Waits for as long as the asker is behind. */
 const send = (response: ServerResponse, chunk: Uint8Array): Effect.Effect<void> =>

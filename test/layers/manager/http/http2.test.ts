@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import { connect as connect2 } from "node:http2"
 import { request } from "node:https"
 import { connect, type TLSSocket } from "node:tls"
@@ -91,6 +92,35 @@ const picked = (port: number) =>
   )
 
 describe("HTTP/2", () => {
+  it.effect("gives up on a body that does not arrive, and on its stream, but not on the connection", () =>
+    Effect.gen(function* () {
+      const reading = yield* Deferred.make<void>()
+      const handle: Handler = ({ body }) =>
+        Effect.andThen(
+          Deferred.succeed(reading, undefined),
+          Effect.map(body, (said) => (typeof said === "string" ? text(200, said) : said))
+        )
+      const { port } = yield* served(handle, true, ["PUT"])
+      const { ask, client } = yield* session(port)
+      const stream = client.request({ ":path": "/", ":method": "PUT" })
+      stream.write("x")
+      const closed = yield* Effect.forkChild(
+        Effect.callback<ReadonlyArray<unknown>>((resume) => {
+          let status: unknown
+          stream.on("response", (headers) => (status = headers[":status"]))
+          // The client does not end it: the server does.
+          stream.once("close", () => resume(Effect.succeed([status, stream.rstCode])))
+          stream.resume()
+        }),
+        { startImmediately: true }
+      )
+      yield* Deferred.await(reading)
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(closed), [408, 0])
+      assert.deepStrictEqual(yield* ask("/", "PUT", "whole"), { status: 200, body: "whole" })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is spoken only when it is on", () =>
     Effect.gen(function* () {
       const ok: Handler = () => Effect.succeed(text(200, "ok"))
