@@ -22,6 +22,12 @@ interface User {
   readonly rest: { readonly uid?: unknown; readonly groups?: unknown; readonly extra?: unknown }
 }
 
+/** Tokens may be made up by anybody, questions about paths come from those who are known: an operator looks at many pages at once. */
+const rates = {
+  identity: { perSecond: 5, burst: 20, concurrency: 8 },
+  permission: { perSecond: 20, burst: 100, concurrency: 32 }
+}
+
 const limits = {
   entries: 1024,
   strangers: 256,
@@ -64,7 +70,7 @@ export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient
 
 /** By token. Those nobody knows are kept apart. */
 const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
-  const ask = yield* Questions.limited
+  const ask = yield* Questions.limited(rates.identity)
   const strangers = yield* Cache.make<string, never, Stranger>({
     lookup: () => Effect.fail(new Stranger()),
     capacity: limits.strangers,
@@ -90,7 +96,7 @@ const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
 
 /** By question. */
 const permissions = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
-  const ask = yield* Questions.limited
+  const ask = yield* Questions.limited(rates.permission)
   const answers = yield* Cache.makeWith(
     (question: string) => ask(question, permission(client, question), (isAllowed) => isAllowed),
     {

@@ -14,10 +14,10 @@ import * as TokenBucket from "../../../streams/tokenBucket.ts"
 /** Too many new questions: this one was not asked. */
 export class TooMany extends Data.TaggedError("TooMany")<{}> {}
 
-const rate: TokenBucket.Options = { perSecond: 5, burst: 20 }
-
-/** New ones under way at once. */
-const concurrency = 8
+export interface Limits extends TokenBucket.Options {
+  /** New ones under way at once. */
+  readonly concurrency: number
+}
 
 /** Remembered ones that were answered with yes; when there are more, the one that was asked about least recently is new again. */
 const remembered = 1024
@@ -29,24 +29,25 @@ export type Ask = <A, E>(
   isYes: (answer: A) => boolean
 ) => Effect.Effect<A, E | TooMany>
 
-export const limited: Effect.Effect<Ask> = Effect.map(Clock.Clock, (clock): Ask => {
-  const allowed = TokenBucket.refusing(rate, Monotonic.millis(clock))
-  const turns = Semaphore.makeUnsafe(concurrency)
-  const known = new Set<string>()
-  const note = (text: string, isYes: boolean): void => {
-    known.delete(text)
-    if (isYes) known.add(text)
-    const [oldest] = known
-    if (known.size > remembered && oldest !== undefined) known.delete(oldest)
-  }
-  return (text, question, isYes) =>
-    Effect.suspend(() => {
-      const noted = Effect.tap(question, (answer) => Effect.sync(() => note(text, isYes(answer))))
-      if (known.has(text)) return noted
-      if (!allowed()) return Effect.fail(new TooMany())
-      return Effect.flatMap(
-        turns.withPermitsIfAvailable(1)(noted),
-        Option.match({ onNone: () => Effect.fail(new TooMany()), onSome: Effect.succeed })
-      )
-    })
-})
+export const limited = (limits: Limits): Effect.Effect<Ask> =>
+  Effect.map(Clock.Clock, (clock): Ask => {
+    const allowed = TokenBucket.refusing(limits, Monotonic.millis(clock))
+    const turns = Semaphore.makeUnsafe(limits.concurrency)
+    const known = new Set<string>()
+    const note = (text: string, isYes: boolean): void => {
+      known.delete(text)
+      if (isYes) known.add(text)
+      const [oldest] = known
+      if (known.size > remembered && oldest !== undefined) known.delete(oldest)
+    }
+    return (text, question, isYes) =>
+      Effect.suspend(() => {
+        const noted = Effect.tap(question, (answer) => Effect.sync(() => note(text, isYes(answer))))
+        if (known.has(text)) return noted
+        if (!allowed()) return Effect.fail(new TooMany())
+        return Effect.flatMap(
+          turns.withPermitsIfAvailable(1)(noted),
+          Option.match({ onNone: () => Effect.fail(new TooMany()), onSome: Effect.succeed })
+        )
+      })
+  })
