@@ -46,11 +46,11 @@ export const make = (
     const detail = yield* RequestMetrics.detail(host)
     const connections = yield* Connections.make(endpoint, detail?.resolved)
     const count = yield* RequestMetrics.make(host)
-    const clock = yield* Clock.Clock
-    const observer = observing(count, detail, Monotonic.millis(clock))
+    const now = Monotonic.millis(yield* Clock.Clock)
+    const observer = observing(count, detail)
     const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager", observer)
     return Transport.of({
-      send: (request) => Effect.scoped(sendWith(open, endpoint.server, request, detail)),
+      send: (request) => timed(request, Effect.scoped(sendWith(open, endpoint.server, request, observer)), detail, now),
       watch: (request) => Stream.unwrap(watchWith(open, endpoint.server, request))
     })
   })
@@ -65,15 +65,28 @@ interface Opened {
   readonly exchange: Exchange
 }
 
-const sendWith = Effect.fnUntraced(function* (
-  open: Open,
-  server: string,
-  request: Request,
-  detail: RequestMetrics.Detail | undefined
-) {
+/** What was never sent took no time. Source: client-go rest.Request.request, which does not measure watches either. */
+const timed = <A>(
+  { method }: Request,
+  call: Effect.Effect<A, ApiError.ApiError>,
+  detail: RequestMetrics.Detail | undefined,
+  now: () => number
+): Effect.Effect<A, ApiError.ApiError> => {
+  if (detail === undefined) return call
+  return Effect.suspend(() => {
+    const since = now()
+    const answered = Effect.sync(() => detail.answered(method, now() - since))
+    return call.pipe(
+      Effect.tap(answered),
+      Effect.tapError((error) => (ApiError.hasReason(error, "LeaderFenced") ? Effect.void : answered))
+    )
+  })
+}
+
+const sendWith = Effect.fnUntraced(function* (open: Open, server: string, request: Request, observer: Observer) {
   const { exchange, head } = yield* open(request, "whole")
   const body = yield* Effect.mapError(exchange.all(Infinity), (cause) => Answer.broken(request.context, server, cause))
-  detail?.received(request.method, body.byteLength)
+  observer.received(request.method, body.byteLength)
   return yield* Answer.decode(request.context, head, body)
 })
 
@@ -84,30 +97,38 @@ const watchWith = Effect.fnUntraced(function* (open: Open, server: string, reque
   return Framing.events(failing, request.context, { omitManagedFields: request.omitManagedFields })
 })
 
-/** Told of each attempt; what it answers with is told of the end, with the code of the answer if there was one. */
-type Observer = (request: Request, body: string | null) => (code: number | undefined) => void
+interface Observer {
+  /**
+   * Told of each attempt, and of the size of its body where it is no watch; what it answers with is told of the end, with the code of the answer
+   * if there was one.
+   */
+  readonly attempt: (request: Request, bytes: number | undefined) => (code: number | undefined) => void
+  /** The body of an answer, in bytes. */
+  readonly received: RequestMetrics.Detail["received"]
+}
 
-const observing = (
-  count: RequestMetrics.Count,
-  detail: RequestMetrics.Detail | undefined,
-  now: () => number
-): Observer => {
+const observing = (count: RequestMetrics.Count, detail: RequestMetrics.Detail | undefined): Observer => {
   if (detail === undefined)
-    return ({ method }) =>
-      (code) =>
-        count(method, code)
-  /** Codes of the attempts before; a request keeps its context through all of them. */
-  const before = new WeakMap<ApiError.Context, { readonly code: number | undefined }>()
-  return ({ context, method }, body) => {
-    const since = now()
-    const last = before.get(context)
-    if (last !== undefined) detail.repeated(method, last.code)
-    detail.sent(method, body === null ? 0 : Buffer.byteLength(body))
-    return (code) => {
-      count(method, code)
-      before.set(context, { code })
-      if (code !== undefined) detail.answered(method, now() - since)
+    return {
+      attempt:
+        ({ method }) =>
+        (code) =>
+          count(method, code),
+      received: () => undefined
     }
+  /** Of requests that were sent before; a request keeps its context through all attempts. */
+  const before = new WeakSet<ApiError.Context>()
+  return {
+    attempt: ({ context, method }, bytes) => {
+      const isRepeated = before.has(context)
+      if (bytes !== undefined) detail.sent(method, bytes)
+      return (code) => {
+        count(method, code)
+        before.add(context)
+        if (isRepeated) detail.repeated(method, code)
+      }
+    },
+    received: detail.received
   }
 }
 
@@ -119,7 +140,7 @@ const opener = (
   endpoint: Endpoint.Endpoint["Service"],
   connections: Connections.Connections,
   agent: string,
-  observe: Observer
+  observer: Observer
 ): Open => {
   const base = new URL(endpoint.server)
   const prefix = base.pathname.replace(/\/$/, "")
@@ -131,7 +152,8 @@ const opener = (
     const exchange = new Exchange(form, request.mayStartUnsafe)
     yield* Effect.addFinalizer(() => Effect.sync(() => exchange.abortUnsafe()))
     const options = dispatchOptions(base, prefix, request, identity, agent)
-    const ended = observe(request, options.body)
+    const bytes = options.body === null ? 0 : Buffer.byteLength(options.body)
+    const ended = observer.attempt(request, form === "whole" ? bytes : undefined)
     const head = yield* Effect.suspend(() => {
       exchange.startUnsafe(connections.dispatcherUnsafe(identity.tls), options)
       return exchange.awaitHead
@@ -149,21 +171,27 @@ const opener = (
     const identity = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
     const first = yield* attempt(request, form, identity)
     if (first.head.status < 300) return first
-    if (first.head.status !== 401) return yield* refuse(endpoint.server, request, first)
+    if (first.head.status !== 401) return yield* refuse(endpoint.server, request, first, observer)
     const renewed = yield* Effect.mapError(endpoint.renew(identity), (cause) =>
       ApiError.credentials(request.context, cause)
     )
-    if (!renewed) return yield* refuse(endpoint.server, request, first)
+    if (!renewed) return yield* refuse(endpoint.server, request, first, observer)
     const fresh = yield* Effect.mapError(endpoint.identity, (cause) => ApiError.credentials(request.context, cause))
     const second = yield* attempt(request, form, fresh)
-    return second.head.status < 300 ? second : yield* refuse(endpoint.server, request, second)
+    return second.head.status < 300 ? second : yield* refuse(endpoint.server, request, second, observer)
   })
 }
 
-const refuse = Effect.fnUntraced(function* (server: string, request: Request, { exchange, head }: Opened) {
+const refuse = Effect.fnUntraced(function* (
+  server: string,
+  request: Request,
+  { exchange, head }: Opened,
+  observer: Observer
+) {
   const body = yield* Effect.mapError(exchange.all(maxErrorBody), (cause) =>
     Answer.broken(request.context, server, cause)
   )
+  observer.received(request.method, body.byteLength)
   return yield* Answer.failure(request.context, head, body, yield* Clock.currentTimeMillis)
 })
 

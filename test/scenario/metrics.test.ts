@@ -76,7 +76,7 @@ const elected: typeof usual = {
 const ofTheClient: typeof usual = {
   rest_client_request_duration_seconds: ["histogram", ["host", "verb"], latency],
   rest_client_rate_limiter_duration_seconds: ["histogram", ["host", "verb"], latency],
-  rest_client_dns_resolution_duration_seconds: ["histogram", ["host"], latency],
+  rest_client_dns_resolution_duration_seconds: ["histogram", ["host"], latency.slice(0, -1)],
   rest_client_request_size_bytes: ["histogram", ["host", "verb"], size],
   rest_client_response_size_bytes: ["histogram", ["host", "verb"], size],
   rest_client_request_retries_total: ["counter", ["code", "host", "verb"]]

@@ -45,17 +45,25 @@ const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_1
 const histogram = (name: string, description: string, boundaries: ReadonlyArray<number>) =>
   Metric.histogram(`rest_client_${name}`, { description, boundaries })
 
-const durations = histogram("request_duration_seconds", "Time until the head of an answer, by verb and host", latencies)
+const durations = histogram(
+  "request_duration_seconds",
+  "Time until a request had its whole answer, or failed, by verb and host",
+  latencies
+)
 const limiter = histogram(
   "rate_limiter_duration_seconds",
   "Time that requests waited for our own limit, by verb and host",
   latencies
 )
-const resolutions = histogram("dns_resolution_duration_seconds", "Time to resolve the host of the server", latencies)
+const resolutions = histogram(
+  "dns_resolution_duration_seconds",
+  "Time to resolve the host of the server",
+  latencies.slice(0, -1)
+)
 const requestSizes = histogram("request_size_bytes", "Size of the bodies of requests, by verb and host", sizes)
 const responseSizes = histogram("response_size_bytes", "Size of the bodies of answers, by verb and host", sizes)
 const retries = Metric.counter("rest_client_request_retries_total", {
-  description: "Requests that were sent again, by code of the answer before, verb and host",
+  description: "Requests that were sent again, by code of the answer to that, verb and host",
   incremental: true
 })
 
@@ -66,7 +74,7 @@ export interface Detail {
   readonly resolved: (millis: number) => void
   readonly sent: (verb: Method, bytes: number) => void
   readonly received: (verb: Method, bytes: number) => void
-  /** Sent again after an answer with this code, or none. */
+  /** Sent again, and answered with this code, or not at all. */
   readonly repeated: (verb: Method, code: number | undefined) => void
 }
 
@@ -87,7 +95,7 @@ const measuring = (host: string, context: Context.Context<never>): Detail => {
   }
   const resolution = Metric.withAttributes(resolutions, { host })
   resolution.valueUnsafe(context)
-  for (const verb of methods) Metric.withAttributes(retries, { code: "429", verb, host }).updateUnsafe(0, context)
+  for (const verb of methods) Metric.withAttributes(retries, { code: "200", verb, host }).updateUnsafe(0, context)
   return {
     answered: byVerb(durations, 0.001),
     limited: byVerb(limiter, 0.001),
