@@ -64,6 +64,12 @@ const values: ReadonlyArray<
     ["spec.name: Invalid value: \"A\": spec.name in body should match '^[a-z]+$'"]
   ],
   ["a pattern found anywhere", specOf({ name: { type: "string", pattern: "b" } }), { name: "abc" }, []],
+  [
+    "a class of characters by its name",
+    specOf({ name: { type: "string", pattern: "^[[:alpha:]]$" } }),
+    { name: "a" },
+    []
+  ],
   ["a pattern with flags", specOf({ name: { type: "string", pattern: "(?i)^abc$" } }), { name: "ABC" }, []],
   [
     "too long",
@@ -165,6 +171,18 @@ const root = (properties: object, more: object = {}): object => ({ type: "object
 
 const schemas: ReadonlyArray<readonly [what: string, schema: unknown, told: ReadonlyArray<string>]> = [
   ["a good schema", root({ spec: { type: "object" } }), []],
+  [
+    "a pattern that Go cannot read",
+    root({ spec: { type: "string", pattern: "^(?=a)b$" } }),
+    [
+      'schema.properties[spec].pattern: Invalid value: "^(?=a)b$": must be a valid regular expression, but isn\'t: error parsing regexp: invalid or unsupported Perl syntax: `(?=`'
+    ]
+  ],
+  [
+    "patterns that this platform cannot read, or reads otherwise",
+    root({ a: { type: "string", pattern: "(?U)^\\pL+?$" }, b: { type: "string", pattern: "[[:alpha:]]\\z" } }),
+    []
+  ],
   ["no type at the root", { properties: {} }, ["schema.type: Required value: must not be empty at the root"]],
   [
     "another type at the root",
