@@ -1,5 +1,6 @@
 /** The command that takes kube-controller-manager's place: its loops, with its command line. */
 import * as Effect from "effect/Effect"
+import { InformerName } from "../layers/cache/metrics.ts"
 import * as Loops from "../layers/manager/inPlace/loops.ts"
 import * as Own from "../layers/manager/inPlace/settings.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
@@ -21,6 +22,7 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, 
   const said = note === undefined ? notes : [...notes, note]
   return yield* Run.run(host, Own.asOwn(resolved, patterns), said).pipe(
     Effect.provideService(Program, { ...program, table }),
-    Effect.provideService(LoopMetrics.Labelling, "client-go")
+    Effect.provideService(LoopMetrics.Labelling, "client-go"),
+    Effect.provideService(InformerName, "kube-controller-manager")
   )
 })

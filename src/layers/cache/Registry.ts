@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
       metrics
     })
     informers.set(id, informer)
-    metrics.track(Resource.qualifiedName(resource))
+    metrics.track(resource)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         // A successor may have been started already, while this one was closing.

@@ -4,9 +4,10 @@
  * somebody scrapes. One cache a metric registry: of two, the later one is shown. Source: framework.md 2.10.
  */
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import * as Resource from "../../kube/Resource.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import { Durations, registrar } from "../../streams/tally.ts"
 import type { InformerStatus } from "./Informer.ts"
@@ -16,6 +17,10 @@ const gauge = (name: string, description: string) => Metric.gauge(name, { descri
 const synced = gauge("informer_synced", "1 when all informers of the kind have synced, by kind")
 const objects = gauge("informer_objects", "Objects that the informers of the kind keep, by kind")
 const silence = gauge("informer_last_event_age_seconds", "Time since the server last told anything of the kind")
+const versions = gauge(
+  "informer_store_resource_version",
+  "The last 15 digits of how far the informer of a kind is; of several, of the one that is behind"
+)
 const relists = Metric.counter("informer_relists_total", {
   description: "Times that the full state of a kind was read again, by reason",
   incremental: true
@@ -30,12 +35,17 @@ const readWait = Metric.histogram("cache_read_wait_seconds", {
 
 export interface CacheMetrics {
   /** Of this kind there are, or were, informers. */
-  readonly track: (resource: string) => void
+  readonly track: (resource: Resource.Any) => void
   /** The full state is read again; why, in the words of `ApiError`. */
   readonly relisted: (reason: string) => void
   /** Wraps what is called when a wait is over. */
   readonly waiting: (done: (reached: boolean) => void) => (reached: boolean) => void
 }
+
+/** What the informers of a program are called together, as client-go's `InformerName`. */
+export const InformerName = Context.Reference<string>("effect-controller-manager/InformerName", {
+  defaultValue: () => "effect-controller-manager"
+})
 
 /** For tests of informers alone. */
 export const none: Pick<CacheMetrics, "relisted"> = { relisted: () => undefined }
@@ -64,11 +74,17 @@ const makeUnsafe = (
   }
   for (const reason of ["Gone", "Timeout", "ServerError", "Network", "Defect"]) relisted(reason, 0)
   const of = (kind: string) => status().filter((one) => one.resource === kind && one.subscribers > 0)
-  const track = (kind: string): void => {
+  const name = Context.get(context, InformerName)
+  const track = (resource: Resource.Any): void => {
+    const kind = Resource.qualifiedName(resource)
     if (kinds.has(kind)) return
     const since = clock.currentTimeMillisUnsafe()
     kinds.set(kind, since)
     gauge(synced, { kind }, () => (of(kind).every((one) => one.synced) ? 1 : 0))
+    const { group, plural, version } = resource
+    gauge(versions, { name, group, version, resource: plural }, () =>
+      Math.min(...of(kind).map((one) => lastDigits(one.resourceVersion)))
+    )
     gauge(objects, { kind }, () => of(kind).reduce((sum, one) => sum + one.objects, 0))
     gauge(silence, { kind }, () => {
       const last = of(kind).map((one) => one.lastEventAt ?? since)
@@ -87,3 +103,6 @@ const makeUnsafe = (
     }
   }
 }
+
+/** All that a double holds exactly; 0 before the first sync. Source: client-go threadSafeMap. */
+const lastDigits = (version = "0"): number => Number(version.slice(-15))

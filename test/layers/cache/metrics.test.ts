@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { TestClock } from "effect/testing"
+import { Node, Pod } from "../../../src/kube/resources.ts"
 import type { InformerStatus } from "../../../src/layers/Cache.ts"
 import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
 
@@ -46,17 +47,21 @@ describe("the metrics of a cache", () => {
       Effect.gen(function* () {
         const status: Array<InformerStatus> = []
         const metrics = yield* CacheMetrics.make(() => status)
-        for (const kind of ["pods", "nodes", "pods"]) metrics.track(kind)
+        for (const kind of [Pod, Node, Pod]) metrics.track(kind)
         yield* TestClock.adjust("20 seconds")
         const now = yield* Clock.currentTimeMillis
         status.push(
-          informer({ objects: 3, lastEventAt: now - 4000 }),
-          informer({ objects: 2, lastEventAt: now - 9000, synced: false }),
-          informer({ objects: 50, lastEventAt: 0, synced: false, subscribers: 0 }),
+          informer({ objects: 3, lastEventAt: now - 4000, resourceVersion: "1234567890123456789" }),
+          informer({ objects: 2, lastEventAt: now - 9000, synced: false, resourceVersion: "1234567890123456780" }),
+          informer({ objects: 50, lastEventAt: 0, synced: false, subscribers: 0, resourceVersion: "1" }),
           informer({ resource: "nodes", objects: 1 })
         )
         assert.deepStrictEqual(yield* values("informer_synced"), { pods: 0, nodes: 1 })
         assert.deepStrictEqual(yield* values("informer_objects"), { pods: 5, nodes: 1 })
+        assert.deepStrictEqual(yield* values("informer_store_resource_version"), {
+          "effect-controller-manager,,v1,pods": 567890123456780,
+          "effect-controller-manager,,v1,nodes": 0
+        })
         // Of the nodes nothing was heard since they are known.
         assert.deepStrictEqual(yield* values("informer_last_event_age_seconds"), { pods: 9, nodes: 20 })
       })

@@ -22,6 +22,15 @@ const cpu = Metric.counter("process_cpu_seconds_total", {
 const started = gauge("process_start_time_seconds", "When the process began, in seconds since 1970")
 const resident = gauge("process_resident_memory_bytes", "Memory held in RAM")
 const virtual = gauge("process_virtual_memory_bytes", "Address space in use")
+const maxVirtual = gauge("process_virtual_memory_max_bytes", "Address space there may be")
+const received = Metric.counter("process_network_receive_bytes_total", {
+  description: "Bytes that came over the network, as the system counts them for the process's network",
+  incremental: true
+})
+const sent = Metric.counter("process_network_transmit_bytes_total", {
+  description: "Bytes that went over the network, counted in the same way",
+  incremental: true
+})
 const openFiles = gauge("process_open_fds", "File descriptors in use")
 const maxFiles = gauge("process_max_fds", "File descriptors there may be")
 const lagging = gauge("nodejs_eventloop_lag_seconds", "How late the event loop was when it was last looked at")
@@ -58,6 +67,7 @@ export const register = (lag: Lag): Effect.Effect<void, never, Scope.Scope> =>
     gauge(external, {}, () => process.memoryUsage().external)
     gauge(lagging, {}, () => lag.lastUnsafe() / 1000)
     for (const [metric, read] of ofTheSystem) if (read() !== undefined) gauge(metric, {}, () => read() ?? 0)
+    for (const [metric, read] of traffic) if (read() !== undefined) counter(metric, {}, () => read() ?? 0)
     const collections = new Map([...gcKinds.values()].map((kind) => [kind, new Durations(gcBounds)]))
     for (const [kind, durations] of collections) histogram(gc, { kind }, () => durations.state())
     yield* Effect.acquireRelease(
@@ -81,19 +91,40 @@ const kindOf = (entry: object): string => {
   return (typeof kind === "number" ? gcKinds.get(kind) : undefined) ?? ""
 }
 
+/** A limit that is none, as Prometheus' client libraries show it. */
+const unlimited = 2 ** 64
+
 /** Undefined where there is no such file, and no such line in it. */
 const inFile = (path: string, pattern: RegExp, unit: number) => (): number | undefined => {
+  const found = pattern.exec(contentOf(path))?.[1]
+  if (found === undefined) return undefined
+  return found === "unlimited" ? unlimited : Number(found) * unit
+}
+
+const contentOf = (path: string): string => {
   try {
-    const found = pattern.exec(readFileSync(path, "utf8"))?.[1]
-    return found === undefined ? undefined : Number(found) * unit
+    return readFileSync(path, "utf8")
   } catch {
-    return undefined
+    return ""
   }
 }
 
+/** A line of names, and a line of as many numbers. */
+const ofIp = (name: string) => (): number | undefined => {
+  const [, names = "", numbers = ""] = /^IpExt: (.*)\nIpExt: (.*)$/m.exec(contentOf("/proc/self/net/netstat")) ?? []
+  const at = names.split(" ").indexOf(name)
+  return at < 0 ? undefined : Number(numbers.split(" ")[at])
+}
+
+const traffic: ReadonlyArray<readonly [Metric.Counter<number>, () => number | undefined]> = [
+  [received, ofIp("InOctets")],
+  [sent, ofIp("OutOctets")]
+]
+
 const ofTheSystem: ReadonlyArray<readonly [Metric.Gauge<number>, () => number | undefined]> = [
   [virtual, inFile("/proc/self/status", /^VmSize:\s+(\d+) kB$/m, 1024)],
-  [maxFiles, inFile("/proc/self/limits", /^Max open files\s+(\d+)/m, 1)],
+  [maxVirtual, inFile("/proc/self/limits", /^Max address space\s+(\d+|unlimited)/m, 1)],
+  [maxFiles, inFile("/proc/self/limits", /^Max open files\s+(\d+|unlimited)/m, 1)],
   [
     openFiles,
     () => {

@@ -81,7 +81,14 @@ describe("the text of the metrics", () => {
           assert.match(metrics, new RegExp(`^nodejs_gc_duration_seconds_count{kind="${kind}"} \\d`, "m"))
         }
         if (process.platform !== "linux") return
-        for (const name of ["process_virtual_memory_bytes", "process_open_fds", "process_max_fds"]) {
+        for (const name of [
+          "process_virtual_memory_bytes",
+          "process_virtual_memory_max_bytes",
+          "process_open_fds",
+          "process_max_fds",
+          "process_network_receive_bytes_total",
+          "process_network_transmit_bytes_total"
+        ]) {
           assert.match(metrics, new RegExp(`^${name} [1-9]`, "m"))
         }
       }).pipe(Effect.scoped)
