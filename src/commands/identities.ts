@@ -8,6 +8,7 @@ import * as HttpTransport from "../layers/HttpTransport.ts"
 import type { Client } from "../layers/KubeClient.ts"
 import type * as Clusters from "../layers/manager/cluster/clusters.ts"
 import * as Accounts from "../layers/manager/identity/accounts.ts"
+import * as Throttle from "../layers/manager/cluster/throttle.ts"
 import * as Agent from "../layers/manager/identity/agent.ts"
 import type * as Manager from "../layers/manager/Manager.ts"
 import { Program } from "../layers/manager/Program.ts"
@@ -15,6 +16,7 @@ import type * as Roster from "../layers/manager/roster.ts"
 import type * as Settings from "../layers/manager/settings.ts"
 import type { Transport } from "../layers/Transport.ts"
 import type { Selection } from "./selection.ts"
+import * as Limits from "./limits.ts"
 import { between } from "./services.ts"
 
 /** The account of a controller in `kube-system`, if they have any; none for one that starts first, which has the program's own rights. */
@@ -32,7 +34,8 @@ export const identities = Effect.fnUntraced(function* (
   const program = yield* Program
   const agent = `${program.name}/${program.version}`
   const scope = yield* Effect.scope
-  const accounts = new Map(chosen.map((entry) => [entry.controller.name, accountOf(settings, entry)]))
+  const sharing = yield* Limits.Sharing
+  const entries = new Map(chosen.map((entry) => [entry.controller.name, entry]))
   const known = new Map<string, Transport["Service"]>()
 
   const asAccount = Effect.fnUntraced(function* (account: string, client: Client) {
@@ -40,16 +43,22 @@ export const identities = Effect.fnUntraced(function* (
     if (found !== undefined) return found
     const endpoint = yield* Accounts.endpoint(cluster.address, client, account)
     const transport = yield* Scope.provide(HttpTransport.make(endpoint), scope)
-    const made = yield* Effect.provideService(between(settings, cluster.server)(transport), Program, program)
+    const pace = yield* Limits.ofClient(settings, cluster.server)
+    const made = between(settings, program, pace)(transport)
     known.set(account, made)
     return made
   })
 
   const identify: Manager.Identify = ({ name }, client) =>
     Effect.gen(function* () {
-      const account = accounts.get(name)
+      const entry = entries.get(name)
+      const account = entry === undefined ? undefined : accountOf(settings, entry)
       const own = account === undefined ? undefined : yield* asAccount(account, client)
-      return client.through((transport) => Agent.through(own ?? transport, `${agent} ${name}`))
+      const pace = yield* Limits.ofClient(settings, cluster.server, entry?.clientLimits)
+      return client.through((shared) => {
+        const transport = Agent.through(own ?? shared, `${agent} ${name}`)
+        return sharing === "one" ? transport : Throttle.through(transport, pace)
+      })
     })
   return identify
 })

@@ -7,6 +7,7 @@ import type { Host } from "../layers/manager/process/Host.ts"
 import { Program } from "../layers/manager/Program.ts"
 import * as Sources from "../layers/manager/setting/sources.ts"
 import * as LoopMetrics from "../streams/loopMetrics.ts"
+import * as Limits from "./limits.ts"
 import * as Run from "./run.ts"
 
 type Resolved = Sources.Resolved<ReturnType<typeof Own.settingsOf>>
@@ -23,6 +24,7 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, 
   return yield* Run.run(host, Own.asOwn(resolved, patterns), said).pipe(
     Effect.provideService(Program, { ...program, table }),
     Effect.provideService(LoopMetrics.Labelling, "client-go"),
-    Effect.provideService(InformerName, "kube-controller-manager")
+    Effect.provideService(InformerName, "kube-controller-manager"),
+    Effect.provideService(Limits.Sharing, "each")
   )
 })

@@ -5,7 +5,6 @@ import { hostname } from "node:os"
 import { Cache } from "../layers/Cache.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
-import * as RequestMetrics from "../layers/http/requestMetrics.ts"
 import type * as Clusters from "../layers/manager/cluster/clusters.ts"
 import * as Agent from "../layers/manager/identity/agent.ts"
 import * as DryRun from "../layers/manager/cluster/dryRun.ts"
@@ -17,6 +16,7 @@ import * as Throttle from "../layers/manager/cluster/throttle.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import { Transport } from "../layers/Transport.ts"
+import * as Limits from "./limits.ts"
 
 /** From the outside in; closed from the inside out. */
 export const services = (settings: Settings.Settings, cluster: Clusters.Connected) =>
@@ -36,16 +36,18 @@ const cached = (settings: Settings.Settings) => ({
 })
 
 const door = (settings: Settings.Settings, server: string) =>
-  Layer.effect(Transport, Effect.flatMap(Transport, between(settings, server)))
+  Layer.effect(
+    Transport,
+    Effect.gen(function* () {
+      const pace = yield* Limits.ofProgram(settings, server)
+      return between(settings, yield* Program, pace)(yield* Transport)
+    })
+  )
 
 /** What stands between the controllers and the server, because somebody asked for it. */
 export const between =
-  ({ burst, dryRun, qps }: Settings.Settings, server: string) =>
-  (transport: Transport["Service"]) =>
-    Effect.gen(function* () {
-      const limit = { perSecond: qps, burst: burst === 0 ? Math.max(1, 2 * qps) : burst }
-      const { name, version } = yield* Program
-      const detail = yield* RequestMetrics.detail(new URL(server).host)
-      const paced = qps < 0 ? transport : yield* Throttle.through(transport, limit, detail?.limited)
-      return Agent.through(dryRun ? DryRun.through(paced) : paced, `${name}/${version}`)
-    })
+  ({ dryRun }: Settings.Settings, { name, version }: Program["Service"], pace: Throttle.Pace | undefined) =>
+  (transport: Transport["Service"]): Transport["Service"] => {
+    const paced = Throttle.through(transport, pace)
+    return Agent.through(dryRun ? DryRun.through(paced) : paced, `${name}/${version}`)
+  }

@@ -150,6 +150,8 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     needsAllNamespaces: true,
     controller: Namespace.make({ concurrency: settings.namespaceSyncs, resyncPeriod: settings.namespaceSyncPeriod }),
     account: "namespace-controller",
+    // Source: cmd/kube-controller-manager/app: newNamespaceController, newGarbageCollectorController.
+    clientLimits: { qps: 20, burst: 100 },
     aliases: ["namespace-controller"],
     summary: "empties namespaces that are being deleted, and lets them go"
   },
@@ -169,6 +171,7 @@ const entries = (settings: Settings): ReadonlyArray<Entry<Needs>> => [
     needsAllNamespaces: true,
     controller: GarbageCollector.make({ concurrency: settings.gcSyncs }),
     account: "generic-garbage-collector",
+    clientLimits: { qps: 2, burst: 1 },
     aliases: ["garbage-collector-controller"],
     summary: "deletes what lost its owners, in the background, first of all, or not at all"
   },

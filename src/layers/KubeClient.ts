@@ -218,6 +218,7 @@ const make = (
       CallPolicy.run(transport.send, request, {
         repeat,
         policy: options?.retries === undefined ? policy : { ...policy, retries: options.retries },
+        pace: transport.pace,
         limit: limitOf(options?.timeout ?? settings.timeout)
       })
     )

@@ -68,6 +68,8 @@ export class Transport extends Context.Service<
   {
     /** One request and its answer. Repeats nothing, and has no deadline. */
     readonly send: (request: Request) => Effect.Effect<Response, ApiError.ApiError>
+    /** Waited for before each `send` by whoever bounds the time of a call: none of that time is the server's. Absent: nothing is. */
+    readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
     /**
      * Events in the server's order, chunked as they arrived: consume with array operators, never one effect an event.
      * Ends cleanly when the server closes the watch. Ending or interrupting it closes the connection's stream at once.

@@ -53,6 +53,8 @@ export interface Options {
   readonly repeat: Repeat
   readonly limit?: Duration.Duration | undefined
   readonly policy: Policy
+  /** Waited for before each attempt; without a limit that is nobody's time. */
+  readonly pace?: ((request: Request) => Effect.Effect<void>) | undefined
 }
 
 export const run = (send: Send, request: Request, options: Options): Effect.Effect<Response, ApiError.ApiError> => {
@@ -72,15 +74,26 @@ const within = (
 const attempts = (
   send: Send,
   request: Request,
-  { policy, repeat }: Options
+  { pace, policy, repeat }: Options
+): Effect.Effect<Response, ApiError.ApiError> => {
+  if (pace === undefined) return repeating(send, request, { send, policy, repeat })
+  const again: Send = (one) => Effect.andThen(pace(one), send(one))
+  return Effect.andThen(pace(request), repeating(send, request, { send: again, policy, repeat }))
+}
+
+/** `again.send`: an attempt after the first. */
+const repeating = (
+  send: Send,
+  request: Request,
+  again: { readonly send: Send; readonly policy: Policy; readonly repeat: Repeat }
 ): Effect.Effect<Response, ApiError.ApiError> =>
   Effect.flatMap(Clock.monotonicTimeNanos, (started) => {
-    const { patience } = policy
-    const deadline = Duration.isFinite(patience) ? started + Duration.toNanosUnsafe(patience) : undefined
+    const { policy, repeat } = again
+    const deadline = Duration.isFinite(policy.patience) ? started + Duration.toNanosUnsafe(policy.patience) : undefined
     // The schedule is made for a call that needs it: nearly all succeed at the first attempt.
     return Effect.catch(send(request), (error) =>
       mayRetry(repeat, error)
-        ? Effect.retry(failingFirst(error, send(request)), ($) => $(schedule(repeat, policy, deadline)))
+        ? Effect.retry(failingFirst(error, again.send(request)), ($) => $(schedule(repeat, policy, deadline)))
         : Effect.fail(error)
     )
   })

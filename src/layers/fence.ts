@@ -26,7 +26,7 @@ export const client = (unfenced: Client, term: Term): Client =>
  * and again by the transport when its first byte is about to leave, because it may have waited in between.
  */
 const fenced = (transport: Transport["Service"], term: Term): Transport["Service"] => ({
-  watch: transport.watch,
+  ...transport,
   send: (request) =>
     isRead(request)
       ? transport.send(request)

@@ -27,8 +27,7 @@ const translate = (...argv: ReadonlyArray<string>) => Flags.translate(argv, own)
 
 /** Flags with another default here, and why. */
 const differing: Readonly<Record<string, string>> = {
-  "kube-api-qps": "requests are not limited unless that is asked for",
-  "kube-api-burst": "requests are not limited unless that is asked for"
+  "kube-api-qps": "requests are not limited unless that is asked for"
 }
 
 const samples = { bool: "true", string: "x", number: "7", duration: "7s", list: "a,b", map: "A=true" } as const

@@ -223,7 +223,7 @@ export const operations: Rows = {
   }),
   "2.14 rate and name": row("no limit unless asked for; a name in every request", {
     "layers/manager/cluster/throttle.test.ts":
-      "lets the burst pass at once and the rest one after another, watches included",
+      "lets the burst pass at once and the rest one after another, watches apart",
     "scenario/identity.test.ts": "asks under a name of its own"
   }),
   "2.14 log": row("form, level, stacks, time, thinning, keys", {

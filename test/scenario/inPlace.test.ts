@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { request } from "node:https"
-import { Deployment, Lease, ReplicaSet } from "../../src/kube/resources.ts"
+import { Deployment, Lease, Namespace, ReplicaSet, ServiceAccount } from "../../src/kube/resources.ts"
 import * as Flags from "../../src/layers/manager/inPlace/flags.ts"
 import * as CommandLine from "../parity/commandLine.ts"
 import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
@@ -79,6 +79,30 @@ describe("in the place of kube-controller-manager", () => {
         })
         yield* Cluster.until(client, ReplicaSet, { namespace: "default" }, ({ status: made }) => made?.replicas === 1)
       }).pipe(Effect.scoped),
+    patience
+  )
+
+  it.live(
+    "limits the requests of each controller by itself, the namespace controller twenty times as generously",
+    () =>
+      Effect.gen(function* () {
+        const upstream = yield* Cluster.embedded
+        const client = yield* Cluster.client(upstream)
+        yield* client.create(Namespace, { metadata: { name: "going" } })
+        const { ca, server, token } = upstream
+        const kubeconfig = yield* Kubeconfigs.write({ server, ca, user: { token } })
+        const controllers = "--controllers=namespace,serviceaccount,deployment"
+        const limits = ["--kube-api-qps=1", "--kube-api-burst=1", "--secure-port=0", "--leader-elect=false"]
+        yield* Process.start(["kube-controller-manager", `--kubeconfig=${kubeconfig}`, controllers, ...limits])
+        const isDefault = ({ metadata }: ServiceAccount) => metadata.name === "default"
+        yield* Cluster.until(client, ServiceAccount, { namespace: "going" }, isDefault)
+        yield* client.delete(Namespace, { name: "going" })
+        // Two requests for each of some fifty kinds, 5 s after the deletion: one a second would be two minutes.
+        const isGone = Effect.map(client.list(Namespace), ({ items }) =>
+          items.every(({ metadata }) => metadata.name !== "going")
+        )
+        while (!(yield* isGone)) yield* Effect.sleep("100 millis")
+      }).pipe(Effect.scoped, Effect.timeout("60 seconds")),
     patience
   )
 

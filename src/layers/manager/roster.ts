@@ -21,6 +21,11 @@ export interface Entry<out R = never> {
   readonly group?: "core" | undefined
   /** Its service account in `kube-system`, where it has one; its name unless said otherwise. Source: controllers.md H. */
   readonly account?: string | undefined
+  /**
+   * So many times what `--kube-api-qps` and `--kube-api-burst` say is the limit of its client, where every controller has one: in
+   * kube-controller-manager's place. Once unless said otherwise.
+   */
+  readonly clientLimits?: { readonly qps: number; readonly burst: number } | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
   /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */

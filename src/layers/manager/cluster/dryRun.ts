@@ -5,7 +5,7 @@
 import type { Request, Transport } from "../../Transport.ts"
 
 export const through = (transport: Transport["Service"]): Transport["Service"] => ({
-  watch: transport.watch,
+  ...transport,
   send: (request) => transport.send(dry(request))
 })
 

@@ -8,6 +8,7 @@ import type { Request, Transport } from "../../Transport.ts"
 export const through = (transport: Transport["Service"], userAgent: string): Transport["Service"] => {
   const named = (request: Request): Request => (request.userAgent === undefined ? { ...request, userAgent } : request)
   return {
+    ...transport,
     send: (request) => transport.send(named(request)),
     watch: (request) => transport.watch(named(request))
   }

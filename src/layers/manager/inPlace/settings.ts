@@ -70,6 +70,8 @@ export const settingsOf = (settings: typeof Settings.common) => {
   return {
     ...rest,
     ...own,
+    // What counts once there is a rate.
+    burst: Setting.withDefault(rest.burst, "30"),
     // Its dashboards show how long requests take.
     clientMetrics: Setting.withDefault(rest.clientMetrics, "all"),
     leaderElect: Setting.withDefault(rest.leaderElect, "true"),

@@ -42,7 +42,7 @@ export const settings = {
   qps: Setting.make(Codecs.rate, {
     name: "kube-api-qps",
     group: "cluster",
-    description: "Requests a second at most, those of leader election apart; -1 is no limit",
+    description: "Requests a second at most, watches and what leader election asks apart; -1 is no limit",
     default: "-1"
   }),
   burst: Setting.make(Codecs.integer({ min: 0, max: 999_999, expected: "a number from 0" }), {

@@ -1,0 +1,48 @@
+/**
+ * How often the server is asked, at most: `--kube-api-qps` and `--kube-api-burst`. One limit for the whole program; in kube-controller-manager's
+ * place one for each of its clients, which are one for each controller, one for informers, one for discovery. Source: cmd/kube-controller-manager/app,
+ * k8s.io/controller-manager/pkg/clientbuilder.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as RequestMetrics from "../layers/http/requestMetrics.ts"
+import * as Throttle from "../layers/manager/cluster/throttle.ts"
+import type * as Roster from "../layers/manager/roster.ts"
+import type * as Settings from "../layers/manager/settings.ts"
+
+/** `each`: every controller has a limit of its own. */
+export const Sharing = Context.Reference<"one" | "each">("effect-controller-manager/commands/Sharing", {
+  defaultValue: () => "one"
+})
+
+/** Of discovery, whatever is said: many requests, and seldom. Source: SimpleControllerClientBuilder.DiscoveryClient. */
+const discovery: Throttle.Limit = { perSecond: 20, burst: 200 }
+
+/** Of one client; undefined where nothing is limited. `times`: so many times what is said. */
+export const ofClient = (
+  { burst, qps }: Settings.Settings,
+  server: string,
+  times: NonNullable<Roster.Entry["clientLimits"]> = { qps: 1, burst: 1 }
+): Effect.Effect<Throttle.Pace | undefined> =>
+  qps < 0
+    ? Effect.undefined
+    : paceOf(server, {
+        perSecond: qps * times.qps,
+        burst: (burst === 0 ? Math.max(1, 2 * qps) : burst) * times.burst
+      })
+
+/** Of what the program itself asks: lists of informers, events, discovery. */
+export const ofProgram = Effect.fnUntraced(function* (settings: Settings.Settings, server: string) {
+  const lists = yield* ofClient(settings, server)
+  const events = yield* ofClient(settings, server)
+  if (lists === undefined || events === undefined || (yield* Sharing) === "one") return lists
+  const discovering = yield* paceOf(server, discovery)
+  const pace: Throttle.Pace = (request) => {
+    const { resource, verb } = request.context
+    return (verb === "discover" ? discovering : resource?.startsWith("events") === true ? events : lists)(request)
+  }
+  return pace
+})
+
+const paceOf = (server: string, limit: Throttle.Limit): Effect.Effect<Throttle.Pace> =>
+  Effect.flatMap(RequestMetrics.detail(new URL(server).host), (detail) => Throttle.make(limit, detail?.limited))
