@@ -4,6 +4,7 @@ import { InformerName } from "../layers/cache/metrics.ts"
 import * as Loops from "../layers/manager/inPlace/loops.ts"
 import * as Own from "../layers/manager/inPlace/settings.ts"
 import type { Host } from "../layers/manager/process/Host.ts"
+import * as Versions from "../layers/manager/metrics/versions.ts"
 import { Program } from "../layers/manager/Program.ts"
 import * as Sources from "../layers/manager/setting/sources.ts"
 import * as LoopMetrics from "../streams/loopMetrics.ts"
@@ -21,6 +22,7 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, 
   const { note, patterns } = Loops.choose(program.table(all), resolved.values.controllers)
   const table: typeof program.table = (settings) => Loops.table(program.table(settings))
   const said = note === undefined ? notes : [...notes, note]
+  yield* Versions.publish(program)
   return yield* Run.run(host, Own.asOwn(resolved, patterns), said).pipe(
     Effect.provideService(Program, { ...program, table }),
     Effect.provideService(LoopMetrics.Labelling, "client-go"),

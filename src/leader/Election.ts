@@ -73,14 +73,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const { namespace, name, labels } = options
   const candidate = Candidate.make({ client, settings, namespace, name, labels })
   const health = yield* Health
-  yield* Metric.update(Metric.withAttributes(masterStatus, { name: options.name }), 0)
-  yield* Candidate.preset(options.name)
+  const status = Metric.withAttributes(masterStatus, { name })
   const election: Election = {
     tenure: undefined,
     settings,
     releaseOnStop: options.releaseOnStop ?? true,
     label: `${namespace}/${name}`,
-    status: Metric.withAttributes(masterStatus, { name }),
+    status,
+    contends: Effect.andThen(Metric.update(status, 0), Candidate.preset(name)),
     candidate,
     keeper: options.keeper,
     keep: (sentAt) => options.keeper?.keep({ settings, namespace, name, labels, ...candidate.keptUnsafe(), sentAt }),
@@ -133,6 +133,8 @@ interface Election {
   readonly follow: (noticed: (lease: Lease) => Effect.Effect<void>) => Effect.Effect<never>
   /** 1 while leading. Source: client-go leader_election_master_status. */
   readonly status: Metric.Metric<number, unknown>
+  /** Its series begin: of a lease that nobody works under they would say that its leader is missing. */
+  readonly contends: Effect.Effect<void>
   readonly publish: (holder: string | undefined) => Effect.Effect<unknown>
   readonly announce: (message: string) => Effect.Effect<void>
   /** The term whose work may still be running, ended or not. */
@@ -161,6 +163,7 @@ const acquire = (election: Election, oneAtATime: Semaphore.Semaphore): Effect.Ef
       const scope = yield* Effect.scope
       yield* restore(Semaphore.take(oneAtATime, 1))
       yield* Scope.addFinalizer(scope, Semaphore.release(oneAtATime, 1))
+      yield* election.contends
       yield* Scope.addFinalizer(scope, giveBack(election))
       const sentAt = yield* restore(contend(election))
       const keeping = election.keep(sentAt)

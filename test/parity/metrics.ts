@@ -188,13 +188,25 @@ export const linked: Readonly<Record<string, string>> = {
 export const besides: ReadonlyArray<string> = [
   "cache_read_wait_seconds",
   "certwatcher_",
+  "cloud_node_lifecycle_nodes_deleted_total",
+  "cluster_role_aggregation_writes_total",
   "controller_runtime_",
+  "daemonset_controller_pods_total",
+  "disruption_controller_stale_disruptions_total",
+  "disruption_controller_status_writes_total",
+  "endpoint_controller_changes_total",
   "informer_last_event_age_seconds",
   "informer_objects",
   "informer_relists_total",
   "informer_synced",
   "leader_fenced_writes_total",
+  "legacy_service_account_token_cleaner_tokens_total",
   "nodejs_",
+  "pvc_protection_controller_finalizer_writes_total",
+  "resourcequota_controller_status_updates_total",
+  "serviceaccount_token_controller_actions_total",
+  "statefulset_controller_pods_total",
+  "statefulset_controller_waits_total",
   "workqueue_oldest_ready_seconds"
 ]
 

@@ -50,6 +50,7 @@ export const edgeFiles = [
   "layers/manager/http/selfSigned.ts",
   "layers/manager/http/signing.ts",
   "layers/manager/metrics/process.ts",
+  "layers/manager/metrics/versions.ts",
   "layers/manager/servers.ts",
   "layers/manager/webhooks/certificates/Custody.ts",
   "layers/manager/webhooks/certificates/keyring.ts",

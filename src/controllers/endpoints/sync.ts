@@ -35,7 +35,7 @@ export interface Memory {
   readonly times: Map<Key.Key, TriggerTime.State>
 }
 
-const changes = Family.counter("endpoint_controller_changes", "Writes of Endpoints, by operation", ["operation"])
+const changes = Family.counter("endpoint_controller_changes_total", "Writes of Endpoints, by operation", ["operation"])
 
 export const families = [changes]
 

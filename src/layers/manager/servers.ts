@@ -85,11 +85,15 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
   // Until the manager says more, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
-  const probes = Probes.handler(health)
+  const Slis = yield* Effect.promise(() => import("./metrics/slis.ts"))
+  const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
+  const { observe, registry } = yield* Slis.make(Process.registerStart)
+  const probes = Probes.handler(health, observe)
   const { metrics: place, probes: own } = options
   const isShared = own !== undefined && place !== undefined && isSame(own.address, place.address)
   if (own !== undefined && !isShared) yield* listen("probes", settings.probeAddress.name, own, probes)
-  if (place !== undefined) yield* metrics(place, isShared ? { ...options, open: probes } : options, lag)
+  if (place !== undefined)
+    yield* metrics(place, { ...options, slis: registry, open: isShared ? probes : undefined }, lag)
   if (options.profiles !== undefined) yield* profiles(options.profiles)
 })
 
@@ -103,9 +107,11 @@ const profiles = Effect.fnUntraced(function* (options: Profiles) {
   yield* listen("profiles", settings.pprofAddress.name, options, handle)
 })
 
-/** `open`: who answers probes where that is the same server, without asking who asks. */
 interface Metrics extends Options {
-  readonly open?: Handler | undefined
+  /** Who answers probes where that is the same server, without asking who asks. */
+  readonly open: Handler | undefined
+  /** What the probes' checks are counted in. */
+  readonly slis: Metric.MetricRegistry
 }
 
 const withProbes =
@@ -113,14 +119,14 @@ const withProbes =
   (asked) =>
     probes !== undefined && /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(asked.path) ? probes(asked) : others(asked)
 
-const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure }: Metrics, lag: Lag.Lag) {
+const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure, slis }: Metrics, lag: Lag.Lag) {
   const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
   const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
   yield* Effect.forEach(controllers, preset, { discard: true })
   yield* Metric.update(fencedWrites, 0)
   yield* CertificateFiles.preset
   yield* Process.register(lag)
-  const handle = yield* Metrics.handler
+  const handle = yield* Metrics.handler(slis)
   const name = settings.metricsAddress.name
   if (secure === undefined) return yield* Effect.asVoid(listen("metrics", name, place, withProbes(open, handle)))
   const Guard = yield* Effect.promise(() => import("./metrics/guard.ts"))
@@ -149,17 +155,18 @@ export const withPages = Effect.fnUntraced(function* (
   metrics: Handler,
   { handlers = {}, pages }: Pick<Secure, "handlers" | "pages">
 ) {
+  const { paths } = yield* Effect.promise(() => import("./metrics/handle.ts"))
   const Page = yield* Effect.promise(() => import("./debug/page.ts"))
   const Pages = yield* Effect.promise(() => import("./debug/pages.ts"))
   const own = pages === undefined ? () => Effect.succeed(undefined) : yield* Pages.make(pages)
   for (const path of Object.keys(handlers)) {
-    if (path === "/metrics" || (yield* own(path)) !== undefined) {
+    if (paths.includes(path) || (yield* own(path)) !== undefined) {
       return yield* new PathTaken({ message: `the metrics server has a page at ${path} already` })
     }
   }
   const further: Handler = (asked) =>
     Object.hasOwn(handlers, asked.path) ? (handlers[asked.path] ?? metrics)(asked) : metrics(asked)
-  return Page.before(own, Page.readOnly("/metrics", further))
+  return Page.before(own, Page.readOnly(paths, further))
 })
 
 const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>

@@ -69,6 +69,7 @@ describe("where the servers listen", () => {
         assert.deepStrictEqual(yield* status("/healthz"), [200, true])
         assert.deepStrictEqual(yield* status("/readyz/informer-sync"), [500, true])
         assert.deepStrictEqual(yield* status("/metrics"), [200, true])
+        assert.deepStrictEqual(yield* status("/metrics/slis"), [200, true])
         assert.deepStrictEqual(yield* status("/healthzz"), [404, true])
       })
     )
@@ -126,6 +127,7 @@ describe("where the servers listen", () => {
           })
         for (const path of [
           "/metrics",
+          "/metrics/slis",
           "/configz",
           "/debug/controllers",
           "/debug/controllers/other",
@@ -154,7 +156,7 @@ describe("where the servers listen", () => {
       assert.deepStrictEqual(yield* ask("DELETE", "/mine"), [200, "mine DELETE"])
       assert.deepStrictEqual(yield* ask("GET", "/metrics"), [200, "metrics"])
       assert.deepStrictEqual(yield* ask("HEAD", "/metrics"), [200, "metrics"])
-      assert.strictEqual((yield* ask("PUT", "/metrics"))[0], 405)
+      for (const path of ["/metrics", "/metrics/slis"]) assert.strictEqual((yield* ask("PUT", path))[0], 405)
       assert.strictEqual((yield* ask("PUT", "/configz"))[0], 405)
       assert.strictEqual((yield* ask("GET", "/configz"))[0], 200)
       for (const nowhere of ["/mine/", "/toString", "/"]) assert.strictEqual((yield* ask("GET", nowhere))[0], 404)

@@ -29,9 +29,9 @@ export const before =
 
 /** Refuses to change what can only be read. */
 export const readOnly =
-  (path: string, handle: Handler): Handler =>
+  (paths: ReadonlyArray<string>, handle: Handler): Handler =>
   (asked) =>
-    asked.path === path && asked.method !== "GET" && asked.method !== "HEAD"
+    paths.includes(asked.path) && asked.method !== "GET" && asked.method !== "HEAD"
       ? Effect.succeed(notAllowed("GET, HEAD"))
       : handle(asked)
 

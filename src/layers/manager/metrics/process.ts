@@ -50,17 +50,23 @@ const gcKinds: ReadonlyMap<number, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, "weakcb"]
 ])
 
+/** When the process began, alone. */
+export const registerStart: Effect.Effect<void> = Effect.gen(function* () {
+  const context: Context.Context<never> = yield* Effect.context()
+  const begin = (yield* Clock.currentTimeMillis) / 1000 - process.uptime()
+  registrar(context).gauge(started, {}, () => begin)
+})
+
 /** Registers all of them; collections are counted for as long as the scope is open. */
 export const register = (lag: Lag): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const context: Context.Context<never> = yield* Effect.context()
     const { counter, gauge, histogram } = registrar(context)
-    const begin = (yield* Clock.currentTimeMillis) / 1000 - process.uptime()
+    yield* registerStart
     counter(cpu, {}, () => {
       const { system, user } = process.cpuUsage()
       return (system + user) / 1e6
     })
-    gauge(started, {}, () => begin)
     gauge(resident, {}, () => process.memoryUsage.rss())
     gauge(heapTotal, {}, () => process.memoryUsage().heapTotal)
     gauge(heapUsed, {}, () => process.memoryUsage().heapUsed)

@@ -10,23 +10,29 @@ import * as Answer from "./answer.ts"
 
 const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "liveness", readyz: "readiness" }
 
+/** Told of each check of a probe that was asked as a whole, those left out apart. */
+export type Observe = (probe: string, result: Answer.Result) => Effect.Effect<void>
+
 export const handler =
-  (health: Health): Handler =>
+  (health: Health, observe: Observe = () => Effect.void): Handler =>
   (asked) => {
     const [, name = "", check, ...deeper] = asked.path.replace(/\/$/, "").split("/")
     const probe = Object.hasOwn(routes, name) ? routes[name] : undefined
     if (probe === undefined || deeper.length > 0) return Effect.succeed(notFound)
     return Effect.flatMap(health.checks(probe), (checks) =>
-      check === undefined ? all(name, checks, asked) : one(check, checks)
+      check === undefined ? all(name, checks, asked, observe) : one(check, checks)
     )
   }
 
-const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked) => {
+const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked, observe: Observe) => {
   const exclude = query.getAll("exclude")
-  const asked = checks.map((check) => (exclude.includes(check.name) ? { name: check.name, run: passed } : check))
+  const judge = (check: Check): Effect.Effect<Answer.Result> =>
+    exclude.includes(check.name)
+      ? Effect.succeed({ name: check.name, failure: undefined })
+      : Effect.tap(ask(check), (result) => observe(probe, result))
   return Effect.andThen(
     unknown(exclude, checks),
-    Effect.map(Effect.forEach(asked, ask), (results) =>
+    Effect.map(Effect.forEach(checks, judge), (results) =>
       toAnswer(Answer.overall(results, { probe, verbose: query.has("verbose"), exclude }))
     )
   )

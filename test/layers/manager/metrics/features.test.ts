@@ -21,7 +21,7 @@ it.effect("every gate is a series that tells whether it is on, by name and stage
         ["Settled", true]
       ])
     )
-    const handle = yield* Handle.handler
+    const handle = yield* Handle.handler(new Map())
     const { body } = yield* handle({
       method: "GET",
       path: "/metrics",

@@ -95,12 +95,12 @@ describe("the text of the metrics", () => {
     )
   )
 
-  it.effect("is served below one path only", () =>
+  it.effect("is served at its own path only", () =>
     fresh(
       Effect.gen(function* () {
         yield* LoopMetrics.of("a")
         const ask = (path: string) =>
-          Effect.flatMap(handler, (handle) =>
+          Effect.flatMap(handler(new Map()), (handle) =>
             handle({ method: "GET", path, query: new URLSearchParams(), bearer: undefined, body: noBody })
           )
         const answer = yield* ask("/metrics")
