@@ -1,4 +1,4 @@
-/** The metrics server's routes. Source: framework.md 2.10, 5.2. */
+/** The metrics server's routes: everything that is counted, and how the checks of probes went. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
