@@ -18,6 +18,7 @@ import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
 import { Exchange, type Head } from "./http/Exchange.ts"
 import * as RequestMetrics from "./http/requestMetrics.ts"
+import * as Unanswered from "./http/Unanswered.ts"
 import { type Query, type Request, Transport } from "./Transport.ts"
 
 /** Settings of a transport. */
@@ -48,7 +49,11 @@ export const make = (
     const count = yield* RequestMetrics.make(host)
     const now = Monotonic.millis(yield* Clock.Clock)
     const observer = observing(count, detail)
-    const open = opener(endpoint, connections, options.userAgent ?? "effect-controller-manager", observer)
+    // Behind a proxy it is the proxy that would be found.
+    const unanswered =
+      endpoint.proxy === undefined ? yield* Unanswered.make(Unanswered.reach(endpoint.server)) : undefined
+    const agent = options.userAgent ?? "effect-controller-manager"
+    const open = opener(endpoint, connections, { agent, observer, unanswered })
     return Transport.of({
       send: (request) => timed(request, Effect.scoped(sendWith(open, endpoint.server, request, observer)), detail, now),
       watch: (request) => Stream.unwrap(watchWith(open, endpoint.server, request))
@@ -132,6 +137,13 @@ const observing = (count: RequestMetrics.Count, detail: RequestMetrics.Detail | 
   }
 }
 
+/** What goes with each request, and who watches over it. */
+interface Around {
+  readonly agent: string
+  readonly observer: Observer
+  readonly unanswered: Unanswered.Unanswered | undefined
+}
+
 /**
  * Sends a request and waits for the head of its answer; everything but a 2xx is read and fails. The exchange is aborted when
  * the scope closes, so an interrupted caller leaves no request behind.
@@ -139,8 +151,7 @@ const observing = (count: RequestMetrics.Count, detail: RequestMetrics.Detail | 
 const opener = (
   endpoint: Endpoint.Endpoint["Service"],
   connections: Connections.Connections,
-  agent: string,
-  observer: Observer
+  { agent, observer, unanswered }: Around
 ): Open => {
   const base = new URL(endpoint.server)
   const prefix = base.pathname.replace(/\/$/, "")
@@ -150,12 +161,18 @@ const opener = (
     identity: Endpoint.Identity
   ) {
     const exchange = new Exchange(form, request.mayStartUnsafe)
-    yield* Effect.addFinalizer(() => Effect.sync(() => exchange.abortUnsafe()))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        unanswered?.deleteUnsafe(exchange)
+        exchange.abortUnsafe()
+      })
+    )
     const options = dispatchOptions(base, prefix, request, identity, agent)
     const bytes = options.body === null ? 0 : Buffer.byteLength(options.body)
     const ended = observer.attempt(request, form === "whole" ? bytes : undefined)
     const head = yield* Effect.suspend(() => {
       exchange.startUnsafe(connections.dispatcherUnsafe(identity.tls), options)
+      unanswered?.addUnsafe(exchange)
       return exchange.awaitHead
     }).pipe(
       Effect.mapError((cause) => Answer.broken(request.context, endpoint.server, cause)),

@@ -8,8 +8,9 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
-import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from "node:net"
+import { connect, createServer as createTcpServer, type AddressInfo, Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
+import { vi } from "vitest"
 import { inspect } from "node:util"
 import * as ApiError from "../../src/kube/ApiError.ts"
 import { type CredentialsError, Endpoint, type Identity } from "../../src/layers/Endpoint.ts"
@@ -543,8 +544,10 @@ describe("credentials", () => {
     })
   )
 
-  it.live("goes through a proxy when there is one", () =>
+  it.live("goes through a proxy when there is one, and looks after 20 s whether a quiet one is there", () =>
     Effect.gen(function* () {
+      const delays = vi.spyOn(Socket.prototype, "setKeepAlive")
+      yield* Effect.addFinalizer(() => Effect.sync(() => delays.mockRestore()))
       const { server } = yield* https((_, response) => json(response, 200, { through: true }))
       const asked: Array<string> = []
       const proxy = yield* Effect.acquireRelease(
@@ -578,6 +581,9 @@ describe("credentials", () => {
         })
       )
       assert.deepStrictEqual(asked, [`CONNECT 127.0.0.1:${server.port} HTTP/1.1`])
+      const wanted = delays.mock.calls.flatMap(([isOn, delay]) => (isOn === true ? [delay] : []))
+      assert.isNotEmpty(wanted)
+      assert.deepStrictEqual(new Set(wanted), new Set([20_000]))
     })
   )
 })

@@ -219,7 +219,8 @@ export const operations: Rows = {
       "a token file is read again after ten seconds; while it is missing the last token is used",
       "the plugin runs once for many waiting requests, and is told about the cluster"
     ],
-    "layers/HttpTransport.test.ts": "goes through a proxy when there is one"
+    "layers/HttpTransport.test.ts":
+      "goes through a proxy when there is one, and looks after 20 s whether a quiet one is there"
   }),
   "2.14 rate and name": row("no limit unless asked for; a name in every request", {
     "layers/manager/cluster/throttle.test.ts":

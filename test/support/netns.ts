@@ -7,12 +7,17 @@ import type * as Scope from "effect/Scope"
 import { spawnSync } from "node:child_process"
 
 export interface Cabled {
+  readonly name: string
   /** The machine's address at its end of the cable. */
   readonly host: string
+  /** The address at the other end. */
+  readonly inside: string
   /** A command that runs another inside. */
   readonly through: ReadonlyArray<string>
   readonly pull: Effect.Effect<void>
   readonly mend: Effect.Effect<void>
+  /** Nothing leaves the inside any more, not even the acknowledgement of what arrives there. */
+  readonly mute: Effect.Effect<void>
 }
 
 const ip = (...args: ReadonlyArray<string>): string | undefined => {
@@ -26,10 +31,14 @@ const must = (...args: ReadonlyArray<string>): void => {
   if (problem !== undefined) throw new Error(`ip ${args.join(" ")}: ${problem}`)
 }
 
-const name = `ecm-${process.pid}`
+/** A network is taken down after its namespace, so the next one has another name and other addresses. */
+let made = 0
+
+const nameOf = (number: number): string => `ecm-${process.pid}-${number}`
 
 /** Why there can be none here; undefined when there can. */
 export const missing = (): string | undefined => {
+  const name = nameOf(made++)
   const problem = ip("netns", "add", name)
   if (problem !== undefined) return `no network namespace: ${problem}`
   const cable = ip("link", "add", name, "type", "veth", "peer", "name", `${name}p`, "netns", name)
@@ -40,7 +49,9 @@ export const missing = (): string | undefined => {
 /** One at a time in a process. */
 export const make: Effect.Effect<Cabled, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
-    const [host, inside] = [1, 2].map((end) => `10.213.${process.pid % 250}.${end}`)
+    const name = nameOf(made)
+    const first = 4 * (made++ % 60)
+    const [host, inside] = [1, 2].map((end) => `10.213.${process.pid % 250}.${first + end}`)
     must("netns", "add", name)
     must("link", "add", name, "type", "veth", "peer", "name", `${name}p`, "netns", name)
     must("addr", "add", `${host}/30`, "dev", name)
@@ -48,11 +59,14 @@ export const make: Effect.Effect<Cabled, never, Scope.Scope> = Effect.acquireRel
     must("-n", name, "addr", "add", `${inside}/30`, "dev", `${name}p`)
     for (const device of ["lo", `${name}p`]) must("-n", name, "link", "set", device, "up")
     return {
+      name,
       host: host ?? "",
+      inside: inside ?? "",
       through: ["ip", "netns", "exec", name],
       pull: Effect.sync(() => must("link", "set", name, "down")),
-      mend: Effect.sync(() => must("link", "set", name, "up"))
+      mend: Effect.sync(() => must("link", "set", name, "up")),
+      mute: Effect.sync(() => must("-n", name, "route", "add", "blackhole", `${host}/32`))
     }
   }),
-  () => Effect.sync(() => must("netns", "del", name))
+  ({ name }) => Effect.sync(() => must("netns", "del", name))
 )

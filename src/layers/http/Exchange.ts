@@ -65,6 +65,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#end === undefined) this.#controller?.abort(new Error("aborted"))
   }
 
+  /** Nothing has come of it yet. */
+  get isUnanswered(): boolean {
+    return this.head === undefined && this.#end === undefined && !this.#aborted
+  }
+
+  /** It is over, because whoever waits has found that nothing will come. */
+  failUnsafe(error: Error): void {
+    this.#finish(new ConnectionLost({ cause: error }))
+    this.abortUnsafe()
+    this.#controller?.abort(error)
+  }
+
   /** The head of the answer. */
   readonly awaitHead: Effect.Effect<Head, Failure> = Effect.suspend(() => {
     if (this.head !== undefined) return Effect.succeed(this.head)

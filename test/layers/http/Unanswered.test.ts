@@ -1,0 +1,73 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import * as Unanswered from "../../../src/layers/http/Unanswered.ts"
+
+/** Requests, and a server that is looked for. */
+const made = Effect.gen(function* () {
+  const server = { looks: 0, isThere: true }
+  const unanswered = yield* Unanswered.make(
+    Effect.suspend(() => {
+      server.looks++
+      return server.isThere ? Effect.void : Effect.fail(new Error("nobody"))
+    })
+  )
+  const ask = () => {
+    const request = {
+      isUnanswered: true,
+      failure: undefined as string | undefined,
+      failUnsafe: (error: Error) => {
+        request.isUnanswered = false
+        request.failure = error.message
+      }
+    }
+    unanswered.addUnsafe(request)
+    return request
+  }
+  return { server, unanswered, ask }
+})
+
+describe("requests without an answer", () => {
+  it.effect("fail after 30 s when the server cannot be reached, and those that are younger do not", () =>
+    Effect.gen(function* () {
+      const { ask, server } = yield* made
+      server.isThere = false
+      const old = [ask(), ask()]
+      yield* TestClock.adjust("10 seconds")
+      const young = ask()
+      yield* TestClock.adjust("19999 millis")
+      assert.deepStrictEqual([old[0]?.failure, server.looks], [undefined, 0])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual([old[0]?.failure, old[1]?.failure, young.failure], ["nobody", "nobody", undefined])
+      assert.strictEqual(server.looks, 1)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(young.failure, "nobody")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are waited for while the server can be reached, which is looked at once in 30 s", () =>
+    Effect.gen(function* () {
+      const { ask, server } = yield* made
+      const slow = ask()
+      yield* TestClock.adjust("95 seconds")
+      assert.deepStrictEqual([slow.failure, server.looks], [undefined, 3])
+      server.isThere = false
+      yield* TestClock.adjust("25 seconds")
+      assert.strictEqual(slow.failure, "nobody")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("cost no connection when they are answered, or given up, in time", () =>
+    Effect.gen(function* () {
+      const { ask, server, unanswered } = yield* made
+      for (let second = 0; second < 120; second++) {
+        const request = ask()
+        yield* TestClock.adjust("1 second")
+        if (second % 2 === 0) request.isUnanswered = false
+        else unanswered.deleteUnsafe(request)
+      }
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(server.looks, 0)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,99 @@
+/**
+ * Servers that fall silent, at the other end of a real cable: one that does not acknowledge any more is given up within 45 s, on watches and
+ * calls alike; one that acknowledges and takes its time is not.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import type * as ApiError from "../../src/kube/ApiError.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import type { Request } from "../../src/layers/Transport.ts"
+import * as Netns from "../support/netns.ts"
+
+const missing = Netns.missing()
+if (missing !== undefined) process.stderr.write(`servers that fall silent skipped: ${missing}\n`)
+
+/** Answers `/watch` with the beginning of a stream, `/slow` after 35 s, and everything else at once. */
+const program = `
+  require("node:http").createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    const late = request.url === "/slow" ? 35000 : 0
+    setTimeout(() => {
+      response.writeHead(200, { "content-type": "application/json" })
+      if (request.url !== "/watch") return response.end("{}")
+      response.write(JSON.stringify({ type: "BOOKMARK", object: { metadata: { resourceVersion: "1" } } }) + "\\n")
+    }, late)
+  }).listen(8080, () => console.log("listening"))
+`
+
+/** The server, in a network of its own. */
+const serverIn = ({ through }: Netns.Cabled) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const [command, ...args] = through
+      const child = spawn(command ?? "", [...args, process.execPath, "-e", program], {
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      await once(createInterface(child.stdout), "line")
+      return child
+    }),
+    (child) => Effect.promise(() => (child.kill("SIGKILL"), once(child, "exit")))
+  )
+
+const request = (path: string): Request => ({ method: "GET", path, context: { verb: "get", path } })
+
+/** How it fails, and after how many seconds. */
+const failing = (call: Effect.Effect<unknown, ApiError.ApiError>) =>
+  Effect.suspend(() => {
+    const began = performance.now()
+    return Effect.map(Effect.flip(call), (error) => ({
+      reason: error.reason._tag,
+      seconds: (performance.now() - began) / 1000
+    }))
+  })
+
+describe.skipIf(missing !== undefined)("a server that falls silent", () => {
+  it.live(
+    "is given up within 45 s when it acknowledges nothing, whether a watch is open, is being opened, or a call waits",
+    () =>
+      Effect.gen(function* () {
+        const cable = yield* Netns.make
+        yield* serverIn(cable)
+        const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `http://${cable.inside}:8080` }))
+        const watch = Stream.runDrain(transport.watch(request("/watch")))
+        // Three connections: one for the watch, two that are kept for what is asked afterwards.
+        yield* Effect.forEach(["/a", "/b", "/c"], (path) => transport.send(request(path)), { concurrency: 3 })
+        const isOpen = yield* Deferred.make<void>()
+        const events = Stream.runForEach(transport.watch(request("/watch")), () => Deferred.succeed(isOpen, undefined))
+        const open = yield* Effect.forkChild(failing(events))
+        yield* Deferred.await(isOpen)
+        yield* cable.mute
+        const opening = yield* Effect.forkChild(failing(watch))
+        const calling = yield* Effect.forkChild(failing(transport.send(request("/d"))))
+        for (const fiber of [open, opening, calling]) {
+          const { reason, seconds } = yield* Fiber.join(fiber)
+          assert.strictEqual(reason, "Network")
+          assert.isBelow(seconds, 45)
+        }
+      }).pipe(Effect.scoped),
+    90_000
+  )
+
+  it.live(
+    "is waited for as long as it acknowledges",
+    () =>
+      Effect.gen(function* () {
+        const cable = yield* Netns.make
+        yield* serverIn(cable)
+        const transport = yield* HttpTransport.make(Endpoint.fixed({ server: `http://${cable.inside}:8080` }))
+        const { status } = yield* transport.send(request("/slow"))
+        assert.strictEqual(status, 200)
+      }).pipe(Effect.scoped),
+    90_000
+  )
+})
