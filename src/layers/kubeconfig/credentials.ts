@@ -51,7 +51,10 @@ export const make = (source: Source): Effect.Effect<Endpoint["Service"]> =>
       const { make } = yield* Effect.promise(() => import("./clientNode.ts"))
       apply ??= make(source.cluster, source.user)
       if (source.exec !== undefined && hasExpired(credential, yield* Clock.currentTimeMillis)) {
-        credential = yield* answered(source, Exec.ask(source.exec))
+        credential = yield* answered(
+          source,
+          Effect.mapError(Exec.ask(source.exec), ({ cause }) => explain(source, cause))
+        )
       }
       const identity = yield* obtain(source, apply, credential)
       const kept = current !== undefined && same(current.identity, identity) ? current.identity : identity
@@ -112,20 +115,17 @@ const obtain = Effect.fnUntraced(function* (
   apply: () => Promise<Applied>,
   credential: Exec.Credential | undefined
 ) {
-  const applied = yield* answered(source, Effect.tryPromise({ try: apply, catch: (cause) => cause }))
+  const applied = yield* answered(source, Effect.tryPromise({ try: apply, catch: (cause) => explain(source, cause) }))
   const token = source.tokenFile === undefined ? undefined : yield* tokenFrom(source.tokenFile)
   return identityOf(source, applied, { token, credential })
 })
 
 /** In time, or not at all. */
-const answered = <A>(source: Source, asking: Effect.Effect<A, unknown>): Effect.Effect<A, CredentialsError> =>
-  asking.pipe(
-    Effect.mapError((cause) => explain(source, cause)),
-    Effect.timeoutOrElse({
-      duration: patience,
-      orElse: () => Effect.fail(new CredentialsError({ message: `${pluginName(source)} gave no answer within 60 s` }))
-    })
-  )
+const answered = <A>(source: Source, asking: Effect.Effect<A, CredentialsError>): Effect.Effect<A, CredentialsError> =>
+  Effect.timeoutOrElse(asking, {
+    duration: patience,
+    orElse: () => Effect.fail(new CredentialsError({ message: `${pluginName(source)} gave no answer within 60 s` }))
+  })
 
 const tokenFrom = (path: string): Effect.Effect<string, CredentialsError> =>
   Effect.tryPromise({

@@ -3,6 +3,7 @@
  * with no more output than a credential needs. It does not outlive the question. client-node's own way leaves a plugin that hangs running, with
  * an input that never ends. Platform edge. Source: client.authentication.k8s.io/v1; client-go `plugin/pkg/client/auth/exec`.
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { isDictionary, text } from "./document.ts"
@@ -28,11 +29,15 @@ export interface Credential {
 /** Characters; a certificate with its key has a few thousand. */
 const longest = 1024 * 1024
 
-/** Fails with what the system or the plugin's standard error said, with a `TypeError` or `SyntaxError` when it printed something else. */
-export const ask = (plugin: Plugin): Effect.Effect<Credential, unknown> =>
-  Effect.flatMap(outputOf(plugin), (output) => Effect.try({ try: () => read(output), catch: (cause) => cause }))
+/** `cause`: what the system or the plugin's standard error said; a `TypeError` or `SyntaxError` when it printed something else. */
+export class PluginError extends Data.TaggedError("PluginError")<{ readonly cause: unknown }> {}
 
-const outputOf = ({ args, command, env }: Plugin): Effect.Effect<string, unknown> =>
+const failed = (cause: unknown): PluginError => new PluginError({ cause })
+
+export const ask = (plugin: Plugin): Effect.Effect<Credential, PluginError> =>
+  Effect.flatMap(outputOf(plugin), (output) => Effect.try({ try: () => read(output), catch: failed }))
+
+const outputOf = ({ args, command, env }: Plugin): Effect.Effect<string, PluginError> =>
   Effect.callback((resume) => {
     const child = spawn(command, args, {
       // oxlint-disable-next-line node/no-process-env -- a plugin has the environment of whoever starts it, as with client-go
@@ -40,21 +45,21 @@ const outputOf = ({ args, command, env }: Plugin): Effect.Effect<string, unknown
       detached: true,
       stdio: ["ignore", "pipe", "pipe"]
     })
-    const end = (answer: Effect.Effect<string, unknown>) => {
+    const end = (cause: unknown) => {
       kill(child)
-      resume(answer)
+      resume(Effect.fail(failed(cause)))
     }
     const texts = { stdout: "", stderr: "" }
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8").on("data", (part: string) => {
         texts[name] += part
-        if (texts[name].length > longest) end(Effect.fail(new TypeError("too much output")))
+        if (texts[name].length > longest) end(new TypeError("too much output"))
       })
     }
-    child.on("error", (error) => end(Effect.fail(error)))
+    child.on("error", end)
     // Not when it exits: what it has printed may still be on the way.
     child.on("close", (code) =>
-      resume(code === 0 ? Effect.succeed(texts.stdout) : Effect.fail(new Error(texts.stderr)))
+      resume(code === 0 ? Effect.succeed(texts.stdout) : Effect.fail(failed(new Error(texts.stderr))))
     )
     return Effect.sync(() => kill(child))
   })
