@@ -3,13 +3,15 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as Unanswered from "../../../src/layers/http/Unanswered.ts"
 
+const nobody = Object.assign(new Error("nobody"), { code: "ETIMEDOUT" })
+
 /** Requests, and a server that is looked for. */
 const made = Effect.gen(function* () {
   const server = { looks: 0, isThere: true }
   const unanswered = yield* Unanswered.make(
     Effect.suspend(() => {
       server.looks++
-      return server.isThere ? Effect.void : Effect.fail(new Error("nobody"))
+      return server.isThere ? Effect.void : Effect.fail(nobody)
     })
   )
   const ask = () => {
