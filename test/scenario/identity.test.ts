@@ -16,7 +16,10 @@ import * as Kubeconfigs from "./kubeconfigs.ts"
 
 const started = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const cluster = Context.get(
-    yield* Layer.build(Layer.fresh(EmbeddedCluster.layer({ audit: { capacity: 10_000 } }))),
+    // Who asks, not who may: the last of the cases below is about rights.
+    yield* Layer.build(
+      Layer.fresh(EmbeddedCluster.layer({ authorization: "AlwaysAllow", audit: { capacity: 10_000 } }))
+    ),
     EmbeddedCluster
   )
   const { ca, server, token } = cluster.endpoint
