@@ -5,7 +5,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { load, type Mutation } from "./mutant.ts"
 import { runs } from "./runs.ts"
 
@@ -64,12 +63,4 @@ export const prove = <Module>(options: {
   })
 }
 
-/** What an arbitrary yields. */
-export type ValueOf<A> = A extends Arbitrary.Arbitrary<infer T> ? T : never
-
-export const int = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
-  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
-
-export const oneOf = <const A extends ReadonlyArray<string | number | boolean>>(
-  ...values: A
-): Arbitrary.Arbitrary<A[number]> => Arbitrary.schema(Schema.Literals(values))
+export { int, oneOf, type ValueOf } from "./property.ts"

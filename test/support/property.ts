@@ -1,0 +1,30 @@
+/** Properties of values: what holds for every value that an arbitrary draws. */
+import { assert, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { runs } from "./runs.ts"
+
+/** A test: `holds` for each value that is drawn. A failure shows the smallest value for which it does not. */
+export const checkProperty = <A>(
+  title: string,
+  values: Arbitrary.Arbitrary<A>,
+  holds: (value: A) => boolean,
+  options: Arbitrary.CheckOptions = { runs: runs(300) }
+): void => {
+  it.effect(title, () =>
+    Effect.map(Arbitrary.checkEffect(values, holds, options), (result) =>
+      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+    )
+  )
+}
+
+/** What an arbitrary yields. */
+export type ValueOf<A> = A extends Arbitrary.Arbitrary<infer T> ? T : never
+
+export const int = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
+
+export const oneOf = <const A extends ReadonlyArray<string | number | boolean>>(
+  ...values: A
+): Arbitrary.Arbitrary<A[number]> => Arbitrary.schema(Schema.Literals(values))
