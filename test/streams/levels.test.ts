@@ -13,7 +13,6 @@ import type { Delta } from "../../src/streams/Delta.ts"
 import * as KeyedQueue from "../../src/streams/KeyedQueue.ts"
 import * as Reconcile from "../../src/streams/Reconcile.ts"
 import * as Trigger from "../../src/streams/trigger.ts"
-import { loadThrough, type Mutation } from "../support/mutant.ts"
 import { runs } from "../support/runs.ts"
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
@@ -51,9 +50,9 @@ const atRest = Effect.fnUntraced(function* (queue: KeyedQueue.KeyedQueue) {
 })
 
 /** The version that the object has in the end, and the one that was acted upon last. */
-const outcome = (module: typeof KeyedQueue, plan: Plan) =>
+const outcome = (plan: Plan) =>
   Effect.gen(function* () {
-    const queue = yield* module.make()
+    const queue = yield* KeyedQueue.make()
     let [desired, actual, attempts] = [0, -1, 0]
     const reconcile = () =>
       Effect.gen(function* () {
@@ -77,40 +76,17 @@ const outcome = (module: typeof KeyedQueue, plan: Plan) =>
     return { desired, actual }
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
-const check = (module: typeof KeyedQueue, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(Plan),
-    (plan) => Effect.map(outcome(module, plan), ({ actual, desired }) => actual === desired),
-    { size: 30, ...options }
-  )
-
-const mutants: ReadonlyArray<Mutation> = [
-  {
-    title: "what is asked for during a run is forgotten",
-    find: "if (entry.pending && this.mode",
-    replace: "if (this.mode === 'draining' && this.mode"
-  }
-]
-
 describe("level-based", () => {
   it.effect("a thousand orders of events about one object end with the same state", () =>
     Effect.gen(function* () {
-      const result = yield* check(KeyedQueue, { runs: runs(1000) })
+      const result = yield* Arbitrary.checkEffect(
+        Arbitrary.schema(Plan),
+        (plan) => Effect.map(outcome(plan), ({ actual, desired }) => actual === desired),
+        { size: 30, runs: runs(1000) }
+      )
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     })
   )
-
-  for (const mutation of mutants) {
-    it.effect(`mutant is caught: ${mutation.title}`, () =>
-      Effect.gen(function* () {
-        const module = yield* Effect.promise(() =>
-          loadThrough<typeof KeyedQueue>("streams/KeyedQueue.ts", "streams/queueState.ts", mutation)
-        )
-        const result = yield* check(module, { runs: 400, seed: 1 })
-        assert.strictEqual(result._tag, "Falsified")
-      })
-    )
-  }
 
   it.effect("ten thousand events about a key that is being worked on are one more run", () =>
     Effect.gen(function* () {

@@ -1,11 +1,11 @@
 /**
  * The keyed queue once more, as naively as possible: one array, searched and sorted at every step. The property drives the
  * real state machine and this model with the same random operations and compares all that can be seen after each. Written
- * from the law (framework.md 2.6), not from the code.
+ * from what the queue promises, not from the code.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import type * as QueueState from "../../src/streams/queueState.ts"
+import * as QueueState from "../../src/streams/queueState.ts"
 
 interface Item {
   readonly key: string
@@ -131,10 +131,10 @@ type Operation = typeof Operation.Type
 export const operations = Arbitrary.array(Arbitrary.schema(Operation), { maxLength: 300 })
 
 /** The real machine with a clock and a timer made of numbers. */
-const harness = (module: typeof QueueState, model: Model, aging: boolean) => {
+const harness = (model: Model, aging: boolean) => {
   const seen = { ready: 0, quiet: 0 }
   let armed = Infinity
-  const state: QueueState.QueueState<string> = new module.QueueState<string>({
+  const state: QueueState.QueueState<string> = new QueueState.QueueState<string>({
     now: () => model.now,
     backoff: (failures) => Math.min(1_000_000, 5 * 2 ** failures),
     aging: aging ? { levels: 20, interval: 30_000 } : undefined,
@@ -160,9 +160,9 @@ const check = (what: string, actual: unknown, expected: unknown): void => {
 export const steps = { count: 0 }
 
 /** Throws at the first difference between the machine and the model. */
-export const agrees = (module: typeof QueueState, program: ReadonlyArray<Operation>, aging: boolean): void => {
+export const agrees = (program: ReadonlyArray<Operation>, aging: boolean): void => {
   const model = new Model()
-  const { state, seen, fire } = harness(module, model, aging)
+  const { state, seen, fire } = harness(model, aging)
   const held: Array<string> = []
   const both = (operation: Operation): void => {
     switch (operation.do) {

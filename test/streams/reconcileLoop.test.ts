@@ -7,7 +7,6 @@ import * as TestClock from "effect/testing/TestClock"
 import * as KeyedQueue from "../../src/streams/KeyedQueue.ts"
 import * as Reconcile from "../../src/streams/Reconcile.ts"
 import * as Loop from "../../src/streams/reconcileLoop.ts"
-import { load, type Mutation } from "../support/mutant.ts"
 import { runs } from "../support/runs.ts"
 
 const limit = 50
@@ -101,12 +100,12 @@ const watcher = (plan: Plan) => {
 }
 
 /** Random adds, pauses and kills: no overlap, no lost wake-up, counted failures, and everything empty in the end. */
-const property = (module: typeof Loop) => (plan: Plan) =>
+const property = (plan: Plan) =>
   Effect.gen(function* () {
     const queue = yield* KeyedQueue.make()
     const { added, missed, observe, reconcile, running, wrong } = watcher(plan)
     const { concurrency } = plan
-    yield* Effect.forkScoped(module.run(queue, { concurrency, reconcile, observe, timeout: limit }), {
+    yield* Effect.forkScoped(Loop.run(queue, { concurrency, reconcile, observe, timeout: limit }), {
       startImmediately: true
     })
     for (const step of plan.steps) {
@@ -127,56 +126,15 @@ const property = (module: typeof Loop) => (plan: Plan) =>
     return true
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
-const check = (module: typeof Loop, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(Plan),
-    (plan) => Effect.catchDefect(property(module)(plan), (defect) => Effect.fail(defect)),
-    { size: 60, ...options }
-  )
-
 describe("the reconcile loop", () => {
   it.effect("never overlaps, never forgets, counts every failure and ends up empty", () =>
     Effect.gen(function* () {
-      const result = yield* check(Loop, { runs: runs(200) })
+      const result = yield* Arbitrary.checkEffect(
+        Arbitrary.schema(Plan),
+        (plan) => Effect.catchDefect(property(plan), (defect) => Effect.fail(defect)),
+        { size: 60, runs: runs(200) }
+      )
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     })
   )
-
-  const mutants: ReadonlyArray<Mutation> = [
-    { title: "two workers on one key", find: "    active++\n", replace: "    active++\n    queue.doneUnsafe(key)\n" },
-    { title: "backoff that never resets", find: "    queue.forgetUnsafe(key)\n    if", replace: "    if" },
-    { title: "dropped wake-up, waits once only", find: "    waiting = undefined\n    pump()", replace: "    pump()" },
-    { title: "dropped wake-up after a run", find: "settle(run, exit)\n      pump()", replace: "settle(run, exit)" },
-    {
-      title: "key kept by an interrupted run",
-      find: "    queue.doneUnsafe(key)\n    const facts",
-      replace: "    if (!Cause.hasInterruptsOnly(cause)) queue.doneUnsafe(key)\n    const facts"
-    },
-    { title: "one worker too many", find: "active < concurrency", replace: "active <= concurrency" },
-    { title: "deadline forgotten", find: "    watchdog.watch(run)\n", replace: "" },
-    {
-      title: "failure not retried",
-      find: "queue.addWithUnsafe(key, { priority, rateLimited: true })",
-      replace: "undefined"
-    },
-    {
-      title: "terminal failure keeps its count",
-      find: '      queue.forgetUnsafe(key)\n      queue.doneUnsafe(key)\n      tell({ _tag: "Terminal"',
-      replace: '      queue.doneUnsafe(key)\n      tell({ _tag: "Terminal"'
-    },
-    {
-      title: "worker lost when a run dies",
-      find: "    active--\n",
-      replace: "    if (!(exit._tag === 'Failure' && Cause.hasDies(exit.cause))) active--\n"
-    }
-  ]
-  for (const mutant of mutants) {
-    it.effect(`mutant is caught: ${mutant.title}`, () =>
-      Effect.gen(function* () {
-        const module = yield* Effect.promise(() => load<typeof Loop>("streams/reconcileLoop.ts", mutant))
-        const result = yield* check(module, { runs: 400, seed: 1 })
-        assert.strictEqual(result._tag, "Falsified")
-      })
-    )
-  }
 })

@@ -14,7 +14,6 @@ import * as Tracer from "effect/Tracer"
 import * as KeyedQueue from "../../src/streams/KeyedQueue.ts"
 import * as Reconcile from "../../src/streams/Reconcile.ts"
 import * as Trace from "../../src/streams/trace.ts"
-import { loadThrough, type Mutation } from "../support/mutant.ts"
 import { recorder, type Recorded } from "../support/recorder.ts"
 import { runs } from "../support/runs.ts"
 
@@ -56,15 +55,15 @@ const settle = Effect.repeat(Effect.yieldNow, { times: 20 })
 
 const pod = (name: string) => ({ metadata: { namespace: "ns", name, resourceVersion: "1" } })
 
-/** Plays the plan until everything is quiet, with the queue and the loop of the caller's modules. */
-const play = (plan: Plan, queues: typeof KeyedQueue, loops: typeof Reconcile) =>
+/** Runs the plan until everything is quiet. */
+const run = (plan: Plan) =>
   Effect.gen(function* () {
     const { spans, tracer } = recorder()
-    const queue = yield* queues.make()
+    const queue = yield* KeyedQueue.make()
     const trace = new Trace.Trace("test", tracer, yield* Clock.Clock)
     const attempts = new Map<string, number>()
     const held = new Set<string>()
-    const run = loops.run(queue, {
+    const reconciling = Reconcile.run(queue, {
       concurrency: plan.concurrency,
       trace,
       park: (key, resume) => {
@@ -85,13 +84,13 @@ const play = (plan: Plan, queues: typeof KeyedQueue, loops: typeof Reconcile) =>
       queue.addUnsafe(`ns/k${n}`)
       queue.noteUnsafe(`ns/k${n}`, span)
     }
-    let loop = yield* Effect.forkChild(run)
+    let loop = yield* Effect.forkChild(reconciling)
     for (const step of plan.steps) {
       if (step.do === "event") event(step.n)
       if (step.do === "burst") for (let i = 0; i < step.millis; i++) event(step.n)
       if (step.do === "restart") {
         yield* Fiber.interrupt(loop)
-        loop = yield* Effect.forkChild(run)
+        loop = yield* Effect.forkChild(reconciling)
       }
       if (step.do === "wait") yield* TestClock.adjust(step.millis)
       yield* settle
@@ -142,69 +141,12 @@ describe("the spans of a loop", () => {
     "link every run to each trigger that was merged into it, and lose none",
     { plan: Plans },
     ({ plan }) =>
-      Effect.map(play(plan, KeyedQueue, Reconcile), ({ left, spans }) => {
+      Effect.map(run(plan), ({ left, spans }) => {
         assert.deepStrictEqual(faults(spans), [])
         assert.strictEqual(left.ready + left.waiting + left.processing, 0)
       }),
     { arbitrary: { runs: runs(150) } }
   )
-
-  const mutants: ReadonlyArray<Mutation & { readonly path: string; readonly entry: "queue" | "loop" }> = [
-    {
-      entry: "queue",
-      path: "streams/queueState.ts",
-      title: "a claim leaves the triggers where they are",
-      find: "if (entry !== undefined) entry.triggers = undefined",
-      replace: ""
-    },
-    {
-      entry: "queue",
-      path: "streams/queueState.ts",
-      title: "triggers of a key in flight are dropped",
-      find: "if (entry !== undefined) entry.triggers = merge",
-      replace: "if (entry !== undefined && entry.phase !== InFlight) entry.triggers = merge"
-    },
-    {
-      entry: "queue",
-      path: "streams/queueState.ts",
-      title: "the last trigger replaces the others",
-      find: "merge(entry.triggers, trigger)",
-      replace: "merge(undefined, trigger)"
-    },
-    {
-      entry: "queue",
-      path: "streams/trace.ts",
-      title: "what is beyond the links is not counted",
-      find: "else triggers.more++",
-      replace: ""
-    },
-    {
-      entry: "loop",
-      path: "streams/reconcileLoop.ts",
-      title: "a run that asks for another is no trigger of it",
-      find: "if (isAgain) queue.noteUnsafe(run.key, run.span)",
-      replace: ""
-    }
-  ]
-  for (const { entry, path, ...mutation } of mutants) {
-    it.live(`mutant is caught: ${mutation.title}`, () =>
-      Effect.gen(function* () {
-        const file = entry === "queue" ? "streams/KeyedQueue.ts" : "streams/Reconcile.ts"
-        const mutant = yield* Effect.promise(() => loadThrough<never>(file, path, mutation))
-        const modules = { queue: KeyedQueue, loop: Reconcile, [entry]: mutant }
-        const result = yield* Arbitrary.checkEffect(
-          Plans,
-          (plan) =>
-            Effect.provide(
-              Effect.map(play(plan, modules.queue, modules.loop), ({ spans }) => faults(spans).length === 0),
-              TestClock.layer()
-            ),
-          { runs: 300, maxShrinks: 0, seed: 1 }
-        )
-        assert.strictEqual(result._tag, "Falsified")
-      })
-    )
-  }
 
   it.effect("are a tree: event, wait, run, and what the run does", () =>
     Effect.gen(function* () {
