@@ -6,7 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as DaemonLoop from "../../../src/controllers/daemonset/loop.ts"
+import * as DaemonLoop from "../../../src/controllers/daemonset/loop.ts"
 import * as Pods from "../../../src/controllers/daemonset/pods.ts"
 import * as Indexes from "../../../src/controllers/workload/indexes.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -50,10 +50,8 @@ export class World {
   wrong: string | undefined
   private readonly lost = new Set<string>()
   private loop: DaemonLoop.Loop
-  private readonly module: typeof DaemonLoop
 
-  constructor(module: typeof DaemonLoop, setup: Truth.Setup) {
-    this.module = module
+  constructor(setup: Truth.Setup) {
     this.loop = this.start()
     this.sets.put(Truth.setOf(setup))
     for (const [i, node] of setup.nodes.entries()) this.nodes.put(Truth.nodeOf(`n${i}`, node))
@@ -65,7 +63,7 @@ export class World {
   }
 
   private start(): DaemonLoop.Loop {
-    return this.module.make({
+    return DaemonLoop.make({
       sets: this.sets.store,
       pods: this.pods.store,
       nodes: this.nodes.store,

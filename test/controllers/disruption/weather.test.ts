@@ -26,8 +26,7 @@ import type { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 import { undisturbed } from "../../histories/log.ts"
-import { int, oneOf, type ValueOf } from "../../support/laws.ts"
-import { loadThrough } from "../../support/mutant.ts"
+import { int, oneOf, type ValueOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
 
 const step = Arbitrary.all({
@@ -181,9 +180,7 @@ const model = (spec: (typeof specs)[number], replicas: number, pods: ReadonlyArr
   return [healthy, desired, expected, allowed].join()
 }
 
-type Loop = Pick<typeof Disruption, "make">
-
-const play = (module: Loop, history: History) =>
+const play = (history: History) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
@@ -201,7 +198,7 @@ const play = (module: Loop, history: History) =>
       ...silent("poddisruptionbudgets.policy", history.budgets)
     ])
     for (const one of [DeploymentController.make(), ReplicaSetController.make()]) yield* cluster.run(one)
-    const start = cluster.run(module.make())
+    const start = cluster.run(Disruption.make())
     let loop = yield* start
     yield* client.create(Deployment, {
       metadata: { name: "web", namespace },
@@ -291,65 +288,23 @@ const play = (module: Loop, history: History) =>
       : undefined
   }).pipe(Effect.scoped, Effect.provide(Layer.fresh(ClusterTest.layer({ nodes: 2 }))))
 
-const check = (module: Loop, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    histories,
-    (history) =>
-      Effect.gen(function* () {
-        const wrong = yield* play(module, history)
-        if (wrong !== undefined) return yield* Effect.fail(wrong)
-        return true
-      }).pipe(Effect.provide(Layer.fresh(TestClock.layer()))),
-    options
-  )
-
-const mutants = [
-  {
-    path: "controllers/disruption/plan.ts",
-    title: "who was let go is forgotten with the next count",
-    find: "...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),",
-    replace: ""
-  },
-  {
-    path: "controllers/disruption/plan.ts",
-    title: "a pod that was let go is healthy until it is seen going",
-    find: "      !Object.hasOwn(disrupted, pod.metadata.name) &&\n",
-    replace: ""
-  },
-  {
-    path: "controllers/disruption/triggers.ts",
-    title: "nobody asks when a pod becomes ready",
-    find: "  PodState.isReady(a) === PodState.isReady(b) &&\n",
-    replace: ""
-  },
-  {
-    path: "controllers/disruption/sync.ts",
-    title: "what fails is left to the next event",
-    find: "      (error) => Effect.andThen(keepSafe(ports, books, found, error), Effect.fail(error))",
-    replace: "      (error) => Effect.as(keepSafe(ports, books, found, error), Reconcile.done)"
-  }
-] as const
-
 describe("a budget in bad weather", () => {
   it.effect(
     "is never overdrawn, counts nobody who was let go, and is right in the end",
     () =>
-      Effect.map(check(Disruption, { runs: runs(15), seed }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      Effect.map(
+        Arbitrary.checkEffect(
+          histories,
+          (history) =>
+            Effect.gen(function* () {
+              const wrong = yield* play(history)
+              if (wrong !== undefined) return yield* Effect.fail(wrong)
+              return true
+            }).pipe(Effect.provide(Layer.fresh(TestClock.layer()))),
+          { runs: runs(15), seed }
+        ),
+        (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
       ),
     3_600_000
   )
-
-  for (const { path, ...mutation } of mutants) {
-    it.effect(
-      `mutant is caught: ${mutation.title}`,
-      () =>
-        Effect.gen(function* () {
-          const mutant = yield* Effect.promise(() => loadThrough<Loop>("controllers/Disruption.ts", path, mutation))
-          const result = yield* check(mutant, { runs: 400, maxShrinks: 0, seed: 1 })
-          assert.strictEqual(result._tag, "Falsified")
-        }),
-      600_000
-    )
-  }
 })

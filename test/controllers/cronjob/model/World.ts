@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as TestClock from "effect/testing/TestClock"
-import type * as CronJobLoop from "../../../../src/controllers/cronjob/loop.ts"
+import * as CronJobLoop from "../../../../src/controllers/cronjob/loop.ts"
 import type { Ports } from "../../../../src/controllers/cronjob/ports.ts"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
@@ -57,11 +57,9 @@ export class World {
   /** The first thing that was wrong, in words. */
   wrong: string | undefined
   private loop: CronJobLoop.Loop | undefined
-  private readonly module: typeof CronJobLoop
   readonly setup: Setup
 
-  constructor(module: typeof CronJobLoop, setup: Setup, now = 1_000_000_000_000) {
-    this.module = module
+  constructor(setup: Setup, now = 1_000_000_000_000) {
     this.setup = setup
     this.now = now
     this.cronJob = this.putCronJob({
@@ -205,7 +203,7 @@ export class World {
     this.cronJobLog.store = Store.make<CronJob>()
     this.jobLog.store = Store.make<Job>()
     this.jobLog.store.addIndex(Runs.byParent.name, Runs.byParent.of)
-    this.loop = yield* this.module.make(this.ports())
+    this.loop = yield* CronJobLoop.make(this.ports())
     this.begin(this.cronJobLog, cronJobLag, this.loop.onCronJob)
     this.begin(this.jobLog, jobLag, this.loop.onJob)
   })

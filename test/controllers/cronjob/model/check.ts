@@ -1,7 +1,6 @@
 /** Plays a script on the model, and then lets everything come to rest: what was wrong first, in words. */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import type * as CronJobLoop from "../../../../src/controllers/cronjob/loop.ts"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import type { Action, Setup } from "./script.ts"
@@ -12,8 +11,8 @@ export interface Script {
   readonly actions: ReadonlyArray<Action>
 }
 
-export const check = Effect.fnUntraced(function* (module: typeof CronJobLoop, { actions, setup }: Script) {
-  const world = new World(module, setup)
+export const check = Effect.fnUntraced(function* ({ actions, setup }: Script) {
+  const world = new World(setup)
   yield* TestClock.setTime(world.now)
   yield* world.start(0, 0)
   for (const action of actions) {

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as JobLoop from "../../../../src/controllers/job/loop.ts"
+import * as JobLoop from "../../../../src/controllers/job/loop.ts"
 import * as Indexes from "../../../../src/controllers/workload/indexes.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
 import type { Draft } from "../../../../src/kube/Meta.ts"
@@ -54,10 +54,8 @@ export class World {
   private loop: JobLoop.Loop
   /** Keys of pods that the loop asked for. */
   private readonly held = new Set<string>()
-  private readonly module: typeof JobLoop
 
-  constructor(module: typeof JobLoop, setup: Setup) {
-    this.module = module
+  constructor(setup: Setup) {
     this.job = jobOf(setup)
     this.ledger = Ledger.make()
     this.podStore.addIndex(Indexes.byController.name, Indexes.byController.of)
@@ -72,7 +70,7 @@ export class World {
   }
 
   private start(): JobLoop.Loop {
-    return this.module.make({
+    return JobLoop.make({
       jobs: this.jobStore,
       pods: this.podStore,
       live: () => Effect.sync(() => this.job),

@@ -1,7 +1,6 @@
 /** Plays a script on the model, and then lets everything end: what was wrong first, in words. */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import type * as JobLoop from "../../../../src/controllers/job/loop.ts"
 import * as PodFacts from "../../../../src/kube/pod.ts"
 import type { Action, Setup } from "./script.ts"
 import { World } from "./World.ts"
@@ -17,8 +16,8 @@ const beginning: ReadonlyArray<Action> = [
   { _tag: "ShowJob" }
 ]
 
-export const check = Effect.fnUntraced(function* (module: typeof JobLoop, { actions, setup }: Script) {
-  const world = new World(module, setup)
+export const check = Effect.fnUntraced(function* ({ actions, setup }: Script) {
+  const world = new World(setup)
   yield* TestClock.setTime(world.now)
   const act = (action: Action) =>
     action._tag === "Wait"
