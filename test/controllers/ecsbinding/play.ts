@@ -15,8 +15,6 @@ import type * as Faults from "../../../src/layers/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 
-export type Module = Pick<typeof EcsBindings, "make">
-
 const { annotation, EcsBinding } = EcsBindings
 
 type EcsBinding = Resource.Object<typeof EcsBinding>
@@ -134,26 +132,26 @@ const act = Effect.fnUntraced(function* (
 })
 
 /** Everything that is wrong in the end; nothing if all is as it should be. */
-export const play = (module: Module, history: History) =>
+export const play = (history: History) =>
   Effect.suspend(() => {
     const diary: Diary = { reasons: new Map(), marked: new Map(), heard: 0 }
     const layer = ClusterTest.layer({ crds: [definition], audit: { onEntry: listening(diary) } })
-    return Effect.provide(tell(module, history, diary), layer).pipe(Effect.scoped)
+    return Effect.provide(tell(history, diary), layer).pipe(Effect.scoped)
   })
 
-const tell = Effect.fnUntraced(function* (module: Module, history: History, diary: Diary) {
+const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
   let rules: ReadonlyArray<Faults.Rule> = []
   yield* act({ _tag: "Create", name: "a", isMarked: false }, diary)
   yield* act({ _tag: "Create", name: "b", isMarked: true }, diary)
-  let running: Running = yield* cluster.run(module.make())
+  let running: Running = yield* cluster.run(EcsBindings.make())
   const restart = Effect.gen(function* () {
     // What runs is let finish, and an answer may be slow.
     const stopped = yield* Effect.forkChild(running.stop())
     yield* cluster.advance("10 seconds")
     yield* Fiber.join(stopped)
-    running = yield* cluster.run(module.make())
+    running = yield* cluster.run(EcsBindings.make())
   })
   for (const { do: step, wait } of history) {
     // Users have better weather; what they want and cannot have, they leave.
