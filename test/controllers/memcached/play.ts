@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
 import * as Deployments from "../../../src/controllers/Deployment.ts"
-import type * as Memcacheds from "../../../src/controllers/Memcached.ts"
+import * as Memcacheds from "../../../src/controllers/Memcached.ts"
 import * as ReplicaSets from "../../../src/controllers/ReplicaSet.ts"
 import { Memcached } from "../../../src/controllers/memcached/kind.ts"
 import * as Finalizers from "../../../src/kube/finalizers.ts"
@@ -22,8 +22,6 @@ import { ClusterTest, type Running } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as World from "./world.ts"
-
-export type Module = Pick<typeof Memcacheds, "make">
 
 const finalizer = "cache.example.com/finalizer"
 
@@ -182,25 +180,23 @@ const act = Effect.fnUntraced(function* (step: Exclude<typeof Do.Type, Weather>,
 })
 
 /** Everything that is wrong in the end; nothing if all is as it should be. */
-export const play = (module: Module, history: History) =>
+export const play = (history: History) =>
   Effect.suspend(() => {
     const diary: Diary = { told: new Map(), held: new Set(), rules: [], image: "one", heard: [] }
     const onEntry = ({ resource, user, verb }: Entry) => {
       if (writes.has(verb) && ours.has(resource)) diary.heard.push(`${verb} ${resource} as ${user}`)
     }
-    return Effect.provide(tell(module, history, diary), World.layer({ nodes: 2, audit: { onEntry } })).pipe(
-      Effect.scoped
-    )
+    return Effect.provide(tell(history, diary), World.layer({ nodes: 2, audit: { onEntry } })).pipe(Effect.scoped)
   })
 
 /** Of these nothing is written once all is as it should be. */
 const ours = new Set(["memcacheds", "deployments", "replicasets", "events"])
 
-const tell = Effect.fnUntraced(function* (module: Module, history: History, diary: Diary) {
+const tell = Effect.fnUntraced(function* (history: History, diary: Diary) {
   const cluster = yield* ClusterTest
   const server = yield* ApiServer
   const launch = () => {
-    const { layer, ...rest } = module.make({ image: imageOf(diary.image) })
+    const { layer, ...rest } = Memcacheds.make({ image: imageOf(diary.image) })
     return cluster.run({
       ...rest,
       layer: Layer.provide(layer, counting(diary.told))
