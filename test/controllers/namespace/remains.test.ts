@@ -4,10 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Remains from "../../../src/controllers/namespace/remains.ts"
 import { ConfigMap, Deployment, Pod } from "../../../src/kube/resources.ts"
-import { load } from "../../support/mutant.ts"
 import { runs } from "../../support/runs.ts"
-
-type Module = typeof Remains
 
 const PodFacts = Schema.Struct({
   phase: Schema.Literals(["Pending", "Running", "Unknown", "Succeeded", "Failed"]),
@@ -15,7 +12,7 @@ const PodFacts = Schema.Struct({
   grace: Schema.UndefinedOr(Schema.Literals([0, 1, 30, 300]))
 })
 
-const World = Schema.Struct({
+const Content = Schema.Struct({
   pods: Schema.Array(PodFacts).check(Schema.isMaxLength(5)),
   /** Milliseconds since the namespace was deleted. */
   age: Schema.Literals([0, 999, 1_000, 29_999, 30_000, 300_000]),
@@ -26,17 +23,17 @@ const World = Schema.Struct({
   grace: Schema.Literals([0, 30])
 })
 
-const worlds = Arbitrary.schema(World)
+const contents = Arbitrary.schema(Content)
 
 const deletedAt = 50_000
 
-const lawful = (module: Module, { age, grace, left, pods }: typeof World.Type): void => {
+const check = ({ age, grace, left, pods }: typeof Content.Type): void => {
   const stopping = pods
     .filter(({ phase }) => phase !== "Succeeded" && phase !== "Failed")
     .map((one) => one.grace ?? 0)
     .sort((a, b) => b - a)
   const longest = stopping[0] ?? 0
-  const found = module.graceOf(
+  const found = Remains.graceOf(
     pods.map((one, i) => ({
       metadata: { name: `p${i}` },
       spec: { containers: [], ...(one.grace === undefined ? {} : { terminationGracePeriodSeconds: one.grace }) },
@@ -48,7 +45,7 @@ const lawful = (module: Module, { age, grace, left, pods }: typeof World.Type): 
   assert.strictEqual(found, age >= longest * 1000 ? 0 : longest)
 
   const objects = left.map((finalizers, i) => ({ metadata: { name: `o${i}`, finalizers } }))
-  const judged = module.judge(ConfigMap, "app", objects, grace)
+  const judged = Remains.judge(ConfigMap, "app", objects, grace)
   assert.strictEqual(judged.count, left.length)
   for (const name of ["x", "y"]) {
     const count = left.flat().filter((one) => one === name).length
@@ -64,49 +61,13 @@ const lawful = (module: Module, { age, grace, left, pods }: typeof World.Type): 
   )
 }
 
-const mutants = [
-  { title: "ended pods are waited for", find: "if (!PodStatus.isTerminal(pod)) ", replace: "" },
-  {
-    title: "the time that has passed does not count",
-    find: "now - deletedAt >= longest * 1000 ? 0 : longest",
-    replace: "longest"
-  },
-  {
-    title: "the grace of one pod stands for all",
-    find: "longest = Math.max(longest, pod.spec?.terminationGracePeriodSeconds ?? 0)",
-    replace: "longest = pod.spec?.terminationGracePeriodSeconds ?? 0"
-  },
-  { title: "what is held is a failure", find: "finalizers.size > 0 ? finalizerEstimate : 0", replace: "0" },
-  {
-    title: "what is left for no reason is waited for",
-    find: "finalizers.size > 0 ? finalizerEstimate : 0",
-    replace: "finalizerEstimate"
-  },
-  {
-    title: "an empty list is waited for",
-    find: "return nothing(resource)\n  const",
-    replace: "return nothing(resource, grace)\n  const"
-  },
-  { title: "a finalizer is counted once", find: "(finalizers.get(finalizer) ?? 0) + 1", replace: "1" }
-]
-
 describe("what remains of a namespace's content", () => {
   it.effect.prop(
     "is waited for while there is a reason, and a failure where there is none",
-    { world: worlds },
-    ({ world }) => Effect.sync(() => lawful(Remains, world)),
+    { content: contents },
+    ({ content }) => Effect.sync(() => check(content)),
     { arbitrary: { runs: runs(300) } }
   )
-
-  for (const mutation of mutants) {
-    it.effect(`the property notices that ${mutation.title}`, () =>
-      Effect.gen(function* () {
-        const module = yield* Effect.promise(() => load<Module>("controllers/namespace/remains.ts", mutation))
-        const samples = yield* Arbitrary.sampleEffect(worlds, { count: 400, seed: 1 })
-        assert.throws(() => samples.forEach((world) => lawful(module, world)))
-      })
-    )
-  }
 
   it("names the resource as the reference does", () => {
     const failure = (resource: typeof Pod | typeof Deployment) =>
