@@ -288,7 +288,7 @@ const play = (history: History) =>
       : undefined
   }).pipe(Effect.scoped, Effect.provide(Layer.fresh(ClusterTest.layer({ nodes: 2 }))))
 
-describe("a budget in bad weather", () => {
+describe("a budget under fault injection", () => {
   it.effect(
     "is never overdrawn, counts nobody who was let go, and is right in the end",
     () =>

@@ -22,8 +22,7 @@ import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
-import { int, oneOf, type ValueOf } from "../../support/laws.ts"
-import { loadThrough } from "../../support/mutant.ts"
+import { int, oneOf, type ValueOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
 import * as Stand from "./stand.ts"
 
@@ -97,9 +96,7 @@ const change = (name: string, to: (spec: Spec) => Spec) =>
     { times: 5 }
   )
 
-type Loops = Pick<typeof NodeLifecycle, "make">
-
-const play = (module: Loops, history: History) =>
+const play = (history: History) =>
   Effect.gen(function* () {
     const cluster = yield* ClusterTest
     const server = yield* ApiServer
@@ -118,7 +115,7 @@ const play = (module: Loops, history: History) =>
     }
     const always = [record, ...lagging(history)]
     yield* server.setFaults(always)
-    const start = Effect.forEach([module.make(), TaintEviction.make()], (one) => cluster.run(one))
+    const start = Effect.forEach([NodeLifecycle.make(), TaintEviction.make()], (one) => cluster.run(one))
     let loops: ReadonlyArray<Running> = yield* start
     for (const name of machines) yield* Stand.createPod(`on-${name}`, { nodeName: name })
     yield* cluster.advance("1 minute")
@@ -234,53 +231,23 @@ const tooFast = (calls: ReadonlyArray<{ readonly at: number; readonly path: stri
   return undefined
 }
 
-const check = (module: Loops, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    histories,
-    (history) =>
-      Effect.gen(function* () {
-        const wrong = yield* play(module, history)
-        if (wrong !== undefined) return yield* Effect.fail(wrong)
-        return true
-      }).pipe(Effect.provide(Layer.fresh(TestClock.layer()))),
-    options
-  )
-
-const mutants = [
-  {
-    path: "controllers/nodelifecycle/taints.ts",
-    title: "a well node stays given up",
-    find: '(isDisrupted || status === "True")) return "Spare"',
-    replace: 'isDisrupted) return "Spare"'
-  },
-  {
-    path: "controllers/nodelifecycle/triggers.ts",
-    title: "nodes are not looked at before the next look",
-    find: '_tag !== "Deleted" &&',
-    replace: '_tag === "Deleted" &&'
-  }
-] as const
-
-describe("nodes in bad weather", () => {
+describe("nodes under fault injection", () => {
   it.effect(
     "are given up no faster than they may be, and are well in the end",
     () =>
-      Effect.map(check(NodeLifecycle, { runs: runs(8), seed }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      Effect.map(
+        Arbitrary.checkEffect(
+          histories,
+          (history) =>
+            Effect.gen(function* () {
+              const wrong = yield* play(history)
+              if (wrong !== undefined) return yield* Effect.fail(wrong)
+              return true
+            }).pipe(Effect.provide(Layer.fresh(TestClock.layer()))),
+          { runs: runs(8), seed }
+        ),
+        (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
       ),
     3_600_000
   )
-
-  for (const { path, ...mutation } of mutants) {
-    it.effect(
-      `mutant is caught: ${mutation.title}`,
-      () =>
-        Effect.gen(function* () {
-          const mutant = yield* Effect.promise(() => loadThrough<Loops>("controllers/NodeLifecycle.ts", path, mutation))
-          const result = yield* check(mutant, { runs: 20, maxShrinks: 0, seed: 1 })
-          assert.strictEqual(result._tag, "Falsified")
-        }),
-      600_000
-    )
-  }
 })
