@@ -4,8 +4,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.ts"
-import { loadThrough } from "../../support/mutant.ts"
 import * as Stand from "./stand.ts"
 
 const pods = (value: number, periodSeconds = 60) => ({ type: "Pods", value, periodSeconds })
@@ -399,39 +397,14 @@ describe("metrics of others", () => {
   )
 })
 
-describe("mutants that a scenario finds", () => {
-  const mutants = [
-    {
-      title: "autoscalers are looked at as soon as they change",
-      path: "controllers/HorizontalPodAutoscaler.ts",
-      find: "queue.addWithUnsafe(Key.of(object), { after: settings.period })\n              return []",
-      replace: "return [Key.of(object)]"
-    },
-    {
-      title: "changes are not remembered",
-      path: "controllers/horizontalpodautoscaler/rescale.ts",
-      find: "History.changed(plan.history, desired - current, now, behavior)",
-      replace: "plan.history"
-    }
-  ]
-  for (const { path, ...mutation } of mutants) {
-    it.effect(mutation.title, () =>
+describe("an autoscaler that was just created", () => {
+  it.effect("is first synced when a period has passed", () =>
+    Stand.world((measured) =>
       Effect.gen(function* () {
-        const { make } = yield* Effect.promise(() =>
-          loadThrough<typeof Autoscalers>("controllers/HorizontalPodAutoscaler.ts", path, mutation)
-        )
-        const story = (own: typeof make) =>
-          Stand.world(
-            (measured) =>
-              Effect.gen(function* () {
-                yield* behaving(1, up(pods(2)))
-                const early = yield* Stand.get()
-                return [early.status?.conditions?.length ?? 0, ...(yield* sizes(measured, "1", 4))]
-              }),
-            { make: own }
-          )
-        assert.notDeepEqual(yield* story(make), yield* story(Autoscalers.make))
+        yield* behaving(1, up(pods(2)))
+        assert.isUndefined((yield* Stand.get()).status?.conditions)
+        assert.deepStrictEqual(yield* sizes(measured, "1", 4), [2, 3, 3, 3])
       })
     )
-  }
+  )
 })

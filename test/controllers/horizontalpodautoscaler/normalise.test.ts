@@ -7,10 +7,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as History from "../../../src/controllers/horizontalpodautoscaler/plan/history.ts"
 import * as Normalise from "../../../src/controllers/horizontalpodautoscaler/plan/normalise.ts"
 import type { Behavior, Policy, Scaling } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-import { load } from "../../support/mutant.ts"
-
-type Module = typeof Normalise
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const policy = Arbitrary.all({
   type: oneOf("Pods", "Percent"),
@@ -29,7 +26,7 @@ const looks = Arbitrary.array(
     maxLength: 8
   }
 )
-const world = Arbitrary.all({
+const cases = Arbitrary.all({
   up: scaling,
   down: scaling,
   behaves: oneOf(true, true, false),
@@ -39,7 +36,7 @@ const world = Arbitrary.all({
   window: oneOf(0, 30_000, 60_000),
   looks
 })
-type World = ValueOf<typeof world>
+type Case = ValueOf<typeof cases>
 
 interface Step {
   readonly wanted: number
@@ -50,7 +47,7 @@ interface Step {
   readonly normalised: Normalise.Normalised
 }
 
-const boundsOf = ({ first, min, more }: World) => ({ min, max: min + more, current: min + (first % (more + 1)) })
+const boundsOf = ({ first, min, more }: Case) => ({ min, max: min + more, current: min + (first % (more + 1)) })
 
 /** What is allowed may be changed between two looks. */
 const times = (scaling: Scaling, factor: number): Scaling => ({
@@ -58,17 +55,17 @@ const times = (scaling: Scaling, factor: number): Scaling => ({
   policies: scaling.policies.map((one) => ({ ...one, value: Math.ceil(one.value * factor) }))
 })
 
-const behaviorOf = ({ behaves, down, up }: World, factor: number): Behavior | undefined =>
+const behaviorOf = ({ behaves, down, up }: Case, factor: number): Behavior | undefined =>
   behaves ? { up: times(up, factor), down: times(down, factor) } : undefined
 
 /** One look after the other, each of which is carried out. */
-const play = (module: Module, one: World): ReadonlyArray<Step> => {
+const play = (one: Case): ReadonlyArray<Step> => {
   const { current: first, max, min } = boundsOf(one)
   let [current, now, history] = [first, 0, History.found(History.empty, first, 0)]
   return one.looks.map(({ factor, wait, wanted }) => {
     now += wait * 1000
     const behavior = behaviorOf(one, factor)
-    const normalised = module.normalise({
+    const normalised = Normalise.normalise({
       wanted,
       current,
       min,
@@ -102,7 +99,7 @@ const furthest = ({ choice, policies }: Scaling, sign: 1 | -1, sizeBefore: (seco
 }
 
 /** The size after a look, from everything that ever happened. */
-const expected = (one: World, earlier: ReadonlyArray<Step>, { before, factor, now, wanted }: Step): number => {
+const expected = (one: Case, earlier: ReadonlyArray<Step>, { before, factor, now, wanted }: Step): number => {
   const { current: first, max, min } = boundsOf(one)
   const all = [{ replicas: first, time: 0 }, ...earlier.map((step) => ({ replicas: step.wanted, time: step.now }))]
   const clamp = (low: number, size: number, high: number) => Math.max(low, Math.min(size, high))
@@ -125,26 +122,30 @@ const expected = (one: World, earlier: ReadonlyArray<Step>, { before, factor, no
   return Math.max(stable, min, Math.min(before, limit))
 }
 
-const always = (title: string, holds: (step: Step, one: World, earlier: ReadonlyArray<Step>) => boolean) =>
-  law(title, world, (module: Module, one) => {
-    const steps = play(module, one)
+const always = (title: string, holds: (step: Step, one: Case, earlier: ReadonlyArray<Step>) => boolean) =>
+  checkProperty(title, cases, (one) => {
+    const steps = play(one)
     return steps.every((step, i) => holds(step, one, steps.slice(0, i)))
   })
 
-const laws = [
-  always("the size is what the model says", (step, one, earlier) => step.after === expected(one, earlier, step)),
+describe("normalise, for any sequence of recommendations", () => {
+  always("the size is what the model says", (step, one, earlier) => step.after === expected(one, earlier, step))
+
   always("the size is between the bounds", ({ after }, one) => {
     const { max, min } = boundsOf(one)
     return after >= min && after <= max
-  }),
+  })
+
   always("without a behaviour it is at most doubled, or four", ({ after, before }, { behaves }) =>
     behaves ? true : after <= Math.max(2 * before, 4)
-  ),
+  )
+
   always("nothing is taken away that was recommended within the window", ({ after, before, now }, one, earlier) => {
     if (after >= before) return true
     const window = one.behaves ? one.down.window : one.window
     return earlier.every((step) => now - step.now >= window || step.wanted <= after)
-  }),
+  })
+
   always("what is limited says so, and what is held back does too", ({ after, normalised, wanted }, one) => {
     const { isLimited, limit, stability } = normalised
     if (isLimited === (limit.reason === "DesiredWithinRange")) return false
@@ -152,128 +153,28 @@ const laws = [
       ? after === wanted || isLimited
       : one.behaves || stability.reason === "ScaleDownStabilized"
   })
-]
-
-prove({
-  path: "controllers/horizontalpodautoscaler/plan/normalise.ts",
-  module: Normalise,
-  laws,
-  mutants: [
-    {
-      title: "the highest of all times stands",
-      find: "filter(({ time }) => time >= since)",
-      replace: "filter(() => true)"
-    },
-    {
-      title: "the window has lost its edge",
-      find: "filter(({ time }) => time >= since)",
-      replace: "filter(({ time }) => time > since)"
-    },
-    { title: "a window of a behaviour has gained one", find: "time > now - window", replace: "time >= now - window" },
-    {
-      title: "upwards the window of the other direction counts",
-      find: "...within(up.window)",
-      replace: "...within(down.window)"
-    },
-    {
-      title: "downwards the lowest counts",
-      find: "Math.max(wanted, ...within(down.window))",
-      replace: "Math.min(wanted, ...within(down.window))"
-    },
-    {
-      title: "only the shorter window is remembered",
-      find: "now - Math.max(up.window, down.window)",
-      replace: "now - Math.min(up.window, down.window)"
-    },
-    { title: "the size is tripled", find: "Math.max(2 * current, 4)", replace: "Math.max(3 * current, 4)" },
-    { title: "a small size is doubled", find: "Math.max(2 * current, 4)", replace: "2 * current" },
-    {
-      title: "the lower bound does not hold",
-      find: "if (stable < min) return { replicas: min, finding: tooFew }",
-      replace: ""
-    },
-    { title: "the lower bound of a behaviour does not hold", find: "Math.max(min, limit)", replace: "limit" },
-    {
-      title: "the upper bound of a behaviour does not hold",
-      find: "const allowed = Math.min(max, limit)",
-      replace: "const allowed = limit"
-    },
-    {
-      title: "a limit that is passed already goes the other way, up",
-      find: 'Math.max(current, limitOf(given, up, "up"))',
-      replace: 'limitOf(given, up, "up")'
-    },
-    {
-      title: "a limit that is passed already goes the other way, down",
-      find: 'Math.min(current, limitOf(given, down, "down"))',
-      replace: 'limitOf(given, down, "down")'
-    },
-    { title: "a direction that is off is on", find: 'choice === "Disabled" || ', replace: "" },
-    {
-      title: "a share is rounded down upwards",
-      find: "Math.ceil(before * (1 + value / 100))",
-      replace: "Math.floor(before * (1 + value / 100))"
-    },
-    {
-      title: "a share is rounded up downwards",
-      find: "Math.trunc(before * (1 - value / 100))",
-      replace: "Math.ceil(before * (1 - value / 100))"
-    },
-    {
-      title: "each period begins anew",
-      find: "current - History.changeWithin(history, periodSeconds, now)",
-      replace: "current"
-    },
-    {
-      title: "the narrower policy is taken for the wider",
-      find: '(choice === "Max") ===',
-      replace: '(choice === "Min") ==='
-    },
-    { title: "a limit is told of as none", find: "isLimited: limited.replicas !== stable", replace: "isLimited: false" }
-  ]
 })
 
-describe("mutants of the history", () => {
-  const mutants = [
-    {
-      title: "changes older than the other direction's periods are lost",
-      find: "Math.max(longest(behavior.up), longest(behavior.down))",
-      replace: "Math.min(longest(behavior.up), longest(behavior.down))"
-    },
-    {
-      title: "only additions are remembered",
-      find: "behavior === undefined || replicas === 0",
-      replace: "behavior === undefined || replicas <= 0"
-    },
-    {
-      title: "a change counts for a moment longer",
-      find: "time > now - seconds * 1000",
-      replace: "time >= now - seconds * 1000"
-    }
-  ]
-  for (const mutation of mutants) {
-    it(`are found: ${mutation.title}`, async () => {
-      const mutant = await load<typeof History>("controllers/horizontalpodautoscaler/plan/history.ts", mutation)
-      const behavior: Behavior = {
-        up: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 15 }] },
-        down: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] }
-      }
-      assert.notDeepEqual(remembered(mutant, behavior), remembered(History, behavior))
-    })
+describe("the history of changes", () => {
+  const remembered = (behavior: Behavior): ReadonlyArray<number> => {
+    let history = History.found(History.empty, 3, 0)
+    for (const [replicas, now] of [
+      [2, 0],
+      [-1, 20_000],
+      [3, 30_000]
+    ] as const)
+      history = History.changed(history, replicas, now, behavior)
+    return [15, 30, 60].map((seconds) => History.changeWithin(history, seconds, 30_000))
   }
-})
 
-/** What is known of changes after three of them. */
-const remembered = (module: typeof History, behavior: Behavior) => {
-  let history = module.found(module.empty, 3, 0)
-  for (const [replicas, now] of [
-    [2, 0],
-    [-1, 20_000],
-    [3, 30_000]
-  ] as const)
-    history = module.changed(history, replicas, now, behavior)
-  return [15, 30, 60].map((seconds) => module.changeWithin(history, seconds, 30_000))
-}
+  it("holds additions and removals for the longest period of both directions, without the edge of the period asked for", () => {
+    const behavior: Behavior = {
+      up: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 15 }] },
+      down: { window: 0, choice: "Max", policies: [{ type: "Pods", value: 4, periodSeconds: 60 }] }
+    }
+    assert.deepStrictEqual(remembered(behavior), [2, 2, 4])
+  })
+})
 
 describe("rows of kube-controller-manager's table", () => {
   const given = (wanted: number, current: number, rest: Partial<Normalise.Given> = {}): Normalise.Given => ({

@@ -186,8 +186,6 @@ const memoryOf = (measured: Measured, now: () => number): Memory => ({
 
 export interface Options extends ClusterTest.Options {
   readonly loop?: Autoscalers.Options
-  /** In place of the loop itself. */
-  readonly make?: typeof Autoscalers.make
   /** False: nobody looks until the test starts somebody. */
   readonly isStarted?: boolean
 }
@@ -201,8 +199,8 @@ export const metricsLayer = (measured: Measured) =>
   )
 
 /** Starts a loop. */
-export const start = (measured: Measured, { loop, make = Autoscalers.make }: Options = {}) =>
-  cluster((one) => Effect.provide(one.run(make(loop)), metricsLayer(measured)))
+export const start = (measured: Measured, { loop }: Options = {}) =>
+  cluster((one) => Effect.provide(one.run(Autoscalers.make(loop)), metricsLayer(measured)))
 
 /** A cluster without nodes where the loop runs. */
 export const world = <A, E>(

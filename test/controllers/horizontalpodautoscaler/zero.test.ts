@@ -14,7 +14,6 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import { MetricsApi } from "../../../src/layers/MetricsApi.ts"
 import * as Store from "../../../src/streams/Store.ts"
-import { loadThrough } from "../../support/mutant.ts"
 
 const settings: Settings = {
   period: 15_000,
@@ -90,9 +89,9 @@ const portsOf = (world: World): Effect.Effect<Ports> =>
   }).pipe(Effect.provide(MetricsApi.layerMemory({ external: () => [{ value: String(world.depth) }] })))
 
 /** A term of a loop: it looks whenever the test says so. */
-const term = (world: World, scalesToZero = true, sync: typeof Sync.sync = Sync.sync) =>
+const term = (world: World, scalesToZero = true) =>
   Effect.map(portsOf(world), (ports) => {
-    const look = sync(ports, { settings: { ...settings, scalesToZero }, books: Books.make() })
+    const look = Sync.sync(ports, { settings: { ...settings, scalesToZero }, books: Books.make() })
     return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(look("default/web")))
   })
 
@@ -162,15 +161,15 @@ describe("the last replica", () => {
 })
 
 /** Looks until the loop is cut off after so many writes; then another takes over. The size when there is work again. */
-const survives = (writes: number, sync?: typeof Sync.sync) =>
+const survives = (writes: number) =>
   Effect.gen(function* () {
     const world = worldOf(1)
-    const before = yield* term(world, true, sync)
+    const before = yield* term(world)
     yield* before
     world.writes = writes
     yield* before
     world.writes = Infinity
-    const after = yield* term(world, true, sync)
+    const after = yield* term(world)
     yield* after
     yield* after
     world.depth = 25
@@ -184,23 +183,6 @@ describe("a loop that ends between any two writes", () => {
       Effect.map(survives(writes), (replicas) => assert.isAbove(replicas, 0))
     )
   }
-
-  it.effect("would, if it said afterwards what it did", () =>
-    Effect.gen(function* () {
-      const { sync } = yield* Effect.promise(() =>
-        loadThrough<typeof Sync>(
-          "controllers/horizontalpodautoscaler/sync.ts",
-          "controllers/horizontalpodautoscaler/rescale.ts",
-          {
-            title: "zero is said after it is done",
-            find: "const isAnnounced = zero.includes(toZero)",
-            replace: "const isAnnounced = false"
-          }
-        )
-      )
-      assert.strictEqual(yield* survives(1, sync), 0)
-    })
-  )
 
   it.effect("tells a refusal, and takes back what it announced", () =>
     Effect.gen(function* () {
