@@ -9,7 +9,6 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import { ReplicaSet } from "../../../src/kube/resources.ts"
 import * as Status from "../../../src/kube/Status.ts"
-import { load, type Mutation } from "../../support/mutant.ts"
 import { runs } from "../../support/runs.ts"
 
 const Candidate = Schema.Struct({
@@ -118,7 +117,7 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
   }
 }
 
-const holds = (module: typeof Adopt, { candidates, world }: Case) =>
+const holds = ({ candidates, world }: Case) =>
   Effect.gen(function* () {
     const objects = candidates.map(objectOf)
     const fates = candidates.map((candidate) => situation(candidate, world.ownerDeleting))
@@ -142,8 +141,8 @@ const holds = (module: typeof Adopt, { candidates, world }: Case) =>
             : Effect.fail(failure(answer))
         })
     }
-    const planned = module.plan(claiming, objects)
-    const result = yield* Effect.result(module.claim(claiming, objects))
+    const planned = Adopt.plan(claiming, objects)
+    const result = yield* Effect.result(Adopt.claim(claiming, objects))
 
     const mayAdopt = world.live === "ok"
     const expectedPatches: Array<unknown> = []
@@ -185,99 +184,12 @@ const holds = (module: typeof Adopt, { candidates, world }: Case) =>
 
 const indexOf = (object: KubeObject): number => Number(object.metadata.name.slice(4))
 
-const property = (module: typeof Adopt, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(cases, (value) => holds(module, value), options)
-
-const mutants: ReadonlyArray<Mutation> = [
-  {
-    title: "adoption without the live read",
-    find: "asked ??= yield* Effect.result(mayAdopt(claiming))",
-    replace: "asked ??= Result.succeed(undefined)"
-  },
-  {
-    title: "a live read for every adoption",
-    find: "asked ??= yield*",
-    replace: "asked = yield*"
-  },
-  {
-    title: "adopts for a namesake of the owner",
-    find: "if (metadata.uid !== owner.metadata.uid) {",
-    replace: "if (metadata.uid === undefined) {"
-  },
-  {
-    title: "adopts for an owner that has just been deleted",
-    find: "return metadata.deletionTimestamp === undefined",
-    replace: "return metadata.name !== undefined"
-  },
-  {
-    title: "takes what belongs to another",
-    find: `if (controller.uid !== owner.metadata.uid) return "ignore"`,
-    replace: `if (controller.uid === undefined) return "ignore"`
-  },
-  {
-    title: "releases while the owner is being deleted",
-    find: `return leaving ? "ignore" : "release"`,
-    replace: `return "release"`
-  },
-  {
-    title: "adopts what is being deleted",
-    find: "leaving || object.metadata.deletionTimestamp !== undefined ||",
-    replace: "leaving ||"
-  },
-  {
-    title: "adopts across namespaces",
-    find: "namespace === undefined || namespace === object.metadata.namespace",
-    replace: "namespace !== undefined || namespace === object.metadata"
-  },
-  {
-    title: "a release of what is gone fails",
-    find: `released.failure, "NotFound", "Invalid"`,
-    replace: `released.failure, "Invalid"`
-  },
-  {
-    title: "a release of what is another's by now fails",
-    find: `released.failure, "NotFound", "Invalid"`,
-    replace: `released.failure, "NotFound"`
-  },
-  {
-    title: "an adoption that the server finds invalid is swallowed",
-    find: `adopted.failure, "NotFound"`,
-    replace: `adopted.failure, "NotFound", "Invalid"`
-  },
-  {
-    title: "adopts a namesake of the dependent",
-    find: `      uid: object.metadata.uid,
-      ownerReferences: [Owner.reference(resource, owner)],`,
-    replace: "      ownerReferences: [Owner.reference(resource, owner)],"
-  },
-  {
-    title: "releases a namesake of the dependent",
-    find: `      uid: object.metadata.uid,
-      ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }],`,
-    replace: `      ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }],`
-  },
-  {
-    title: "stops at the first refusal",
-    find: "refusals.push(refusalOf(object, asked.failure))\n        continue",
-    replace: "refusals.push(refusalOf(object, asked.failure))\n        break"
-  }
-]
-
 describe("adopt", () => {
   it.effect("does what the contract's table says, for any owner and any candidates", () =>
-    Effect.map(property(Adopt, { runs: runs(1000) }), (result) =>
+    Effect.map(Arbitrary.checkEffect(cases, holds, { runs: runs(1000) }), (result) =>
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     )
   )
-
-  for (const mutant of mutants) {
-    it.effect(`mutant is caught: ${mutant.title}`, () =>
-      Effect.gen(function* () {
-        const module = yield* Effect.promise(() => load<typeof Adopt>("controllers/workload/adopt.ts", mutant))
-        assert.strictEqual((yield* property(module, { runs: 2000, maxShrinks: 0, seed: 1 }))._tag, "Falsified")
-      })
-    )
-  }
 
   const orphan: KubeObject = { kind: "Pod", metadata: { name: "a", namespace: "ns", uid: "u1" } }
   const claim = (live: KubeObject, candidates: ReadonlyArray<KubeObject>) =>

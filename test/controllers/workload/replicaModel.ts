@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as ReplicaLoop from "../../../src/controllers/workload/replicaLoop.ts"
+import * as ReplicaLoop from "../../../src/controllers/workload/replicaLoop.ts"
 import * as Indexes from "../../../src/controllers/workload/indexes.ts"
 import type { Status } from "../../../src/controllers/workload/replicas.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -76,10 +76,8 @@ class World {
   wrote = false
   wrong: string | undefined
   private loop: ReplicaLoop.Loop<ReplicaSet>
-  private readonly module: typeof ReplicaLoop
 
-  constructor(module: typeof ReplicaLoop) {
-    this.module = module
+  constructor() {
     for (const store of [this.ownerStore, this.podStore]) {
       store.addIndex(Indexes.byController.name, Indexes.byController.of)
       store.addIndex(Indexes.orphans.name, Indexes.orphans.of)
@@ -92,7 +90,7 @@ class World {
   }
 
   private start(): ReplicaLoop.Loop<ReplicaSet> {
-    return this.module.make<ReplicaSet>(
+    return ReplicaLoop.make<ReplicaSet>(
       {
         resource: ReplicaSet,
         selector: () => [{ key: "app", operator: "In", values: ["web"] }] satisfies Selector.LabelSelector,
@@ -304,8 +302,8 @@ const beginning: ReadonlyArray<Action> = [
 ]
 
 /** What is wrong after the script: a pod made or deleted against the books, or a world that does not come to rest. */
-export const check = Effect.fnUntraced(function* (module: typeof ReplicaLoop, actions: ReadonlyArray<Action>) {
-  const world = new World(module)
+export const check = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
+  const world = new World()
   // Nothing happens to an owner without pods: begin with four.
   for (const action of beginning) yield* world.act(action)
   for (const action of actions) {

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Replicas from "../../../src/controllers/workload/replicas.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { load, type Mutation } from "../../support/mutant.ts"
+import { checkProperty } from "../../support/property.ts"
 import { runs } from "../../support/runs.ts"
 
 const now = 100_000
@@ -66,9 +65,9 @@ const ownerOf = ({ desired, generation, hadFailed, min }: Value["world"]): Repli
   status: { replicas: 0, conditions: hadFailed ? [foreign, stale] : [foreign] }
 })
 
-const stepHolds = (module: typeof Replicas, { facts, world }: Value): boolean => {
+const stepHolds = ({ facts, world }: Value): boolean => {
   const pods = facts.map(podOf)
-  const step = module.step(world.desired, pods, () => pods, now)
+  const step = Replicas.step(world.desired, pods, () => pods, now)
   const surplus = pods.length - world.desired
   switch (step._tag) {
     case "Nothing":
@@ -80,12 +79,12 @@ const stepHolds = (module: typeof Replicas, { facts, world }: Value): boolean =>
   }
 }
 
-const statusHolds = (module: typeof Replicas, { facts, world }: Value): boolean => {
+const statusHolds = ({ facts, world }: Value): boolean => {
   const owner = ownerOf(world)
   const pods = facts.map(podOf)
   const surplus = pods.length - world.desired
   const failure = world.failing ? "refused" : undefined
-  const status = module.status({ owner, active: pods, terminating: world.terminating, failure, now })
+  const status = Replicas.status({ owner, active: pods, terminating: world.terminating, failure, now })
   const available = facts.filter(({ readyFor }) => readyFor !== undefined && readyFor >= world.min)
   const failed = status.conditions?.filter(({ type }) => type === "ReplicaFailure")
   const expected: Replicas.Condition | undefined = !world.failing
@@ -111,48 +110,18 @@ const statusHolds = (module: typeof Replicas, { facts, world }: Value): boolean 
     status.observedGeneration === world.generation &&
     JSON.stringify(failed) === JSON.stringify(expected === undefined ? [] : [expected]) &&
     status.conditions?.[0] === foreign &&
-    !module.isCurrent(owner, status, true) &&
-    module.isCurrent({ ...owner, status }, status, true) &&
-    module.recheck({ owner, active: pods, now }, status) === (waiting.length === 0 ? undefined : Math.min(...waiting))
+    !Replicas.isCurrent(owner, status, true) &&
+    Replicas.isCurrent({ ...owner, status }, status, true) &&
+    Replicas.recheck({ owner, active: pods, now }, status) === (waiting.length === 0 ? undefined : Math.min(...waiting))
   )
 }
 
-const property = (module: typeof Replicas, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(cases, (value) => stepHolds(module, value) && statusHolds(module, value), options)
-
-const mutants: ReadonlyArray<Mutation> = [
-  {
-    title: "creates and deletes the wrong way round",
-    find: "return surplus < 0\n",
-    replace: "return surplus > 0\n"
-  },
-  { title: "no limit to a burst", find: "Math.min(Math.abs(surplus), burst)", replace: "Math.abs(surplus)" },
-  {
-    title: "ready is available",
-    find: "PodFacts.isAvailable(pod, minReadySeconds(owner), now)",
-    replace: "PodFacts.isReady(pod)"
-  },
-  { title: "one label is enough", find: "labels.every(", replace: "labels.some(" },
-  { title: "a failure is rewritten", find: "if (known) return before", replace: "" },
-  { title: "a failure stays", find: "before.filter(({ type }) => type !== replicaFailure)", replace: "before" },
-  { title: "conditions of others are lost", find: "    ...before,\n    {", replace: "    {" },
-  {
-    title: "the generation is not part of the news",
-    find: "    before?.observedGeneration === owner.metadata.generation &&\n",
-    replace: ""
-  },
-  {
-    title: "looks again too late",
-    find: "PodFacts.nextAvailability(active, seconds, now) ?? seconds",
-    replace: "seconds"
-  }
-]
-
 describe("replicas", () => {
-  it.effect("moves the count towards the desired one and tells the truth", () =>
-    Effect.map(property(Replicas, { runs: runs(1000) }), (result) =>
-      assert.isUndefined(Arbitrary.formatCheckFailure(result))
-    )
+  checkProperty(
+    "moves the count towards the desired one, with a status that equals the pods",
+    cases,
+    (value) => stepHolds(value) && statusHolds(value),
+    { runs: runs(1000) }
   )
 
   it("looks again after minReadySeconds when a pod does not say since when it is ready", () => {
@@ -187,13 +156,4 @@ describe("replicas", () => {
     assert.strictEqual(Replicas.desired(bare), 1)
     assert.strictEqual(Replicas.minReadySeconds(bare), 0)
   })
-
-  for (const mutant of mutants) {
-    it.effect(`mutant is caught: ${mutant.title}`, () =>
-      Effect.gen(function* () {
-        const module = yield* Effect.promise(() => load<typeof Replicas>("controllers/workload/replicas.ts", mutant))
-        assert.strictEqual((yield* property(module, { runs: 1000, maxShrinks: 0, seed: 1 }))._tag, "Falsified")
-      })
-    )
-  }
 })

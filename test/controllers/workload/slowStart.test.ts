@@ -3,7 +3,6 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SlowStart from "../../../src/controllers/workload/slowStart.ts"
-import { load, type Mutation } from "../../support/mutant.ts"
 import { runs } from "../../support/runs.ts"
 
 const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
@@ -15,12 +14,12 @@ const cases = Arbitrary.all({
 })
 
 /** Runs the module and compares what was called, when, with what the sizes 1, 2, 4, 8 … allow. */
-const holds = (module: typeof SlowStart, { count, failing }: { count: number; failing: ReadonlyArray<number> }) =>
+const holds = ({ count, failing }: { count: number; failing: ReadonlyArray<number> }) =>
   Effect.gen(function* () {
     let calls = 0
     let running = 0
     const peaks: Array<number> = []
-    const outcome = yield* module.run(
+    const outcome = yield* SlowStart.run(
       count,
       Effect.suspend(() => {
         const index = calls++
@@ -53,22 +52,6 @@ const holds = (module: typeof SlowStart, { count, failing }: { count: number; fa
     )
   })
 
-const property = (module: typeof SlowStart, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(cases, (value) => holds(module, value), options)
-
-const mutants: ReadonlyArray<Mutation> = [
-  { title: "goes on after a failure", find: "if (outcome.failure !== undefined) break", replace: "" },
-  { title: "batches do not grow", find: "size *= 2", replace: "size *= 1" },
-  { title: "starts with everything", find: "size = 1;", replace: "size = count;" },
-  { title: "the last failure is told", find: "outcome.failure ??= { error }", replace: "outcome.failure = { error }" },
-  {
-    title: "failures count as done",
-    find: "onFailure: (error) => void (outcome.failure ??= { error })",
-    replace: "onFailure: (error) => { outcome.succeeded++; outcome.failure ??= { error } }"
-  },
-  { title: "one at a time", find: `concurrency: "unbounded"`, replace: "concurrency: 1" }
-]
-
 describe("slowStart", () => {
   it("sizes double and add up", () => {
     assert.deepStrictEqual(SlowStart.batches(0), [])
@@ -78,17 +61,8 @@ describe("slowStart", () => {
   })
 
   it.effect("makes every call, in growing batches, until the batch in which one fails", () =>
-    Effect.map(property(SlowStart, { runs: runs(200) }), (result) =>
+    Effect.map(Arbitrary.checkEffect(cases, holds, { runs: runs(200) }), (result) =>
       assert.isUndefined(Arbitrary.formatCheckFailure(result))
     )
   )
-
-  for (const mutant of mutants) {
-    it.effect(`mutant is caught: ${mutant.title}`, () =>
-      Effect.gen(function* () {
-        const module = yield* Effect.promise(() => load<typeof SlowStart>("controllers/workload/slowStart.ts", mutant))
-        assert.strictEqual((yield* property(module, { runs: 200, maxShrinks: 0, seed: 1 }))._tag, "Falsified")
-      })
-    )
-  }
 })
