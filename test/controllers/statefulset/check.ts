@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import type * as StatefulLoop from "../../../src/controllers/statefulset/loop.ts"
 import { World } from "./model.ts"
 import * as Truth from "./truth.ts"
 
@@ -54,11 +53,11 @@ export type Action = typeof Action.Type
 
 export const Script = Schema.Struct({ setup: Truth.Setup, actions: Schema.Array(Action) })
 
-export const check = Effect.fnUntraced(function* (
-  module: typeof StatefulLoop,
-  { actions, setup }: typeof Script.Type
-): Effect.fn.Return<string | undefined> {
-  const world = new World(module, setup)
+export const check = Effect.fnUntraced(function* ({
+  actions,
+  setup
+}: typeof Script.Type): Effect.fn.Return<string | undefined> {
+  const world = new World(setup)
   yield* TestClock.setTime(world.now)
   for (const action of actions) {
     yield* act(world, action)

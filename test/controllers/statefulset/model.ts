@@ -7,7 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as StatefulLoop from "../../../src/controllers/statefulset/loop.ts"
+import * as StatefulLoop from "../../../src/controllers/statefulset/loop.ts"
 import * as Indexes from "../../../src/controllers/workload/indexes.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { Key } from "../../../src/kube/Key.ts"
@@ -56,10 +56,8 @@ export class World {
   isTooLate = false
   private known: Knowledge.Knowledge
   private loop: StatefulLoop.Loop
-  private readonly module: typeof StatefulLoop
 
-  constructor(module: typeof StatefulLoop, setup: typeof Truth.Setup.Type) {
-    this.module = module
+  constructor(setup: typeof Truth.Setup.Type) {
     this.loop = this.start()
     this.sets.put(Truth.setOf(setup))
     this.known = Knowledge.nothing(this.set, this.now)
@@ -95,7 +93,7 @@ export class World {
       events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void },
       queue: { addWithUnsafe: (_, options) => this.ask(Duration.toMillis(options?.after ?? 0)) }
     }
-    return this.module.make(ports, false)
+    return StatefulLoop.make(ports, false)
   }
 
   /** Pods are looked at after the history has been brought up to date. */
