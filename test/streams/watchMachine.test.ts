@@ -4,8 +4,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { KubeObject } from "../../src/kube/Meta.ts"
-import * as Store from "../../src/streams/Store.ts"
-import * as Watch from "../../src/streams/watch.ts"
 import * as Machine from "../../src/streams/watchMachine.ts"
 import { runs } from "../support/runs.ts"
 import { natural, plan } from "./arbitraries.ts"
@@ -16,9 +14,8 @@ describe("a watch under a misbehaving server", () => {
   it.effect.prop(
     "ends up with the server's state, at a bounded rate of requests, whatever happened",
     { plan },
-    ({ plan }) =>
-      Effect.map(check({ watch: Watch.watch, make: Store.make }, plan), (wrong) => assert.isUndefined(wrong)),
-    { arbitrary: { runs: runs(200) }, timeout: 60_000 }
+    ({ plan }) => Effect.map(check(plan), (wrong) => assert.isUndefined(wrong)),
+    { arbitrary: { runs: runs(400) }, timeout: 60_000 }
   )
 })
 

@@ -1,14 +1,13 @@
 /**
  * The property of a watch under a server that misbehaves at random: whatever happened, once it behaves again the store
  * equals the server; the rate of requests is bounded; the backoff starts over after quiet minutes; nothing is requested
- * after the end. It is a function of the modules, so that mutants can be put to it.
+ * after the end.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import type * as Store from "../../src/streams/Store.ts"
-import type * as Watch from "../../src/streams/watch.ts"
+import * as Watch from "../../src/streams/watch.ts"
 import * as ApiError from "../../src/kube/ApiError.ts"
 import { context, gone, refused, reset, Server, start, state, status, tooLarge, type Watcher } from "./watchServer.ts"
 
@@ -95,10 +94,10 @@ interface Log {
 }
 
 /** Undefined if all is as promised, else what is not. */
-export const check = (
-  modules: { readonly watch: typeof Watch.watch; readonly make: typeof Store.make },
-  plan: { readonly actions: ReadonlyArray<Action>; readonly streaming: boolean }
-): Effect.Effect<string | undefined> =>
+export const check = (plan: {
+  readonly actions: ReadonlyArray<Action>
+  readonly streaming: boolean
+}): Effect.Effect<string | undefined> =>
   Effect.scoped(
     Effect.gen(function* () {
       const server = new Server()
@@ -106,7 +105,7 @@ export const check = (
       for (let i = 0; i < 5; i++) server.put(`o${i}`)
       const log: Log = { failedAt: [] }
       const observed: typeof Watch.watch = (source, options) =>
-        Stream.tap(modules.watch(source, options), (change) =>
+        Stream.tap(Watch.watch(source, options), (change) =>
           Effect.map(Clock.currentTimeMillis, (at) => {
             if (change._tag !== "Failed") return
             const last = Math.max(
@@ -116,7 +115,7 @@ export const check = (
             log.failedAt.push({ at, attempt: change.attempt, quiet: at - last > 125_000 })
           })
         )
-      const watcher = yield* start(server, { pageSize: 3 }, { watch: observed, make: modules.make })
+      const watcher = yield* start(server, { pageSize: 3 }, observed)
       for (const action of plan.actions) {
         act(server, action)
         yield* watcher.settle

@@ -219,16 +219,13 @@ export interface Watcher {
 export const start = (
   server: Server,
   options: Watch.Options<KubeObject> = {},
-  module: { readonly watch: typeof Watch.watch; readonly make: typeof Store.make } = {
-    watch: Watch.watch,
-    make: Store.make
-  }
+  watch: typeof Watch.watch = Watch.watch
 ): Effect.Effect<Watcher, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const store = module.make<KubeObject>()
+    const store = Store.make<KubeObject>()
     const changes: Array<Change<KubeObject>> = []
     const deltas: Array<Delta<KubeObject>> = []
-    const fiber = yield* Stream.runForEach(module.watch(server.source, { context, ...options }), (change) =>
+    const fiber = yield* Stream.runForEach(watch(server.source, { context, ...options }), (change) =>
       Effect.sync(() => {
         changes.push(change)
         deltas.push(...store.apply(change))

@@ -9,22 +9,15 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as AbsentOwners from "../../../src/controllers/garbagecollector/absentOwners.ts"
-import type * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
-import type * as AttemptToOrphan from "../../../src/controllers/garbagecollector/attemptToOrphan.ts"
-import type * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
+import * as AttemptToDelete from "../../../src/controllers/garbagecollector/attemptToDelete.ts"
+import * as AttemptToOrphan from "../../../src/controllers/garbagecollector/attemptToOrphan.ts"
+import * as Graph from "../../../src/controllers/garbagecollector/graph.ts"
 import type * as Identity from "../../../src/controllers/garbagecollector/Identity.ts"
 import { MisplacedOwner, type Objects } from "../../../src/controllers/garbagecollector/Objects.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { NotServed } from "../../../src/layers/Discovery.ts"
 import { natural } from "../../streams/arbitraries.ts"
 import { kinds, metadataOf, show, type Stored, Truth, Violation } from "./truth.ts"
-
-/** The parts under test; a mutant replaces one. */
-export interface Modules {
-  readonly graph: Pick<typeof Graph, "make">
-  readonly attemptToDelete: Pick<typeof AttemptToDelete, "attempt">
-  readonly attemptToOrphan: Pick<typeof AttemptToOrphan, "attempt">
-}
 
 /** One random step; numbers are reduced to what is possible. */
 export interface Operation {
@@ -52,21 +45,14 @@ export class World {
   /** What the informer of each kind has not told yet, and what it has. */
   private readonly pending = new Map<string, Array<Told>>(kinds.map((kind) => [kind, []]))
   private readonly told = new Map<string, Set<string>>(kinds.map((kind) => [kind, new Set()]))
-  private graph: Graph.Graph
+  private graph = Graph.make()
   private absentOwners = AbsentOwners.make(20)
   private toDelete = new Set<string>()
   private toOrphan = new Set<string>()
   private retries = new Set<string>()
   /** Owners that a deletion is letting go of; whoever does that may strip references that hold. */
   private orphaning: string | undefined
-  private readonly modules: Modules
-  private readonly server: Objects
-
-  constructor(modules: Modules) {
-    this.modules = modules
-    this.graph = modules.graph.make()
-    this.server = this.makeServer()
-  }
+  private readonly server = this.makeServer()
 
   step({ a, b, c, kind }: Operation): void {
     switch (kind % 12) {
@@ -247,7 +233,7 @@ export class World {
   }
 
   private restart(): void {
-    this.graph = this.modules.graph.make()
+    this.graph = Graph.make()
     this.absentOwners = AbsentOwners.make(20)
     this.toDelete = new Set()
     this.toOrphan = new Set()
@@ -277,12 +263,12 @@ export class World {
     queue.delete(uid)
     const node = this.graph.get(uid)
     if (node === undefined) return
-    const { absentOwners, graph, modules, server: objects } = this
+    const { absentOwners, graph, server: objects } = this
     this.orphaning = queue === this.toOrphan ? uid : undefined
     const attempt =
       queue === this.toOrphan
-        ? modules.attemptToOrphan.attempt({ graph, objects })(node)
-        : modules.attemptToDelete.attempt({
+        ? AttemptToOrphan.attempt({ graph, objects })(node)
+        : AttemptToDelete.attempt({
             graph,
             absentOwners,
             objects,
@@ -383,8 +369,8 @@ const observed = (object: Stored): Graph.Event => ({
 const pick = <A>(from: ReadonlyArray<A>, which: number): A | undefined => from[which % Math.max(1, from.length)]
 
 /** Undefined if all held over these operations, else what did not. */
-export const check = (modules: Modules, operations: ReadonlyArray<Operation>): string | undefined => {
-  const world = new World(modules)
+export const check = (operations: ReadonlyArray<Operation>): string | undefined => {
+  const world = new World()
   try {
     for (const operation of operations) world.step(operation)
     world.settle()
