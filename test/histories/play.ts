@@ -6,6 +6,10 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
+import * as DeploymentController from "../../src/controllers/Deployment.ts"
+import * as GarbageCollector from "../../src/controllers/GarbageCollector.ts"
+import * as PodGC from "../../src/controllers/PodGC.ts"
+import * as ReplicaSetController from "../../src/controllers/ReplicaSet.ts"
 import type * as ApiError from "../../src/kube/ApiError.ts"
 import * as Owner from "../../src/kube/Owner.ts"
 import * as Patch from "../../src/kube/Patch.ts"
@@ -22,14 +26,14 @@ import * as Log from "./log.ts"
 import { namespace } from "./names.ts"
 import * as Steps from "./steps.ts"
 
-export type Loop = Descriptor<Discovery>
+const loops = {
+  deployment: DeploymentController.make(),
+  replicaset: ReplicaSetController.make(),
+  garbagecollector: GarbageCollector.make(),
+  podgc: PodGC.make()
+} satisfies Record<string, Descriptor<Discovery>>
 
-export interface Loops {
-  readonly deployment: Loop
-  readonly replicaset: Loop
-  readonly garbagecollector: Loop
-  readonly podgc: Loop
-}
+type Loops = typeof loops
 
 type Client = KubeClient["Service"]
 
@@ -200,20 +204,18 @@ const mend = Effect.fnUntraced(function* (stage: Stage) {
   }
 })
 
-const start = (loops: Loops) =>
-  Effect.gen(function* () {
-    const cluster = yield* ClusterTest
-    const running = new Map<keyof Loops, Running>()
-    const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
-    const run = (name: keyof Loops) => Effect.map(cluster.run(loops[name]), (one) => void running.set(name, one))
-    const crash = (name: keyof Loops) => running.get(name)?.stop(lost) ?? Effect.void
-    for (const name of ["garbagecollector", "podgc", "replicaset", "deployment"] as const) yield* run(name)
-    return { run, crash }
-  })
+const start = Effect.gen(function* () {
+  const cluster = yield* ClusterTest
+  const running = new Map<keyof Loops, Running>()
+  const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
+  const run = (name: keyof Loops) => Effect.map(cluster.run(loops[name]), (one) => void running.set(name, one))
+  const crash = (name: keyof Loops) => running.get(name)?.stop(lost) ?? Effect.void
+  for (const name of ["garbagecollector", "podgc", "replicaset", "deployment"] as const) yield* run(name)
+  return { run, crash }
+})
 
 /** Plays it; the violations, none if all is well. */
 export const play = (
-  loops: Loops,
   history: Steps.History,
   invariants: ReadonlyArray<(log: ReadonlyArray<Log.Entry>) => ReadonlyArray<string>>
 ) =>
@@ -224,7 +226,7 @@ export const play = (
     const log = yield* Log.record(client)
     yield* create(client, "a", history.replicas)
     if (history.inherits) yield* inherit(client, "a")
-    const stage: Stage = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start(loops)) }
+    const stage: Stage = { client, server, nodes: yield* Nodes.Nodes, ...(yield* start) }
     for (const { do: step, wait } of history.steps) {
       yield* perform(stage, step)
       yield* cluster.advance(wait)
