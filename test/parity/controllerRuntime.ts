@@ -207,7 +207,8 @@ export const controllerRuntime: Rows = {
     ],
     "layers/CacheRegressions.test.ts":
       "case 7: deleted and recreated while nobody watched is a delete and a create with the new uid",
-    "layers/cache/Informer.test.ts": "everybody ends with the server's state, told without gaps or repetitions"
+    "layers/cache/Informer.test.ts":
+      "every listener and follower ends with the server's state, without gaps or repetitions"
   }),
   "2.5 synced": row("synced is told when every listener has been", {
     "layers/Cache.test.ts":

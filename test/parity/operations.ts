@@ -264,7 +264,7 @@ export const operations: Rows = {
   }),
   "2.16 correlator": row("aggregates, and thins out", {
     "layers/recorder/correlator.test.ts": [
-      "agrees with the law on random histories",
+      "equals a reference model over random sequences of events",
       "combines from the tenth different message on",
       "lets 25 through at once, then one in 300 s, per source and object",
       "case 16: remembers a bounded number of events: ten thousand objects leave 4096 entries, and none after hours of silence"

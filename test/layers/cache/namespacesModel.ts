@@ -1,7 +1,7 @@
 /**
- * Histories of a server whose namespaces come to match and cease to, lived through by a cache of those namespaces and by a cache of
- * everything. What the first holds must be what the second holds, filtered; what its listeners are told must lead there; and at no
- * moment may one kind show a namespace that another hides. Runs for any copy of the cache, so that mutants can be tried.
+ * Random operations on a server whose namespaces come to match a selection and cease to, observed by a cache of those namespaces and by a
+ * cache of all. What the first holds must be what the second holds, filtered; the deltas that its listeners receive must lead there; and at
+ * no moment may one kind show a namespace that another hides.
  */
 import { assert } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
@@ -16,7 +16,7 @@ import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Namespace, Node, Pod, Secret } from "../../../src/kube/resources.ts"
-import type * as CacheModule from "../../../src/layers/Cache.ts"
+import * as CacheModule from "../../../src/layers/Cache.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
 import * as Fake from "./fakeServer.ts"
 
@@ -75,23 +75,23 @@ const listener = (faults: Array<unknown>, everywhere: () => void) => {
   return { known, onDeltas }
 }
 
-const build = (module: typeof CacheModule, server: Fake.FakeServer, options: CacheModule.Options) =>
+const build = (server: Fake.FakeServer, options: CacheModule.Options) =>
   Effect.map(
     Layer.build(
       Layer.fresh(
-        module.Cache.layer({ streamingList: "never", idleTimeToLive: 0, ...options }).pipe(
+        CacheModule.Cache.layer({ streamingList: "never", idleTimeToLive: 0, ...options }).pipe(
           Layer.provide(server.layer),
-          Layer.provide(Layer.succeed(module.Cache.Frozen, true))
+          Layer.provide(Layer.succeed(CacheModule.Cache.Frozen, true))
         )
       )
     ),
-    (context): Cache => Context.get(context, module.Cache)
+    (context): Cache => Context.get(context, CacheModule.Cache)
   )
 
 const sorted = (objects: ReadonlyArray<KubeObject>) =>
   new Map(objects.map((object) => [Key.of(object), object] as const).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-export const holds = Effect.fnUntraced(function* (module: typeof CacheModule, script: Script) {
+export const holds = Effect.fnUntraced(function* (script: Script) {
   const server = new Fake.FakeServer()
   let uid = 0
   const put = (resource: Resource.Any, namespace: string, name: string) => {
@@ -109,8 +109,8 @@ export const holds = Effect.fnUntraced(function* (module: typeof CacheModule, sc
   for (const resource of kinds) for (const place of places) put(resource, place, marker)
   server.kind(Node).put({ metadata: { name: "node", uid: "node" } })
 
-  const whole = yield* build(module, server, {})
-  const some = yield* build(module, server, { namespaces: { labels: [] } })
+  const whole = yield* build(server, {})
+  const some = yield* build(server, { namespaces: { labels: [] } })
   const faults: Array<unknown> = []
   const informers: Array<CacheModule.Informer<KubeObject>> = []
   /** Kinds that have synced show the same namespaces, whenever anybody is told anything. */

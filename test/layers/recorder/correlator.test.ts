@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Correlator from "../../../src/layers/recorder/correlator.ts"
 import type { Occurrence } from "../../../src/layers/recorder/occurrence.ts"
-import { load } from "../../support/mutant.ts"
+import { checkProperty } from "../../support/property.ts"
 import { runs } from "../../support/runs.ts"
-
-type Module = typeof Correlator
 
 const occurrence = (message: string, time: number, object = "a", change: Partial<Occurrence> = {}): Occurrence => ({
   object: { apiVersion: "v1", kind: "Pod", namespace: "default", name: object, uid: `uid-${object}` },
@@ -34,7 +31,7 @@ const Step = Schema.Struct({
 const Steps = Arbitrary.schema(Schema.Array(Step).check(Schema.isMaxLength(120)))
 
 /**
- * The law, said a second time and more slowly: lists instead of caches, a scan instead of a counter. What was stored is the sum
+ * A reference model, slow and simple: lists instead of caches, a scan instead of a counter. What was stored is the sum
  * of everything, so a lost count, a stale name or a wrong prefix shows.
  */
 const reference = () => {
@@ -63,15 +60,15 @@ const reference = () => {
   }
 }
 
-const agrees = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
-  const state = module.make()
+const agrees = (steps: ReadonlyArray<typeof Step.Type>) => {
+  const state = Correlator.make()
   const expected = reference()
   let now = 0
   return steps.every((step, index) => {
     now += pauses[step.pause] ?? 0
-    if (step.pause % 5 === 0) module.sweep(state, now)
+    if (step.pause % 5 === 0) Correlator.sweep(state, now)
     const o = occurrence(`m${step.message}`, now, step.object, { reason: step.reason, name: `n${index}` })
-    const action = module.correlate(state, o, now)
+    const action = Correlator.correlate(state, o, now)
     const flat =
       action._tag === "Drop"
         ? action
@@ -87,55 +84,12 @@ const agrees = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
   })
 }
 
-const check = (module: Module) =>
-  Arbitrary.checkEffect(Steps, (steps) => Effect.sync(() => agrees(module)(steps)), {
+describe("correlator", () => {
+  checkProperty("equals a reference model over random sequences of events", Steps, agrees, {
     runs: runs(500),
     seed: 3,
     size: 120
   })
-
-const mutants = [
-  {
-    title: "aggregates one too late",
-    find: "entry.messages.size < state.limits.similar",
-    replace: "entry.messages.size <= state.limits.similar"
-  },
-  {
-    title: "counts only what is sent",
-    find: '  state.stored.set(key, { name: event.name, first: event.first, count: event.count, last: now })\n  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n',
-    replace:
-      '  if (!mayPass(state, occurrence, now)) return { _tag: "Drop" }\n  state.stored.set(key, { name: event.name, first: event.first, count: event.count, last: now })\n'
-  },
-  {
-    title: "sweeps what it still needs",
-    find: "if (now - last > silence(limits)) stored.delete(key)",
-    replace: "stored.delete(key)"
-  },
-  { title: "never refills", find: "bucket.credit + Math.max(0, now - bucket.at)", replace: "bucket.credit" },
-  { title: "never forgets a kind", find: "now - before.last > state.limits.window", replace: "false" },
-  {
-    title: "a name of its own each time",
-    find: "name: before?.name ?? occurrence.name",
-    replace: "name: occurrence.name"
-  }
-]
-
-describe("correlator", () => {
-  it.effect("agrees with the law on random histories", () =>
-    Effect.gen(function* () {
-      const result = yield* check(Correlator)
-      assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
-    })
-  )
-
-  for (const mutation of mutants) {
-    it.effect(`mutant is caught: ${mutation.title}`, () =>
-      Effect.gen(function* () {
-        const mutant = yield* Effect.promise(() => load<Module>("layers/recorder/correlator.ts", mutation))
-        assert.strictEqual((yield* check(mutant))._tag, "Falsified")
-      })
-    )
-  }
 
   it("repeats raise the count of one event", () => {
     const state = Correlator.make()

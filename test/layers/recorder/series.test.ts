@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Occurrence } from "../../../src/layers/recorder/occurrence.ts"
 import * as Series from "../../../src/layers/recorder/series.ts"
-import { load } from "../../support/mutant.ts"
+import { checkProperty } from "../../support/property.ts"
 import { runs } from "../../support/runs.ts"
-
-type Module = typeof Series
 
 const minute = 60_000
 
@@ -52,8 +49,8 @@ const store = () => {
 }
 
 /** Nothing is lost: in the end the stored counts add up to all events, and events more than six minutes apart are not one. */
-const addsUp = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
-  const state = module.make()
+const addsUp = (steps: ReadonlyArray<typeof Step.Type>) => {
+  const state = Series.make()
   const server = store()
   let now = 0
   let events = 0
@@ -61,50 +58,27 @@ const addsUp = (module: Module) => (steps: ReadonlyArray<typeof Step.Type>) => {
   const last: Record<string, number> = {}
   for (const [index, step] of steps.entries()) {
     if (step._tag === "Pass") now += step.millis
-    else if (step._tag === "Sweep") server.apply(module.sweep(state, now))
+    else if (step._tag === "Sweep") server.apply(Series.sweep(state, now))
     else {
       events++
       const before = last[step.object]
       if (before === undefined || now - before > 6 * minute) groups[step.object] = (groups[step.object] ?? 0) + 1
       last[step.object] = now
-      server.apply(module.observe(state, occurrence(step.object, now, `n${index}`), now))
+      server.apply(Series.observe(state, occurrence(step.object, now, `n${index}`), now))
     }
   }
-  server.apply(module.finish(state, now))
+  server.apply(Series.finish(state, now))
   const total = [...server.stored.values()].reduce((sum, count) => sum + count, 0)
   const expected = Object.values(groups).reduce((sum, count) => sum + count, 0)
-  return server.valid() && total === events && server.stored.size === expected && module.finish(state, now).length === 0
+  return server.valid() && total === events && server.stored.size === expected && Series.finish(state, now).length === 0
 }
 
-const check = (module: Module) =>
-  Arbitrary.checkEffect(Steps, (steps) => Effect.sync(() => addsUp(module)(steps)), {
+describe("series", () => {
+  checkProperty("every event is counted once, in the series it belongs to", Steps, addsUp, {
     runs: runs(500),
     seed: 5,
     size: 100
   })
-
-const mutants = [
-  { title: "forgets a series that is over", find: "...over, { _tag:", replace: "{ _tag:" },
-  { title: "one event for ever", find: "now - entry.last <= state.limits.window", replace: "true" },
-  { title: "the same count twice", find: "entry.written = entry.count", replace: "entry.written = 1" }
-]
-
-describe("series", () => {
-  it.effect("every event is counted once, in the series it belongs to", () =>
-    Effect.gen(function* () {
-      const result = yield* check(Series)
-      assert.strictEqual(result._tag, "Passed", JSON.stringify(result))
-    })
-  )
-
-  for (const mutation of mutants) {
-    it.effect(`mutant is caught: ${mutation.title}`, () =>
-      Effect.gen(function* () {
-        const mutant = yield* Effect.promise(() => load<Module>("layers/recorder/series.ts", mutation))
-        assert.strictEqual((yield* check(mutant))._tag, "Falsified")
-      })
-    )
-  }
 
   it("writes the first two at once, then every half hour, then the end", () => {
     const state = Series.make()
