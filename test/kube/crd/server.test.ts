@@ -1,6 +1,6 @@
 /**
  * The embedded API server under definitions that follow from random Schemas: it takes each definition, stores each good object as the Schema
- * reads it, and refuses each bad one. `agreement.test.ts` asks the same of the rules alone, and of mutants of the translation.
+ * reads it, and refuses each bad one. `agreement.test.ts` asks the same of the rules alone.
  */
 import { assert, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"

@@ -5,11 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Crd from "../../../../src/kube/crd/Crd.ts"
-import type * as Generate from "../../../../src/kube/crd/objects/generate.ts"
 import * as Resource from "../../../../src/kube/Resource.ts"
 import { prune } from "../../../../src/kube/structural/prune.ts"
 import { validate } from "../../../../src/kube/structural/validate.ts"
-import { loadEdited } from "../../../support/mutant.ts"
 import { runs } from "../../../support/runs.ts"
 import { Memcached } from "../fixtures.ts"
 import { recipes } from "../recipes.ts"
@@ -81,28 +79,6 @@ describe("objects of a kind", () => {
       }
       for (const size of [0, 4]) assert.isTrue(specs.some((spec) => spec?.size === size))
       assert.isTrue(specs.some((spec) => spec !== undefined && !("size" in Object(spec))))
-    })
-  )
-
-  it.effect("are not good when only the Schema was asked", () =>
-    Effect.gen(function* () {
-      const edit = {
-        path: "kube/crd/objects/generate.ts",
-        find: "&& validate(schema, object).length === 0",
-        replace: ""
-      }
-      const mutant = yield* Effect.promise(() =>
-        loadEdited<typeof Generate>("kube/crd/objects/generate.ts", "asks the Schema alone", [edit])
-      )
-      const drawn = mutant.arbitrary({
-        apiVersion: "example.com/v1",
-        kind: "Widget",
-        isNamespaced: false,
-        parts: Resource.partsOf(Ports.declaration),
-        decode: Ports.decode
-      })
-      const result = yield* Arbitrary.checkEffect(drawn, (object) => isAllowed(Ports, object), { runs: 300, seed: 1 })
-      assert.strictEqual(result._tag, "Falsified")
     })
   )
 
