@@ -1,4 +1,4 @@
-/** The three difference patches as functions: the examples of their RFCs, their laws, and what they must never do. */
+/** The three difference patches as functions: the examples of their RFCs, their properties, and what they must never do. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -9,7 +9,6 @@ import * as mergePatch from "../../../../src/layers/apiserver/patch/mergePatch.t
 import * as strategicPatch from "../../../../src/layers/apiserver/patch/strategicPatch.ts"
 import { Refusal } from "../../../../src/layers/apiserver/Refusal.ts"
 import * as Shape from "../../../../src/layers/apiserver/schema/Shape.ts"
-import { load } from "../../../support/mutant.ts"
 
 /** Small JSON values over few keys, so that patches meet their targets. */
 const Key = Schema.Literals(["a", "b", "c", "__proto__", "x/y", "m~n"])
@@ -62,29 +61,18 @@ describe("merge patch", () => {
       assert.deepStrictEqual(mergePatch.apply(frozen(target), frozen(patch)), result)
   })
 
-  const idempotent = (module: typeof mergePatch, target: JsonObject, patch: JsonObject): boolean => {
-    const once = module.apply(frozen(target), frozen(patch))
-    return equal(module.apply(once, patch), once) && ({} as any).a === undefined
+  const idempotent = (target: JsonObject, patch: JsonObject): boolean => {
+    const once = mergePatch.apply(frozen(target), frozen(patch))
+    return equal(mergePatch.apply(once, patch), once) && ({} as any).a === undefined
   }
   it.prop("is idempotent and changes neither argument", { target: Tree, patch: Tree }, ({ patch, target }) =>
-    idempotent(mergePatch, wire(target), wire(patch))
+    idempotent(wire(target), wire(patch))
   )
   it.prop("turns one object into any other without nulls", { target: Tree, wanted: Tree }, ({ target, wanted }) => {
     const before = mergePatch.apply({}, wire(target)) as JsonObject
     const after = mergePatch.apply({}, wire(wanted)) as JsonObject
     const difference = diff(before, after)
     return equal(mergePatch.apply(before, difference), after)
-  })
-  it("a fault in it is found: nulls that are stored", async () => {
-    const mutant = await load<typeof mergePatch>("layers/apiserver/patch/mergePatch.ts", {
-      title: "null replaces instead of deleting",
-      find: "if (value === null || value === undefined) delete out[key]",
-      replace: "if (value === undefined) delete out[key]"
-    })
-    assert.deepStrictEqual(
-      examples.every(([target, patch, result]) => equal(mutant.apply(target, patch), result)),
-      false
-    )
   })
 })
 
