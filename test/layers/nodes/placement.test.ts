@@ -6,7 +6,6 @@ import type { Node, Pod } from "../../../src/kube/resources.ts"
 import * as Machine from "../../../src/layers/nodes/Machine.ts"
 import * as Placement from "../../../src/layers/nodes/placement.ts"
 import { Board } from "../../../src/layers/nodes/placement/Board.ts"
-import { load } from "../../support/mutant.ts"
 import * as Quantity from "../../../src/layers/nodes/quantity.ts"
 
 const nodeOf = (machine: Machine.Machine, spec: object = {}): Node => {
@@ -189,8 +188,11 @@ const Step = Schema.Struct({
   isGone: Schema.Boolean
 })
 
-/** Whatever comes and goes: no node is overfilled, nobody waits while there is room, and sums are exact. */
-const fits = (place: typeof Placement.place, steps: ReadonlyArray<typeof Step.Type>): void => {
+/**
+ * Whatever comes and goes: no node is overfilled, no pod waits while there is room, and sums are exact. Yields how many pods are
+ * placed in the end.
+ */
+const fits = (steps: ReadonlyArray<typeof Step.Type>): number => {
   const board = boardOf(workers)
   const present = new Map<string, { readonly node: string; readonly size: number }>()
   const used = (node: string) =>
@@ -201,7 +203,7 @@ const fits = (place: typeof Placement.place, steps: ReadonlyArray<typeof Step.Ty
     present.delete(name)
     if (isGone) continue
     const wanted = podOf(`${size}m`, {}, name)
-    const placement = place(wanted, board)
+    const placement = Placement.place(wanted, board)
     if (placement._tag === "None") {
       for (const node of ["a", "b"]) assert.isAbove(used(node) + size, 4000)
     } else {
@@ -213,42 +215,16 @@ const fits = (place: typeof Placement.place, steps: ReadonlyArray<typeof Step.Ty
       assert.strictEqual(board.spot(node)?.used.get("cpu") ?? 0, used(node))
     }
   }
+  return present.size
 }
-
-const Steps = Arbitrary.schema(Schema.Array(Step))
 
 it.effect.prop(
   "never overfills a node, gives up only without room, and keeps exact sums",
-  { steps: Steps },
-  ({ steps }) => Effect.sync(() => fits(Placement.place, steps))
+  { steps: Arbitrary.schema(Schema.Array(Step)) },
+  ({ steps }) => Effect.sync(() => void fits(steps))
 )
 
-const mutants = [
-  {
-    title: "a node that is just full is overfilled",
-    find: "(used.get(resource) ?? 0) + value <= (allocatable.get(resource) ?? 0)",
-    replace: "(used.get(resource) ?? 0) <= (allocatable.get(resource) ?? 0)"
-  },
-  {
-    title: "the last place is never given",
-    find: "(used.get(resource) ?? 0) + value <= (allocatable.get(resource) ?? 0)",
-    replace: "(used.get(resource) ?? 0) + value < (allocatable.get(resource) ?? 0)"
-  },
-  {
-    title: "only the first node is looked at",
-    find: "if (node === undefined) continue",
-    replace: "if (node === undefined || reasons.size + candidates.length > 0) continue"
-  }
-]
-
-for (const mutation of mutants) {
-  it.effect(`notices a scheduler whose fault is that ${mutation.title}`, () =>
-    Effect.gen(function* () {
-      const module = yield* Effect.promise(() => load<typeof Placement>("layers/nodes/placement.ts", mutation))
-      // The boundaries are round numbers that random sizes seldom meet.
-      const samples = yield* Arbitrary.sampleEffect(Steps, { count: 300, seed: 1 })
-      const exact = [0, 1, 2, 3].map((pod) => ({ pod, size: 2000, isGone: false }))
-      assert.throws(() => [exact, ...samples].forEach((steps) => fits(module.place, steps)))
-    })
-  )
-}
+it("fills each node to the last millicore", () => {
+  // Random sizes seldom add up to a round number.
+  assert.strictEqual(fits([0, 1, 2, 3].map((pod) => ({ pod, size: 2000, isGone: false }))), 4)
+})
