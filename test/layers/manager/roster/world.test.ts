@@ -21,7 +21,6 @@ import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import { Leadership, LeaderLost, type Term } from "../../../../src/layers/Leadership.ts"
 import * as Manager from "../../../../src/layers/manager/Manager.ts"
 import * as Cluster from "../../../support/cluster.ts"
-import { loadThrough, type Mutation } from "../../../support/mutant.ts"
 import { runs } from "../../../support/runs.ts"
 import * as Switches from "../../../support/switches.ts"
 
@@ -80,7 +79,7 @@ const contested = Effect.map(Queue.unbounded<Term>(), (grants) => {
 })
 
 /** What is wrong with how the story went; undefined if nothing is. */
-const play = (run: typeof Manager.run, { happenings, roster, warm }: Story) =>
+const play = ({ happenings, roster, warm }: Story) =>
   Effect.gen(function* () {
     const { set } = yield* Switches.Switches
     const client = yield* KubeClient
@@ -124,7 +123,7 @@ const play = (run: typeof Manager.run, { happenings, roster, warm }: Story) =>
     const leadership = yield* contested
     const fiber = yield* Effect.forkChild(
       Effect.provideService(
-        run({ controllers, warm, onLost: "rejoin", syncTimeout: "30 seconds" }),
+        Manager.run({ controllers, warm, onLost: "rejoin", syncTimeout: "30 seconds" }),
         Leadership,
         leadership.service
       )
@@ -177,82 +176,18 @@ const rest: Story["happenings"] = [
   { _tag: "Lead" }
 ]
 
-const holds = (run: typeof Manager.run, options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(story),
-    (value) => Effect.map(play(run, value), (wrong) => wrong === undefined),
-    options
-  )
-
-const mutants: ReadonlyArray<readonly [path: string, mutation: Mutation]> = [
-  [
-    "layers/manager/roster/crew.ts",
-    {
-      title: "one that is stopped goes on",
-      find: "Effect.andThen(Scope.close(scope, Exit.void), () =>",
-      replace: "Effect.andThen(Effect.void, () =>"
-    }
-  ],
-  [
-    "layers/manager/roster/crew.ts",
-    {
-      title: "nobody looks again",
-      find: "yield* Effect.raceFirst(kinds.after(absent), stopped.await)",
-      replace: "yield* Effect.never"
-    }
-  ],
-  [
-    "layers/manager/roster/kinds.ts",
-    { title: "required kinds do not count", find: "[...reads, ...requires]", replace: "[...reads]" }
-  ],
-  [
-    "layers/manager/roster/kinds.ts",
-    {
-      title: "what is absent is not looked at again",
-      find: "const isWhole = ",
-      replace: "if (absent.size > 0) return\n      const isWhole = "
-    }
-  ],
-  [
-    "layers/manager/Manager.ts",
-    {
-      title: "those that run everywhere wait for a lease",
-      find: "controllers.filter((one) => !one.needsLeader)",
-      replace: "controllers.filter(() => false)"
-    }
-  ],
-  [
-    "layers/manager/Manager.ts",
-    {
-      title: "a kind that is refused ends everything",
-      find: 'isolation: options.isolation ?? "independent"',
-      replace: 'isolation: "strict"'
-    }
-  ]
-]
-
 describe("a roster", () => {
   it.effect(
     "runs exactly those who can, in their order, each once",
     () =>
-      Effect.map(holds(Manager.run, { runs: runs(25) }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
+      Effect.map(
+        Arbitrary.checkEffect(
+          Arbitrary.schema(story),
+          (value) => Effect.map(play(value), (wrong) => wrong === undefined),
+          { runs: runs(25) }
+        ),
+        (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
       ),
     120_000
   )
-
-  for (const [path, mutation] of mutants) {
-    it.effect(
-      `breaks its word when ${mutation.title}`,
-      () =>
-        Effect.gen(function* () {
-          const mutant = yield* Effect.promise(() =>
-            loadThrough<typeof Manager>("layers/manager/Manager.ts", path, mutation)
-          )
-          const result = yield* holds(mutant.run, { runs: 300, maxShrinks: 0, seed: 1 })
-          assert.strictEqual(result._tag, "Falsified")
-        }),
-      120_000
-    )
-  }
 })
