@@ -117,10 +117,8 @@ export const operations: Rows = {
   "2.11 fence": row("no write without proof", {
     "layers/fence.test.ts":
       "whatever the delays, no write starts after the proof ran out, and none that may is held back",
-    "scenario/leadership/stopped.test.ts": [
-      "writes nothing until it leads again",
-      "would, without its fence, write in another's term while it stops"
-    ]
+    "scenario/leadership/stopped.test.ts": "writes nothing until it leads again",
+    "scenario/leadership/audit.test.ts": "finds a write that was accepted in another's term"
   }),
   "2.11 busy loop": row("is survived for one renew deadline, and no longer", {
     "scenario/leaderFaults.test.ts":

@@ -1,14 +1,11 @@
 /**
  * A leader whose process is stopped in the middle of its work for longer than its lease lasts, and then goes on: what it would have written
- * next is refused before it leaves, until it leads again. The same program without its fence writes on in another's term, so the
- * audit log, and the question that is put to it, do find what they are there to find.
+ * next is refused before it leaves, until it leads again. `audit.test.ts` shows that the question put to the audit log finds a late write.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import * as Bundle from "../../support/bundle.ts"
 import * as envtest from "../../support/envtest.ts"
-import type { Edit } from "../../support/mutant.ts"
 import { full } from "../../support/runs.ts"
 import * as Audit from "./audit.ts"
 import * as Load from "./load.ts"
@@ -21,35 +18,17 @@ const stop = full ? 20_000 : Stage.bound(Stage.times) + 500
 /** Of each of five sets. */
 const pods = 80
 
-/** A leader that takes seconds to do what the end of its term asks for, as work that nobody can interrupt does. */
-const slow: Edit = {
-  path: "leader/tenure.ts",
-  find: 'tenure.endUnsafe("NotRenewed"',
-  replace: 'yield* Effect.sleep(4000)\n  tenure.endUnsafe("NotRenewed"'
-}
-
-/** A leader who asks nobody whether it may still write. */
-const unfenced: Edit = {
-  path: "layers/fence.ts",
-  find: "unfenced.through((transport) => fenced(transport, term), limited(term))",
-  replace: "unfenced"
-}
-
 /**
  * Stops a leader that has hundreds of pods to make and may make twenty in a second: the next ones wait for their turn, which has come
  * when it wakes, before anything tells it that its term is over.
  */
-const stopped = Effect.fnUntraced(function* <E>(
-  server: Effect.Effect<Servers.Server, E, Scope.Scope>,
-  edits: ReadonlyArray<Edit> = []
-) {
+const stopped = Effect.fnUntraced(function* <E>(server: Effect.Effect<Servers.Server, E, Scope.Scope>) {
   const stage = yield* Stage.make(yield* server)
-  const program = edits.length === 0 ? undefined : yield* Bundle.make("src/main.ts", edits)
   const more = ["--leader-elect-on-lost=rejoin"]
   const paced = ["--kube-api-qps=20", "--kube-api-burst=20"]
-  const first = yield* stage.start({ program, more: [...more, ...paced] })
+  const first = yield* stage.start({ more: [...more, ...paced] })
   const { takeover } = yield* Stage.latest(stage, 0)
-  const second = yield* stage.start({ program, more })
+  const second = yield* stage.start({ more })
   const model: Load.Model = new Map()
   for (let number = 0; number < 5; number++) {
     model.set(`many-${number}`, pods)
@@ -86,19 +65,6 @@ describe.concurrent("a leader that is stopped for longer than its lease, and wak
   it.live(
     "writes nothing until it leads again",
     () => Effect.scoped(Effect.map(stopped(Servers.embedded), nothing)),
-    limit
-  )
-
-  it.live(
-    "would, without its fence, write in another's term while it stops",
-    () =>
-      Effect.scoped(Effect.map(stopped(Servers.embedded, [slow, unfenced]), (late) => assert.isAbove(late.length, 1))),
-    limit
-  )
-
-  it.live.runIf(full)(
-    "writes nothing, with its fence, however slowly it stops",
-    () => Effect.scoped(Effect.map(stopped(Servers.embedded, [slow]), nothing)),
     limit
   )
 
