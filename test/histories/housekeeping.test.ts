@@ -279,21 +279,16 @@ const play = (history: History) =>
     return [...violations(log(), asked), ...(yield* final)]
   }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(ClusterTest.layer({ nodes: 3 }), TestClock.layer())))
 
-const check = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    histories,
-    (history) =>
-      Effect.flatMap(play(history), (said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said))),
-    { size: 14, ...options }
-  )
+const check = Arbitrary.checkEffect(
+  histories,
+  (history) => Effect.flatMap(play(history), (said) => (said.length === 0 ? Effect.succeed(true) : Effect.fail(said))),
+  { size: 14, runs: runs(25), maxShrinks: 60 }
+)
 
 describe("ServiceAccount, Namespace and PodGC under random operation sequences", () => {
   it.effect(
     "delete in order and for a reason, and then write nothing",
-    () =>
-      Effect.map(check({ runs: runs(25), maxShrinks: 60 }), (result) =>
-        assert.isUndefined(Arbitrary.formatCheckFailure(result))
-      ),
+    () => Effect.map(check, (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result))),
     runs(300_000)
   )
 })

@@ -221,21 +221,20 @@ const holds = Effect.fnUntraced(function* (
   else if (failure.status !== undefined) assert.strictEqual(failure.status, last, "the last answer is the one told")
 })
 
-const property = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Situation,
-    ({ limit, plan, repeat }) =>
-      holds(plan, limit, repeat).pipe(
-        Effect.as(true),
-        Effect.catchCause((cause) => Effect.fail(Cause.pretty(cause)))
-      ),
-    options
-  )
+const property = Arbitrary.checkEffect(
+  Situation,
+  ({ limit, plan, repeat }) =>
+    holds(plan, limit, repeat).pipe(
+      Effect.as(true),
+      Effect.catchCause((cause) => Effect.fail(Cause.pretty(cause)))
+    ),
+  { runs: runs(300) }
+)
 
 it.effect(
   "whatever the server does: bounded in time and attempts, Retry-After kept, only what may be repeated is",
   () =>
     Effect.gen(function* () {
-      assert.isUndefined(Arbitrary.formatCheckFailure(yield* property({ runs: runs(300) })))
+      assert.isUndefined(Arbitrary.formatCheckFailure(yield* property))
     })
 )

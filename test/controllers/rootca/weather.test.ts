@@ -131,21 +131,18 @@ const play = (history: History) =>
     return (yield* server.revision) === before ? wrong : [...wrong, "it goes on writing"]
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
 
-const check = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(History),
-    (history) =>
-      Effect.flatMap(play(history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
-    { size: 25, ...options }
-  )
+const check = Arbitrary.checkEffect(
+  Arbitrary.schema(History),
+  (history) =>
+    Effect.flatMap(play(history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
+  { size: 25, runs: runs(20) }
+)
 
 describe("RootCa under fault injection", () => {
   it.effect(
     "publishes the root CA to every active namespace in the end",
     () =>
-      Effect.map(check({ runs: runs(20) }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      ),
+      Effect.map(check, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))),
     600_000
   )
 })

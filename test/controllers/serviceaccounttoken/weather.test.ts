@@ -160,20 +160,17 @@ const play = (history: History) =>
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
 
 /** Runs random operation sequences. */
-const check = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(History),
-    (history) => Effect.map(Effect.exit(play(history)), Exit.isSuccess),
-    { size: 25, ...options }
-  )
+const check = Arbitrary.checkEffect(
+  Arbitrary.schema(History),
+  (history) => Effect.map(Effect.exit(play(history)), Exit.isSuccess),
+  { size: 25, runs: runs(25) }
+)
 
 describe("ServiceAccountToken under fault injection", () => {
   it.effect(
     "keeps the tokens of existing service accounts and deletes all others",
     () =>
-      Effect.map(check({ runs: runs(25) }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      ),
+      Effect.map(check, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))),
     600_000
   )
 })

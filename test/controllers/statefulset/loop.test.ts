@@ -6,24 +6,21 @@ import * as TestClock from "effect/testing/TestClock"
 import { runs, seed } from "../../support/runs.ts"
 import { check, Script } from "./check.ts"
 
-const holds = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(Script),
-    (script) =>
-      check(script).pipe(
-        Effect.provide(TestClock.layer()),
-        Effect.flatMap((wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong)))
-      ),
-    { size: 25, seed, ...options }
-  )
+const holds = Arbitrary.checkEffect(
+  Arbitrary.schema(Script),
+  (script) =>
+    check(script).pipe(
+      Effect.provide(TestClock.layer()),
+      Effect.flatMap((wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong)))
+    ),
+  { size: 25, seed, runs: runs(500), maxShrinks: 500 }
+)
 
 describe("the StatefulSet loop under random operation sequences", () => {
   it.effect(
     "keeps every order there is, and brings all replicas up",
     () =>
-      Effect.map(holds({ runs: runs(500), maxShrinks: 500 }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      ),
+      Effect.map(holds, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))),
     120_000
   )
 })

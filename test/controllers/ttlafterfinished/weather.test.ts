@@ -221,21 +221,18 @@ const play = (history: History) =>
     return (yield* server.revision) === before ? wrong : [...wrong, "it goes on writing"]
   }).pipe(Effect.scoped, Effect.provide(ClusterTest.layer({ cache: { streamingList: "never" } })))
 
-const check = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    Arbitrary.schema(History),
-    (history) =>
-      Effect.flatMap(play(history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
-    { size: 25, ...options }
-  )
+const check = Arbitrary.checkEffect(
+  Arbitrary.schema(History),
+  (history) =>
+    Effect.flatMap(play(history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
+  { size: 25, runs: runs(25) }
+)
 
 describe("TtlAfterFinished under fault injection", () => {
   it.effect(
     "deletes finished Jobs when their TTL has expired and not before",
     () =>
-      Effect.map(check({ runs: runs(25) }), (result) =>
-        assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-      ),
+      Effect.map(check, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))),
     600_000
   )
 })

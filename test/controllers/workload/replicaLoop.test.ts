@@ -6,14 +6,14 @@ import { runs } from "../../support/runs.ts"
 import { Action, check } from "./replicaModel.ts"
 
 /** Long scripts reach states that short ones do not. */
-const property = (minLength: number, options: Arbitrary.CheckOptions) =>
+const property = (minLength: number) =>
   Arbitrary.checkEffect(
     Arbitrary.array(Arbitrary.schema(Action), { minLength, maxLength: 24 }),
     (actions) =>
       Effect.flatMap(check(actions), (wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong))).pipe(
         Effect.provide(TestClock.layer())
       ),
-    { size: 24, ...options }
+    { size: 24, runs: runs(300) }
   )
 
 describe("the replica loop, with a cache that lags as it likes", () => {
@@ -22,9 +22,7 @@ describe("the replica loop, with a cache that lags as it likes", () => {
     ["long scripts", 16]
   ] as const) {
     it.effect(`never makes or deletes a pod on old news, and comes to rest with the truth: ${what}`, () =>
-      Effect.map(property(minLength, { runs: runs(300) }), (result) =>
-        assert.isUndefined(Arbitrary.formatCheckFailure(result))
-      )
+      Effect.map(property(minLength), (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result)))
     )
   }
 })

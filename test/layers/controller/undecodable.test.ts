@@ -196,18 +196,15 @@ const play = Effect.fnUntraced(function* (value: Case) {
   return condition.observedGeneration === object.metadata.generation ? undefined : "it says so of another state"
 })
 
-const check = (options: Arbitrary.CheckOptions) =>
-  Arbitrary.checkEffect(
-    cases,
-    (value) =>
-      Effect.flatMap(play(value), (verdict) => (verdict === undefined ? Effect.succeed(true) : Effect.fail(verdict))),
-    options
-  )
+const check = Arbitrary.checkEffect(
+  cases,
+  (value) =>
+    Effect.flatMap(play(value), (verdict) => (verdict === undefined ? Effect.succeed(true) : Effect.fail(verdict))),
+  { runs: runs(400) }
+)
 
 describe("objects that cannot be decoded", () => {
   it.effect("get one event for each of their states, and never reach the reconciler", () =>
-    Effect.map(check({ runs: runs(400) }), (result) =>
-      assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result))
-    )
+    Effect.map(check, (result) => assert.strictEqual(result._tag, "Passed", Arbitrary.formatCheckFailure(result)))
   )
 })
