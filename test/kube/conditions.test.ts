@@ -3,9 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Conditions from "../../src/kube/conditions.ts"
 import * as Time from "../../src/kube/time.ts"
-import { type Law, law, prove } from "../support/laws.ts"
-
-type Module = typeof Conditions
+import { checkProperty } from "../support/property.ts"
 
 const word = Schema.Literals(["A", "B"])
 
@@ -30,20 +28,20 @@ interface Step {
   readonly now: number
 }
 
-const play = (module: Module, values: typeof history extends Arbitrary.Arbitrary<infer A> ? A : never) => {
+const stepsOf = (values: typeof history extends Arbitrary.Arbitrary<infer A> ? A : never) => {
   const steps: Array<Step> = []
   let [list, now]: [Conditions.Conditions, number] = [[], 0]
   for (const { seconds, ...claim } of values) {
     now += seconds * 1000
-    const after = module.set(list, claim, now)
+    const after = Conditions.set(list, claim, now)
     steps.push({ claim, before: list, after, now })
     list = after
   }
   return steps
 }
 
-const each = (title: string, holds: (step: Step, module: Module) => boolean): Law<Module> =>
-  law(title, history, (module, values) => play(module, values).every((step) => holds(step, module)))
+const checkSteps = (title: string, holds: (step: Step) => boolean): void =>
+  checkProperty(title, history, (values) => stepsOf(values).every(holds))
 
 const at = (list: Conditions.Conditions, type: string) => list.find((one) => one.type === type)
 
@@ -54,69 +52,33 @@ const text = (value: object): string =>
     .sort((a, b) => (a < b ? -1 : 1))
     .join()
 
-const laws: ReadonlyArray<Law<Module>> = [
-  each("the condition says what was claimed", ({ after, claim }) => {
+describe("Conditions.set", () => {
+  checkSteps("the condition says what was claimed", ({ after, claim }) => {
     const { lastTransitionTime: _, ...rest } = at(after, claim.type) ?? { lastTransitionTime: "" }
     return text(rest) === text(claim)
-  }),
-  each("the time is that of the last change of the status", ({ after, before, claim, now }) => {
+  })
+
+  checkSteps("the time is that of the last change of the status", ({ after, before, claim, now }) => {
     const [old, fresh] = [at(before, claim.type), at(after, claim.type)]
     return fresh?.lastTransitionTime === (old?.status === claim.status ? old.lastTransitionTime : Time.format(now))
-  }),
-  each("each keeps its place, and others are as they were", ({ after, before, claim }) =>
-    before.every((one, i) => after[i]?.type === one.type && (one.type === claim.type || after[i] === one))
-  ),
-  each("each type is there once", ({ after }) => new Set(after.map(({ type }) => type)).size === after.length),
-  each(
-    "saying the same again, later, is the very same list",
-    ({ after, claim, now }, { set }) => set(after, claim, now + 60_000) === after
-  ),
-  each(
-    "what is taken away is gone, and nothing else",
-    ({ after, claim }, { remove }) =>
-      remove(after, claim.type).length === after.length - 1 && remove(after, "Other") === after
-  )
-]
+  })
 
-prove({
-  path: "kube/conditions.ts",
-  module: Conditions,
-  laws,
-  mutants: [
-    {
-      title: "the time is renewed each time",
-      find: "before?.status === status ? before.lastTransitionTime : Time.format(now)",
-      replace: "Time.format(now)"
-    },
-    {
-      title: "the time stays for good",
-      find: "before?.status === status ? before.lastTransitionTime",
-      replace: "before !== undefined ? before.lastTransitionTime"
-    },
-    { title: "a new message is no news", find: "  a.message === b.message &&\n", replace: "" },
-    { title: "a new reason is no news", find: "  a.reason === b.reason &&\n", replace: "" },
-    {
-      title: "a new generation is no news",
-      find: "  a.message === b.message &&\n  a.observedGeneration === b.observedGeneration",
-      replace: "  a.message === b.message"
-    },
-    { title: "the list is made anew each time", find: "if (isSame(before, after)) return conditions", replace: "" },
-    {
-      title: "what changes goes to the end",
-      find: "return conditions.map((condition) => (condition === before ? after : condition))",
-      replace: "return [...conditions.filter((condition) => condition !== before), after]"
-    },
-    {
-      title: "what changes is there twice",
-      find: "return conditions.map((condition) => (condition === before ? after : condition))",
-      replace: "return [...conditions, after]"
-    },
-    {
-      title: "too much is taken away",
-      find: "conditions.filter((condition) => condition.type !== type)",
-      replace: "[]"
-    }
-  ]
+  checkSteps("each keeps its place, and others are as they were", ({ after, before, claim }) =>
+    before.every((one, i) => after[i]?.type === one.type && (one.type === claim.type || after[i] === one))
+  )
+
+  checkSteps("each type is there once", ({ after }) => new Set(after.map(({ type }) => type)).size === after.length)
+
+  checkSteps(
+    "saying the same again, later, is the very same list",
+    ({ after, claim, now }) => Conditions.set(after, claim, now + 60_000) === after
+  )
+
+  checkSteps(
+    "what is taken away is gone, and nothing else",
+    ({ after, claim }) =>
+      Conditions.remove(after, claim.type).length === after.length - 1 && Conditions.remove(after, "Other") === after
+  )
 })
 
 describe("conditions", () => {

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Equality from "../../src/kube/equality.ts"
 import * as Hash from "../../src/kube/hash.ts"
-import { int, law, oneOf, prove } from "../support/laws.ts"
+import { checkProperty, int, oneOf } from "../support/property.ts"
 
 /** The facts of a template, each of which makes it another one. */
 const facts = {
@@ -141,87 +141,49 @@ const thinned = Arbitrary.map(
 
 const sameFacts = (a: Facts, b: Facts): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-prove<typeof Equality>({
-  path: "kube/equality.ts",
-  module: Equality,
-  laws: [
-    law("two spellings of a template are equal", spelled, ({ equal }, { a, x, y }) => equal(spell(a, x), spell(a, y))),
-    law(
-      "two templates are equal only if no fact differs",
-      neighbours,
-      ({ equal }, { a, b, x, y }) => equal(spell(a, x), spell(b, y)) === sameFacts(a, b)
-    ),
-    law("exactly what is equal has one text", neighbours, ({ canonical, equal }, { a, b, x, y }) =>
-      [a, b].every((other) => {
-        const [one, two] = [spell(a, x), spell(other, y)]
-        return equal(one, two) === (canonical(one) === canonical(two)) && equal(one, two) === equal(two, one)
-      })
-    ),
-    law("so it is with any two values", Arbitrary.all({ a: json, b: json }), ({ canonical, equal }, { a, b }) =>
-      [
-        [a, b],
-        [a, a],
-        [b, structuredClone(b)]
-      ].every(([one, two]) => equal(one, two) === (canonical(one) === canonical(two)))
-    ),
-    law("a template says all of what is left of it", thinned, ({ covers }, { part, whole }) => covers(whole, part)),
-    law("two templates that say all of each other are equal", neighbours, ({ covers, equal }, { a, b, x, y }) => {
-      const [one, two] = [spell(a, x), spell(b, y)]
-      return (covers(one, two) && covers(two, one)) === equal(one, two)
-    }),
-    law(
-      "what is equal says all of the other, whatever it is",
-      Arbitrary.all({ a: json, b: json }),
-      ({ covers, equal }, { a, b }) => covers(a, structuredClone(a)) && (!equal(a, b) || (covers(a, b) && covers(b, a)))
-    )
-  ],
-  mutants: [
-    { title: "an empty list is a list", find: "return value.length === 0", replace: "return false" },
-    { title: "an empty structure is one", find: "return structures.has(field) &&", replace: "return false &&" },
-    { title: "every empty object is nothing", find: "return structures.has(field) &&", replace: "return" },
-    { title: "amounts are texts", find: "amounts.has(field) ? quantities", replace: "amounts.has(field) ? text" },
-    { title: "single amounts are texts", find: "if (amount.has(field))", replace: "if (amount.has(`${field}.`))" },
-    { title: "the order of members counts", find: "Object.keys(value).sort()", replace: "Object.keys(value)" },
-    { title: "a label that is empty is none", find: "texts.has(field) ? text", replace: "texts.has(field) ? fields" },
-    { title: "user zero is nobody", find: `"readOnly",`, replace: `"readOnly", "runAsUser",` },
-    { title: "false is not absent", find: "(value === 0 || value === false)", replace: "value === 0" },
-    {
-      title: "what only the second has does not count",
-      find: "!of.same(key, undefined, b[key])",
-      replace: "key === ''"
-    },
-    { title: "a longer list is equal", find: "a.length === b.length &&", replace: "a.length <= b.length &&" },
-    {
-      title: "a list is an object",
-      find: "Array.isArray(a) && Array.isArray(b) && sameItems(`${field}[]`, a, b)",
-      replace: "Array.isArray(a) ? Array.isArray(b) && sameItems(field, a, b) : !Array.isArray(a)"
-    },
-    {
-      title: "a further item is in the way of the others",
-      find: "return part.every((item) => whole.some",
-      replace: "return whole.length === part.length && part.every((item) => whole.some"
-    },
-    {
-      title: "one item of a list is enough",
-      find: "return part.every((item) => whole",
-      replace: "return part.some((item) => whole"
-    },
-    {
-      title: "what is not said has to be absent",
-      find: "part[key] === undefined || part[key] === null ||",
-      replace: ""
-    },
-    {
-      title: "what is there may say anything",
-      find: "const member = of === text || of === quantities ? of.same : says",
-      replace: "const member = of === text || of === quantities ? () => true : says"
-    },
-    {
-      title: "amounts of a part are texts",
-      find: "const member = of === text || of === quantities ? of.same : says",
-      replace: "const member = says"
-    }
-  ]
+describe("Equality", () => {
+  checkProperty("two spellings of a template are equal", spelled, ({ a, x, y }) =>
+    Equality.equal(spell(a, x), spell(a, y))
+  )
+
+  checkProperty(
+    "two templates are equal only if no fact differs",
+    neighbours,
+    ({ a, b, x, y }) => Equality.equal(spell(a, x), spell(b, y)) === sameFacts(a, b)
+  )
+
+  checkProperty("exactly what is equal has one text", neighbours, ({ a, b, x, y }) =>
+    [a, b].every((other) => {
+      const [one, two] = [spell(a, x), spell(other, y)]
+      return (
+        Equality.equal(one, two) === (Equality.canonical(one) === Equality.canonical(two)) &&
+        Equality.equal(one, two) === Equality.equal(two, one)
+      )
+    })
+  )
+
+  checkProperty("so it is with any two values", Arbitrary.all({ a: json, b: json }), ({ a, b }) =>
+    [
+      [a, b],
+      [a, a],
+      [b, structuredClone(b)]
+    ].every(([one, two]) => Equality.equal(one, two) === (Equality.canonical(one) === Equality.canonical(two)))
+  )
+
+  checkProperty("a template says all of what is left of it", thinned, ({ part, whole }) => Equality.covers(whole, part))
+
+  checkProperty("two templates that say all of each other are equal", neighbours, ({ a, b, x, y }) => {
+    const [one, two] = [spell(a, x), spell(b, y)]
+    return (Equality.covers(one, two) && Equality.covers(two, one)) === Equality.equal(one, two)
+  })
+
+  checkProperty(
+    "what is equal says all of the other, whatever it is",
+    Arbitrary.all({ a: json, b: json }),
+    ({ a, b }) =>
+      Equality.covers(a, structuredClone(a)) &&
+      (!Equality.equal(a, b) || (Equality.covers(a, b) && Equality.covers(b, a)))
+  )
 })
 
 describe("equality", () => {
@@ -242,41 +204,29 @@ describe("equality", () => {
   })
 })
 
-prove<typeof Hash>({
-  path: "kube/hash.ts",
-  module: Hash,
-  laws: [
-    law(
-      "equal templates hash alike",
-      spelled,
-      ({ template }, { a, x, y }) => template(spell(a, x)) === template(spell(a, y))
-    ),
-    law(
-      "templates that differ hardly ever hash alike",
-      neighbours,
-      ({ template }, { a, b, x, y }) => (template(spell(a, x)) === template(spell(b, y))) === sameFacts(a, b)
-    ),
-    law("is a short label value of safe characters", spelled, ({ template }, { a, x }) =>
-      /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/.test(template(spell(a, x), x))
-    ),
-    law(
-      "another collision count, another hash",
-      spelled,
-      ({ template }, { a, x, y }) =>
-        new Set([undefined, 0, 1, 256, x + 2 ** 16].map((count) => template(spell(a, y), count))).size === 5
-    )
-  ],
-  mutants: [
-    { title: "the spelling counts", find: "Equality.canonical(template)", replace: "JSON.stringify(template)" },
-    { title: "collisions do not count", find: "collisionCount !== undefined", replace: "collisionCount === -1" },
-    {
-      title: "only the last byte of the count counts",
-      find: "for (const byte of bytes)",
-      replace: "for (const byte of bytes.length === 8 ? bytes.slice(0, 1) : bytes)"
-    },
-    { title: "vowels", find: "bcdfghjklmnpqrstvwxz2456789", replace: "abcdfghjklmnpqrstvwxz2456789" },
-    { title: "a text of any length", find: "safe(String(hash))", replace: "safe(String(hash)).repeat(2)" }
-  ]
+describe("Hash", () => {
+  checkProperty(
+    "equal templates hash alike",
+    spelled,
+    ({ a, x, y }) => Hash.template(spell(a, x)) === Hash.template(spell(a, y))
+  )
+
+  checkProperty(
+    "templates that differ hardly ever hash alike",
+    neighbours,
+    ({ a, b, x, y }) => (Hash.template(spell(a, x)) === Hash.template(spell(b, y))) === sameFacts(a, b)
+  )
+
+  checkProperty("is a short label value of safe characters", spelled, ({ a, x }) =>
+    /^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/.test(Hash.template(spell(a, x), x))
+  )
+
+  checkProperty(
+    "another collision count, another hash",
+    spelled,
+    ({ a, x, y }) =>
+      new Set([undefined, 0, 1, 256, x + 2 ** 16].map((count) => Hash.template(spell(a, y), count))).size === 5
+  )
 })
 
 describe("hash", () => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Net from "node:net"
 import * as Ip from "../../src/kube/ip.ts"
-import { int, law, oneOf, prove } from "../support/laws.ts"
+import { checkProperty, int, oneOf } from "../support/property.ts"
 
 const piece = oneOf("0", "0", "1", "ffff", "FfFf", "00a0", "10.1.2.3", "256.1.1.1", "", "", "g", "12345", "%eth0")
 const text = Arbitrary.all({
@@ -18,55 +18,37 @@ const gap = Arbitrary.all({ groups: Arbitrary.array(oneOf("1", "0"), { minLength
 /** As URLs print it, which is RFC 5952 too. */
 const printed = (address: string): string => new URL(`http://[${address}]/`).hostname.slice(1, -1)
 
-prove<typeof Ip>({
-  path: "kube/ip.ts",
-  module: Ip,
-  laws: [
-    law("a text is an address if the platform says so", text, (module, { by, pieces }) => {
-      const one = pieces.join(by)
-      return module.isIP(one) === (Net.isIP(one) !== 0 && !one.includes("%"))
-    }),
-    law("a gap stands for one group at least", gap, (module, { at, groups }) => {
-      const one = `${groups.slice(0, at).join(":")}::${groups.slice(at).join(":")}`
-      return module.isIP(one) === Net.isIPv6(one)
-    }),
-    law("and so it is for IPv4", octets, (module, { octets: some, zeros }) => {
-      const one = some.map((value) => `${"0".repeat(zeros)}${value}`).join(".")
-      const plain = some.join(".")
-      return (
-        module.isIPv4(one) === Net.isIPv4(one) &&
-        module.isIP(one) === Net.isIPv4(one) &&
-        module.canonical(one) === (Net.isIPv4(plain) ? plain : undefined)
-      )
-    }),
-    law("an address is printed as the platform prints it", groups, (module, parts) => {
-      const one = parts.join(":")
-      const isMapped = parts.slice(0, 5).every((part) => part === "0") && parts[5] === "ffff"
-      return isMapped || module.canonical(one) === printed(one)
-    }),
-    law("what is printed is an address, and prints as itself", text, (module, { by, pieces }) => {
-      const one = module.canonical(pieces.join(by))
-      return one === undefined || (module.isIP(one) && module.canonical(one) === one)
-    })
-  ],
-  mutants: [
-    {
-      title: "any number is an octet",
-      find: "octets.every((value) => value <= 255)",
-      replace: "octets.every(() => true)"
-    },
-    { title: "two gaps are one", find: "if (halves.length > 2) return undefined", replace: "" },
-    { title: "a gap may stand for nothing", find: "known > 7", replace: "known > 8" },
-    { title: "groups may be missing", find: "known !== 8", replace: "known > 8" },
-    { title: "groups are as long as you like", find: "{1,4}$/", replace: "+$/" },
-    { title: "IPv4 may stand anywhere", find: "isLast && i === parts.length - 1 &&", replace: "" },
-    {
-      title: "the last gap is closed",
-      find: "if (end - start > length)",
-      replace: "if (end - start >= length && end > start)"
-    },
-    { title: "a single zero is a gap", find: "let [from, length] = [0, 1]", replace: "let [from, length] = [0, 0]" }
-  ]
+describe("Ip", () => {
+  checkProperty("a text is an address if the platform says so", text, ({ by, pieces }) => {
+    const one = pieces.join(by)
+    return Ip.isIP(one) === (Net.isIP(one) !== 0 && !one.includes("%"))
+  })
+
+  checkProperty("a gap stands for one group at least", gap, ({ at, groups }) => {
+    const one = `${groups.slice(0, at).join(":")}::${groups.slice(at).join(":")}`
+    return Ip.isIP(one) === Net.isIPv6(one)
+  })
+
+  checkProperty("and so it is for IPv4", octets, ({ octets: some, zeros }) => {
+    const one = some.map((value) => `${"0".repeat(zeros)}${value}`).join(".")
+    const plain = some.join(".")
+    return (
+      Ip.isIPv4(one) === Net.isIPv4(one) &&
+      Ip.isIP(one) === Net.isIPv4(one) &&
+      Ip.canonical(one) === (Net.isIPv4(plain) ? plain : undefined)
+    )
+  })
+
+  checkProperty("an address is printed as the platform prints it", groups, (parts) => {
+    const one = parts.join(":")
+    const isMapped = parts.slice(0, 5).every((part) => part === "0") && parts[5] === "ffff"
+    return isMapped || Ip.canonical(one) === printed(one)
+  })
+
+  checkProperty("what is printed is an address, and prints as itself", text, ({ by, pieces }) => {
+    const one = Ip.canonical(pieces.join(by))
+    return one === undefined || (Ip.isIP(one) && Ip.canonical(one) === one)
+  })
 })
 
 describe("the one text of an address", () => {

@@ -10,7 +10,7 @@ import { ConfigMap, Namespace, Node, Pod } from "../../src/kube/resources.ts"
 import { Cache, type Options } from "../../src/layers/Cache.ts"
 import { delay } from "../../src/layers/cache/informer/resync.ts"
 import type { Delta } from "../../src/streams/Delta.ts"
-import * as Laws from "../support/laws.ts"
+import { checkProperty, int } from "../support/property.ts"
 import * as Fake from "./cache/fakeServer.ts"
 
 const object = (namespace: string, name: string): KubeObject => ({
@@ -264,30 +264,22 @@ describe("a resync", () => {
   })
 })
 
-Laws.prove({
-  path: "layers/cache/informer/resync.ts",
-  module: { delay },
-  laws: [
-    Laws.law("around its period, a tenth at most", Laws.int(0, 999_999), (module: { delay: typeof delay }, draw) => {
-      const millis = module.delay({ period: "10 hours", spread: "around" }, draw / 1_000_000)
-      return millis >= 9 * 3_600_000 && millis < 11 * 3_600_000
-    }),
-    Laws.law("at least its period, at most twice", Laws.int(0, 999_999), (module: { delay: typeof delay }, draw) => {
-      const millis = module.delay({ period: "12 hours", spread: "atLeast" }, draw / 1_000_000)
-      return millis >= 12 * 3_600_000 && millis < 24 * 3_600_000
-    }),
-    Laws.law("different for different draws", Laws.int(1, 999_999), (module: { delay: typeof delay }, draw) =>
-      (["around", "atLeast"] as const).every(
-        (spread) =>
-          module.delay({ period: "1 hour", spread }, 0) < module.delay({ period: "1 hour", spread }, draw / 1_000_000)
-      )
+describe("the delay of a resync", () => {
+  checkProperty("around its period, a tenth at most", int(0, 999_999), (draw) => {
+    const millis = delay({ period: "10 hours", spread: "around" }, draw / 1_000_000)
+    return millis >= 9 * 3_600_000 && millis < 11 * 3_600_000
+  })
+
+  checkProperty("at least its period, at most twice", int(0, 999_999), (draw) => {
+    const millis = delay({ period: "12 hours", spread: "atLeast" }, draw / 1_000_000)
+    return millis >= 12 * 3_600_000 && millis < 24 * 3_600_000
+  })
+
+  checkProperty("different for different draws", int(1, 999_999), (draw) =>
+    (["around", "atLeast"] as const).every(
+      (spread) => delay({ period: "1 hour", spread }, 0) < delay({ period: "1 hour", spread }, draw / 1_000_000)
     )
-  ],
-  mutants: [
-    { title: "a fifth", find: "0.9 + 0.2 * random", replace: "0.8 + 0.4 * random" },
-    { title: "no draw", find: "millis * (1 + random)", replace: "millis * 1.5" },
-    { title: "half as long", find: "millis * (1 + random)", replace: "millis * (0.5 + random)" }
-  ]
+  )
 })
 
 describe("without read-your-writes", () => {

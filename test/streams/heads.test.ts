@@ -1,9 +1,10 @@
 /** What comes next in a queue, without taking it out: the same as taking it out would show, however the queue came to be. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as DueHeap from "../../src/streams/dueHeap.ts"
 import * as ReadyList from "../../src/streams/readyList.ts"
-import { type Law, law, prove } from "../support/laws.ts"
+import { checkProperty } from "../support/property.ts"
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -16,9 +17,9 @@ interface Waiting extends DueHeap.Item {
   readonly name: number
 }
 
-const heapLaws: ReadonlyArray<Law<typeof DueHeap>> = [
-  law("the first due are those that would be taken first, and stay", history, (module, { entries, limit, taken }) => {
-    const heap = new module.DueHeap<Waiting>()
+describe("DueHeap.first", () => {
+  checkProperty("the first due are those that would be taken first, and stay", history, ({ entries, limit, taken }) => {
+    const heap = new DueHeap.DueHeap<Waiting>()
     entries.forEach((due, name) => heap.insert({ name, due: 0, slot: -1, rank: 0 }, due))
     const takeOne = (): Waiting | undefined => {
       const item = heap.peek()
@@ -31,33 +32,15 @@ const heapLaws: ReadonlyArray<Law<typeof DueHeap>> = [
     if (heap.size !== size || first.length !== Math.min(limit, size)) return false
     return first.every((item) => takeOne() === item)
   })
-]
-
-prove({
-  path: "streams/dueHeap.ts",
-  module: DueHeap,
-  laws: heapLaws,
-  mutants: [
-    {
-      title: "the layout of the heap is taken for its order",
-      find: "(before(item, best) ? item : best)",
-      replace: "best"
-    },
-    {
-      title: "one child of two is looked at",
-      find: "this.items.slice(2 * next.slot + 1, 2 * next.slot + 3)",
-      replace: "this.items.slice(2 * next.slot + 1, 2 * next.slot + 2)"
-    }
-  ]
 })
 
 interface Ready extends ReadyList.Item<Ready> {
   readonly name: number
 }
 
-const listLaws: ReadonlyArray<Law<typeof ReadyList>> = [
-  law("the first are those that would be taken first, and stay", history, (module, { entries, limit, taken }) => {
-    const list = new module.ReadyList<Ready>(undefined, () => 0)
+describe("ReadyList.first", () => {
+  checkProperty("the first are those that would be taken first, and stay", history, ({ entries, limit, taken }) => {
+    const list = new ReadyList.ReadyList<Ready>(undefined, () => 0)
     entries.forEach((level, name) => {
       const priority = level - 3
       list.push({ name, priority, sequence: 0, since: 0, previous: undefined, next: undefined })
@@ -68,22 +51,4 @@ const listLaws: ReadonlyArray<Law<typeof ReadyList>> = [
     if (list.size !== size || first.length !== Math.min(limit, size)) return false
     return first.every((item) => list.shift() === item)
   })
-]
-
-prove({
-  path: "streams/readyList.ts",
-  module: ReadyList,
-  laws: listLaws,
-  mutants: [
-    {
-      title: "normal keys come last",
-      find: "[...this.others, this.normal].sort((a, b) => b.priority - a.priority)",
-      replace: "[...this.others, this.normal]"
-    },
-    {
-      title: "only heads are seen",
-      find: "item = item.next) found.push(item)",
-      replace: "item = undefined) found.push(item)"
-    }
-  ]
 })

@@ -9,7 +9,7 @@ import { runs } from "./runs.ts"
 export const checkProperty = <A>(
   title: string,
   values: Arbitrary.Arbitrary<A>,
-  holds: (value: A) => boolean,
+  holds: (value: A) => boolean | Effect.Effect<boolean, unknown>,
   options: Arbitrary.CheckOptions = { runs: runs(300) }
 ): void => {
   it.effect(title, () =>

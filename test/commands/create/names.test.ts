@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Names from "../../../src/commands/create/names.ts"
-import { law, prove } from "../../support/laws.ts"
+import { checkProperty } from "../../support/property.ts"
 
 const good = { path: "my-operator", group: "apps.example.com", kind: "BlogPost", plural: undefined }
 
@@ -80,51 +80,27 @@ const textOf = ([first, rest]: readonly [string, ReadonlyArray<string>]): string
 
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
-prove<typeof Names>({
-  path: "commands/create/names.ts",
-  module: Names,
-  laws: [
-    law(
-      "whatever is accepted, a server accepts as the names of a definition and of a Deployment",
-      said,
-      (module, one) => {
-        const made = module.make(one, new Set())
-        if (Result.isFailure(made)) return true
-        const { group, kind, name, plural, singular } = made.success
-        return (
-          [name, plural, singular, ...group.split(".")].every((part) => label.test(part)) &&
-          group.includes(".") &&
-          !`.${group}`.endsWith(".k8s.io") &&
-          singular === kind.toLowerCase()
-        )
-      }
-    ),
-    law("a refusal is one line that quotes what was said", said, (module, one) => {
-      const made = module.make(one, new Set())
-      if (Result.isSuccess(made)) return true
-      const { message } = made.failure
-      return !message.includes("\n") && /"[^"]*"/.test(message)
-    })
-  ],
-  mutants: [
-    { title: "a kind may have a dash", find: "/^[A-Z][A-Za-z0-9]{0,62}$/", replace: "/^[A-Z][-A-Za-z0-9]{0,62}$/" },
-    { title: "a group may end with a dot", find: "(\\\\.${label})+$`", replace: "(\\\\.${label})+`" },
-    { title: "a group needs no dot", find: "(\\\\.${label})+$`", replace: "(\\\\.${label})*$`" },
-    { title: "anybody's groups are accepted", find: "/(^|\\.)(k8s|kubernetes)\\.io$/", replace: "/never/" },
-    {
-      title: "an operator's name may end with a dash",
-      find: "{0,48}[a-z0-9])?$/.test(name)",
-      replace: "{0,48}[-a-z0-9])?$/.test(name)"
-    },
-    {
-      title: "a plural is not looked at",
-      find: "new RegExp(`^${label}$`).test(plural)",
-      replace: "plural.length > 0"
-    },
-    {
-      title: "a refusal does not say what was said",
-      find: '`--kind does not take "${kind}": it must',
-      replace: "`--kind: it must"
+describe("Names", () => {
+  checkProperty(
+    "whatever is accepted, a server accepts as the names of a definition and of a Deployment",
+    said,
+    (one) => {
+      const made = Names.make(one, new Set())
+      if (Result.isFailure(made)) return true
+      const { group, kind, name, plural, singular } = made.success
+      return (
+        [name, plural, singular, ...group.split(".")].every((part) => label.test(part)) &&
+        group.includes(".") &&
+        !`.${group}`.endsWith(".k8s.io") &&
+        singular === kind.toLowerCase()
+      )
     }
-  ]
+  )
+
+  checkProperty("a refusal is one line that quotes what was said", said, (one) => {
+    const made = Names.make(one, new Set())
+    if (Result.isSuccess(made)) return true
+    const { message } = made.failure
+    return !message.includes("\n") && /"[^"]*"/.test(message)
+  })
 })

@@ -1,10 +1,8 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../../src/controllers/cloudnodelifecycle/plan.ts"
 import type { Node } from "../../../src/kube/resources.ts"
-import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Plan
-
+import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 const off = "node.cloudprovider.kubernetes.io/shutdown"
 const fresh = "node.cloudprovider.kubernetes.io/uninitialized"
 
@@ -29,43 +27,29 @@ const nodeOf = ({ isFresh, isMine, isOff, ready }: World): Node => ({
   },
   status: ready === "absent" ? {} : { conditions: [{ type: "Ready", status: ready }] }
 })
+describe("Plan", () => {
+  checkProperty(
+    "the cloud is asked of nodes that are not ready, and of no others",
+    worlds,
+    (world) => Plan.isInDoubt(nodeOf(world)) === (world.ready !== "True")
+  )
 
-const asked = law<Module, World>(
-  "the cloud is asked of nodes that are not ready, and of no others",
-  worlds,
-  (module, world) => module.isInDoubt(nodeOf(world)) === (world.ready !== "True")
-)
-
-const taints = law<Module, World>(
-  "a machine that is off has the taint until its node is ready; others stay, and nothing is written twice",
-  worlds,
-  (module, world) => {
-    const node = nodeOf(world)
-    const changed = module.taints(node, world.word)
-    const after: Node = changed === undefined ? node : { ...node, spec: { taints: [...changed] } }
-    const keys = (after.spec?.taints ?? []).map(({ key }) => key)
-    const isOff = world.word === "off" || (world.isOff && world.ready !== "True")
-    return (
-      keys.filter((key) => key === off).length === (isOff ? 1 : 0) &&
-      keys.includes(fresh) === world.isFresh &&
-      keys.includes("example.com/mine") === world.isMine &&
-      (changed === undefined) === (world.isOff === isOff) &&
-      module.taints(after, world.word) === undefined
-    )
-  }
-)
-
-prove<Module>({
-  path: "controllers/cloudnodelifecycle/plan.ts",
-  module: Plan,
-  laws: [asked, taints],
-  mutants: [
-    { title: "nobody asks of what is not ready", find: '?.status !== "True"', replace: '?.status === "False"' },
-    { title: "the taint never goes", find: "Nodes.changed(node, { remove: [shutdown] })", replace: "undefined" },
-    {
-      title: "what is off is as it was",
-      find: 'if (word === "off") return Nodes.changed(node, { add: [shutdown] })',
-      replace: ""
+  checkProperty(
+    "a machine that is off has the taint until its node is ready; others stay, and nothing is written twice",
+    worlds,
+    (world) => {
+      const node = nodeOf(world)
+      const changed = Plan.taints(node, world.word)
+      const after: Node = changed === undefined ? node : { ...node, spec: { taints: [...changed] } }
+      const keys = (after.spec?.taints ?? []).map(({ key }) => key)
+      const isOff = world.word === "off" || (world.isOff && world.ready !== "True")
+      return (
+        keys.filter((key) => key === off).length === (isOff ? 1 : 0) &&
+        keys.includes(fresh) === world.isFresh &&
+        keys.includes("example.com/mine") === world.isMine &&
+        (changed === undefined) === (world.isOff === isOff) &&
+        Plan.taints(after, world.word) === undefined
+      )
     }
-  ]
+  )
 })

@@ -5,10 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Plan from "../../../src/controllers/clusterroleaggregation/plan.ts"
 import type { ClusterRole } from "../../../src/kube/resources.ts"
 import * as Selector from "../../../src/kube/Selector.ts"
-import { law, prove } from "../../support/laws.ts"
-
-type Module = typeof Plan
-
+import { checkProperty } from "../../support/property.ts"
 const Label = Schema.Literals(["a", "b", "c"])
 
 /** Rules are told apart by their one verb; an empty resource list is written in two ways. */
@@ -72,50 +69,29 @@ const facts = Arbitrary.schema(Facts)
 const after = (plan: Plan.Plan, taker: ClusterRole): ClusterRole =>
   plan._tag === "Write" ? { ...taker, rules: [...plan.rules] } : taker
 
-prove<Module>({
-  path: "controllers/clusterroleaggregation/plan.ts",
-  module: Plan,
-  laws: [
-    law("it has the rules of those it selects, and none else, in their order and once", facts, ({ plan }, one) => {
-      const taker = takerOf(one)
-      const { rules = [] } = after(plan(taker, selecting(rolesOf(one))), taker)
-      return JSON.stringify(rules.map((rule) => JSON.stringify(rule))) === JSON.stringify(model(one))
-    }),
-    law("a second look writes nothing", facts, ({ plan }, one) => {
-      const taker = takerOf(one)
-      const select = selecting(rolesOf(one))
-      return plan(after(plan(taker, select), taker), select)._tag === "Done"
-    }),
-    law("the order in which roles are found does not matter", facts, ({ plan }, one) => {
-      const all = rolesOf(one)
-      const [there, back] = [all, all.toReversed()].map((roles) => plan(takerOf(one), selecting(roles)))
-      return JSON.stringify(there) === JSON.stringify(back)
-    }),
-    law("one that does not aggregate is left alone", facts, ({ plan }, one) => {
-      const { aggregationRule: _, ...plain } = takerOf(one)
-      return plan(plain, selecting(rolesOf(one)))._tag === "Done"
-    })
-  ],
-  mutants: [
-    { title: "its own rules are kept", find: "if (other.metadata.name === role.metadata.name) continue", replace: "" },
-    {
-      title: "rules are repeated",
-      find: "if (!rules.has(said)) rules.set",
-      replace: "rules.set(said + rules.size, rule); rules.set"
-    },
-    { title: "the order is what the cache has", find: ".toSorted(byName)", replace: "" },
-    {
-      title: "the first selector is all",
-      find: "of role.aggregationRule.clusterRoleSelectors ?? []",
-      replace: "of (role.aggregationRule.clusterRoleSelectors ?? []).slice(0, 1)"
-    },
-    { title: "it always writes", find: "Equality.equal(wanted, role.rules ?? []) ? nothing :", replace: "" },
-    {
-      title: "plain roles are emptied",
-      find: "if (role.aggregationRule === undefined) return nothing",
-      replace: "role = { aggregationRule: {}, ...role }"
-    }
-  ]
+describe("Plan", () => {
+  checkProperty("it has the rules of those it selects, and none else, in their order and once", facts, (one) => {
+    const taker = takerOf(one)
+    const { rules = [] } = after(Plan.plan(taker, selecting(rolesOf(one))), taker)
+    return JSON.stringify(rules.map((rule) => JSON.stringify(rule))) === JSON.stringify(model(one))
+  })
+
+  checkProperty("a second look writes nothing", facts, (one) => {
+    const taker = takerOf(one)
+    const select = selecting(rolesOf(one))
+    return Plan.plan(after(Plan.plan(taker, select), taker), select)._tag === "Done"
+  })
+
+  checkProperty("the order in which roles are found does not matter", facts, (one) => {
+    const all = rolesOf(one)
+    const [there, back] = [all, all.toReversed()].map((roles) => Plan.plan(takerOf(one), selecting(roles)))
+    return JSON.stringify(there) === JSON.stringify(back)
+  })
+
+  checkProperty("one that does not aggregate is left alone", facts, (one) => {
+    const { aggregationRule: _, ...plain } = takerOf(one)
+    return Plan.plan(plain, selecting(rolesOf(one)))._tag === "Done"
+  })
 })
 
 describe("what the plan says", () => {

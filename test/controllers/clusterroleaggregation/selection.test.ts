@@ -6,10 +6,7 @@ import * as Selection from "../../../src/controllers/clusterroleaggregation/sele
 import * as Key from "../../../src/kube/Key.ts"
 import type { ClusterRole } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
-import { law, prove } from "../../support/laws.ts"
-
-type Module = typeof Selection
-
+import { checkProperty } from "../../support/property.ts"
 const Label = Schema.Literals(["a", "b"])
 
 const State = Schema.Struct({
@@ -67,8 +64,8 @@ const deltaOf = (before: State | undefined, after: State): Delta<ClusterRole> | 
   return before === undefined ? created(object) : { _tag: "Updated", object, previous: roleOf(before) }
 }
 
-const agrees = ({ make }: Module, states: ReadonlyArray<State>): boolean => {
-  const selection = make()
+const agrees = (states: ReadonlyArray<State>): boolean => {
+  const selection = Selection.make()
   const all = new Map<string, State>()
   return states.every((state) => {
     const before = all.get(state.name)
@@ -83,31 +80,8 @@ const agrees = ({ make }: Module, states: ReadonlyArray<State>): boolean => {
 
 const histories = Arbitrary.schema(Schema.Array(State))
 
-prove<Module>({
-  path: "controllers/clusterroleaggregation/selection.ts",
-  module: Selection,
-  laws: [law("what a change concerns is what a look at all roles finds", histories, agrees)],
-  mutants: [
-    { title: "what is gone is still asked for", find: "forget(key)\n", replace: "\n" },
-    {
-      title: "those that took it before are forgotten",
-      find: "...(before === undefined ? [] : taking(before))",
-      replace: ""
-    },
-    { title: "labels alone count", find: "&& Equality.equal(a.rules, b.rules)", replace: "" },
-    { title: "rules alone count", find: "Equality.equal(a.metadata.labels, b.metadata.labels) &&", replace: "" },
-    {
-      title: "selectors without a label are not found",
-      find: '["", ...pairsOf(labels)]',
-      replace: "[...pairsOf(labels)]"
-    },
-    {
-      title: "a label is enough",
-      find: "(selectorsOf.get(key) ?? []).some((selector) => Selector.matchesLabels(selector, labels))",
-      replace: 'pair !== ""'
-    },
-    { title: "it is not asked for itself", find: "[...new Set([...own,", replace: "[...new Set([" }
-  ]
+describe("Selection", () => {
+  checkProperty("what a change concerns is what a look at all roles finds", histories, agrees)
 })
 
 describe("what is asked for", () => {

@@ -1,7 +1,8 @@
 /**
  * The history of a DaemonSet, brought up to date against a server of a few lines and a cache that does not know all of it: the present template
- * has one revision, the highest, and a collision is counted when there is one and never else. Spec E.6.
+ * has one revision, the highest, and a collision is counted when there is one and never else.
  */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,11 +13,9 @@ import * as Indexes from "../../../src/controllers/workload/indexes.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Hash from "../../../src/kube/hash.ts"
 import type { ControllerRevision, DaemonSet, Pod } from "../../../src/kube/resources.ts"
-import { type Law, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, type ValueOf } from "../../support/property.ts"
 import { Table } from "./table.ts"
 import * as Truth from "./truth.ts"
-
-type Module = typeof History
 
 const images = ["v1", "v2", "v3"] as const
 
@@ -194,13 +193,13 @@ const stage = (world: World) => {
 }
 
 /** Syncs until one succeeds that was shown everything, and one more. */
-const play = (module: Module, world: World) =>
+const play = (world: World) =>
   Effect.gen(function* () {
     const { count, live, pods, ports, revisions, sets, wrong } = stage(world)
     const round = Effect.gen(function* () {
       const set = sets.store.get("ns/log") as DaemonSet
-      const done = yield* Effect.exit(module.bring(ports, set, pods.store.list()))
-      if (Exit.isSuccess(done)) yield* Effect.ignore(module.cleanUp(ports, set, done.value.old))
+      const done = yield* Effect.exit(History.bring(ports, set, pods.store.list()))
+      if (Exit.isSuccess(done)) yield* Effect.ignore(History.cleanUp(ports, set, done.value.old))
       for (const table of [sets, revisions, pods]) table.show(Infinity)
       return done
     })
@@ -230,64 +229,8 @@ const play = (module: Module, world: World) =>
     return wrong
   })
 
-const law = (title: string, holds: (wrong: ReadonlyArray<string>) => boolean): Law<Module> => ({
-  title,
-  check: (module, options) =>
-    Arbitrary.checkEffect(
-      worlds,
-      (world) =>
-        Effect.flatMap(play(module, world), (wrong) => (holds(wrong) ? Effect.succeed(true) : Effect.fail(wrong))),
-      options
-    )
-})
-
-prove<Module>({
-  path: "controllers/daemonset/history.ts",
-  module: History,
-  laws: [
-    law("whatever the cache shows, it ends well, and nothing was wrong on the way", (wrong) => wrong.length === 0)
-  ],
-  mutants: [
-    {
-      title: "its own revision is a collision",
-      find: "if (History.isOf(holder, set.spec?.template)) return holder",
-      replace: ""
-    },
-    {
-      title: "any revision is its own",
-      find: "if (History.isOf(holder, set.spec?.template)) return holder",
-      replace: "if (holder !== undefined) return holder"
-    },
-    { title: "a collision is not counted", find: "(known ?? 0) + 1", replace: "(known ?? 0)" },
-    { title: "a collision is counted twice", find: "if (known !== counted) {", replace: "if (false) {" },
-    {
-      title: "names are the same after a collision",
-      find: "Hash.template(template, set.status?.collisionCount)",
-      replace: "Hash.template(template)"
-    },
-    {
-      title: "nobody is taken in",
-      find: '      ...ports.revisions.byIndex(Indexes.orphans.name, set.metadata.namespace ?? "")\n',
-      replace: ""
-    },
-    { title: "nobody is labelled", find: "History.hashOf(revision) === undefined\n", replace: "false\n" },
-    {
-      title: "pods of a duplicate stay behind",
-      find: "former !== hash && History.hashOf(pod) === former",
-      replace: "false"
-    },
-    { title: "pods of others are taken along", find: " && History.hashOf(pod) === former", replace: "" },
-    { title: "duplicates stay", find: "  yield* unlessGone(ports.removeRevision(duplicate))\n", replace: "" },
-    {
-      title: "a template that comes back keeps its number",
-      find: "if (history.current.revision !== history.number)",
-      replace: "if (false)"
-    },
-    { title: "revisions in use are deleted", find: "(hash) => used.has(hash)", replace: "() => used.has(undefined)" },
-    {
-      title: "nothing is cleaned up",
-      find: "History.excess(old, Spec.historyLimit(set)",
-      replace: "History.excess(old, 1000"
-    }
-  ]
+describe("History", () => {
+  checkProperty("whatever the cache shows, it ends well, and nothing was wrong on the way", worlds, (world) =>
+    Effect.flatMap(play(world), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong)))
+  )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /** A count or a share. */
@@ -20,80 +20,40 @@ const given = Arbitrary.all({
 const exact = (value: number | string, replicas: number): number =>
   typeof value === "number" ? value * 100 : Number(value.slice(0, -1)) * replicas
 
-prove<typeof Bounds>({
-  path: "controllers/deployment/bounds.ts",
-  module: Bounds,
-  laws: [
-    law("surge is the least whole that is enough", given, ({ of }, facts) => {
-      const { maxSurge, maxTotal, replicas } = of(deployment(facts))
-      const over = maxSurge * 100 - exact(facts.surge, facts.replicas)
-      if (replicas !== facts.replicas || maxTotal !== replicas + maxSurge) return false
-      return facts.strategy === "Recreate" ? maxSurge === 0 : over >= 0 && over < 100
-    }),
-    law("unavailability is the most whole that is allowed, but never more than all", given, ({ of }, facts) => {
-      const { maxSurge, maxUnavailable, minAvailable, replicas } = of(deployment(facts))
-      if (minAvailable !== replicas - maxUnavailable) return false
-      if (facts.strategy === "Recreate" || replicas === 0) return maxUnavailable === 0
-      const asked = Math.floor(exact(facts.unavailable, replicas) / 100)
-      return maxUnavailable === Math.min(replicas, asked === 0 && maxSurge === 0 ? 1 : asked)
-    }),
-    law("a rolling update can always take a step", given, ({ of }, facts) => {
-      const { maxSurge, maxUnavailable } = of(deployment(facts))
-      return facts.strategy === "Recreate" || facts.replicas === 0 || maxSurge + maxUnavailable > 0
-    }),
-    law(
-      "the new set takes all the room there is, and no more than it needs",
-      Arbitrary.all({ facts: given, current: int(0, 60), others: Arbitrary.array(int(0, 30), { maxLength: 3 }) }),
-      ({ of, sizeOfNew }, { current, facts, others }) => {
-        const { maxTotal, replicas } = of(deployment(facts))
-        const sets = others.map((size) => replicaSet({ size }))
-        const size = sizeOfNew(deployment(facts), current, sets)
-        if (facts.strategy === "Recreate") return size === replicas
-        const total = size + others.reduce((a, b) => a + b, 0)
-        if (size < current || (size > current && (size > replicas || total > maxTotal))) return false
-        return size >= replicas || total >= maxTotal
-      }
-    )
-  ],
-  mutants: [
-    {
-      title: "surge is rounded down",
-      find: `given.maxSurge ?? 0, replicas, "up"`,
-      replace: `given.maxSurge ?? 0, replicas, "down"`
-    },
-    {
-      title: "unavailability is rounded up",
-      find: `given.maxUnavailable ?? 0, replicas, "down"`,
-      replace: `given.maxUnavailable ?? 0, replicas, "up"`
-    },
-    { title: "nothing may be replaced", find: "maxSurge === 0 && asked === 0 ? 1 : asked", replace: "asked" },
-    {
-      title: "one may always be unavailable",
-      find: "maxSurge === 0 && asked === 0 ? 1 : asked",
-      replace: "asked === 0 ? 1 : asked"
-    },
-    {
-      title: "more than all may be unavailable",
-      find: "Math.min(maxUnavailable, replicas)",
-      replace: "maxUnavailable"
-    },
-    {
-      title: "Recreate has a surge",
-      find: "const { maxSurge, maxUnavailable } = isRolling(deployment)",
-      replace: "const { maxSurge, maxUnavailable } = deployment.spec"
-    },
-    {
-      title: "others take no room",
-      find: "maxTotal - current - ReplicaSets.sum(others, ReplicaSets.size)",
-      replace: "maxTotal - current"
-    },
-    {
-      title: "the new set shrinks",
-      find: "current + Math.max(0, Math.min(room, replicas - current))",
-      replace: "current + Math.min(room, replicas - current)"
-    },
-    { title: "the new set outgrows the Deployment", find: "Math.min(room, replicas - current)", replace: "room" }
-  ]
+describe("Bounds", () => {
+  checkProperty("surge is the least whole that is enough", given, (facts) => {
+    const { maxSurge, maxTotal, replicas } = Bounds.of(deployment(facts))
+    const over = maxSurge * 100 - exact(facts.surge, facts.replicas)
+    if (replicas !== facts.replicas || maxTotal !== replicas + maxSurge) return false
+    return facts.strategy === "Recreate" ? maxSurge === 0 : over >= 0 && over < 100
+  })
+
+  checkProperty("unavailability is the most whole that is allowed, but never more than all", given, (facts) => {
+    const { maxSurge, maxUnavailable, minAvailable, replicas } = Bounds.of(deployment(facts))
+    if (minAvailable !== replicas - maxUnavailable) return false
+    if (facts.strategy === "Recreate" || replicas === 0) return maxUnavailable === 0
+    const asked = Math.floor(exact(facts.unavailable, replicas) / 100)
+    return maxUnavailable === Math.min(replicas, asked === 0 && maxSurge === 0 ? 1 : asked)
+  })
+
+  checkProperty("a rolling update can always take a step", given, (facts) => {
+    const { maxSurge, maxUnavailable } = Bounds.of(deployment(facts))
+    return facts.strategy === "Recreate" || facts.replicas === 0 || maxSurge + maxUnavailable > 0
+  })
+
+  checkProperty(
+    "the new set takes all the room there is, and no more than it needs",
+    Arbitrary.all({ facts: given, current: int(0, 60), others: Arbitrary.array(int(0, 30), { maxLength: 3 }) }),
+    ({ current, facts, others }) => {
+      const { maxTotal, replicas } = Bounds.of(deployment(facts))
+      const sets = others.map((size) => replicaSet({ size }))
+      const size = Bounds.sizeOfNew(deployment(facts), current, sets)
+      if (facts.strategy === "Recreate") return size === replicas
+      const total = size + others.reduce((a, b) => a + b, 0)
+      if (size < current || (size > current && (size > replicas || total > maxTotal))) return false
+      return size >= replicas || total >= maxTotal
+    }
+  )
 })
 
 describe("bounds", () => {

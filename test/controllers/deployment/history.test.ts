@@ -6,7 +6,7 @@ import * as NewReplicaSet from "../../../src/controllers/deployment/newReplicaSe
 import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
 import * as Rollback from "../../../src/controllers/deployment/rollback.ts"
 import type { Deployment, ReplicaSet } from "../../../src/kube/resources.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 const leftovers = Arbitrary.all({
@@ -52,74 +52,41 @@ const rank = (set: ReplicaSet): bigint => {
   return /^\d+$/.test(text) ? BigInt(text) : 0n
 }
 
-prove<typeof Cleanup>({
-  path: "controllers/deployment/cleanup.ts",
-  module: Cleanup,
-  laws: [
-    law("a set with pods, or one that is going, is left alone", leftovers, ({ plan }, facts) =>
-      plan(limited(facts), old(facts)).every((set) => isIdle(set) && !isLeaving(set))
-    ),
-    law("the limit is kept from below, and without a limit everything is", leftovers, ({ plan }, facts) => {
-      const sets = old(facts)
-      const deleted = plan(limited(facts), sets)
-      if (facts.limit < 0 || facts.limit === 2147483647) return deleted.length === 0
-      return (
-        sets.filter((set) => !isLeaving(set)).length - deleted.length >=
-        Math.min(facts.limit, sets.filter((set) => !isLeaving(set)).length)
-      )
-    }),
-    law(
-      "of the sets over the limit, by revision, all that are idle go, and no other in their place",
-      leftovers,
-      ({ plan }, facts) => {
-        if (facts.limit < 0 || facts.limit === 2147483647) return true
-        const deleted = plan(limited(facts), old(facts))
-        const present = old(facts).filter((set) => !isLeaving(set))
-        const names = deleted.map(({ metadata }) => metadata.name)
-        const excess = Math.max(0, present.length - facts.limit)
-        const older = (a: ReplicaSet, b: ReplicaSet): boolean => {
-          const [x, y] = [rank(a), rank(b)]
-          const [s, t] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp}${metadata.name}`)
-          return x < y || (x === y && (s ?? "") < (t ?? ""))
-        }
-        return present.every((set) => {
-          const isOver = present.filter((other) => older(other, set)).length < excess
-          return names.includes(set.metadata.name) === (isOver && isIdle(set))
-        })
-      }
+describe("Cleanup", () => {
+  checkProperty("a set with pods, or one that is going, is left alone", leftovers, (facts) =>
+    Cleanup.plan(limited(facts), old(facts)).every((set) => isIdle(set) && !isLeaving(set))
+  )
+
+  checkProperty("the limit is kept from below, and without a limit everything is", leftovers, (facts) => {
+    const sets = old(facts)
+    const deleted = Cleanup.plan(limited(facts), sets)
+    if (facts.limit < 0 || facts.limit === 2147483647) return deleted.length === 0
+    return (
+      sets.filter((set) => !isLeaving(set)).length - deleted.length >=
+      Math.min(facts.limit, sets.filter((set) => !isLeaving(set)).length)
     )
-  ],
-  mutants: [
-    { title: "sets with pods go", find: "ReplicaSets.replicas(set) === 0 &&", replace: "" },
-    { title: "sets that want pods go", find: "ReplicaSets.size(set) === 0 &&", replace: "" },
-    {
-      title: "sets whose loop has not looked go",
-      find: " &&\n  (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0)",
-      replace: ""
-    },
-    {
-      title: "another goes in its place",
-      find: "present.sort(Revisions.byRevision).slice(0, excess).filter(isIdle)",
-      replace: "present.sort(Revisions.byRevision).filter(isIdle).slice(0, excess)"
-    },
-    {
-      title: "the newest go",
-      find: "present.sort(Revisions.byRevision)",
-      replace: "present.sort((a, b) => Revisions.byRevision(b, a))"
-    },
-    {
-      title: "the oldest by age go",
-      find: "present.sort(Revisions.byRevision)",
-      replace: "present.sort(ReplicaSets.byAge)"
-    },
-    { title: "one too many goes", find: "present.length - limit", replace: "present.length - limit + 1" },
-    {
-      title: "those that are going count",
-      find: "set.metadata.deletionTimestamp === undefined",
-      replace: "set !== undefined"
-    },
-    { title: "no limit is a limit of none", find: "?? Infinity", replace: "?? 0" }
-  ]
+  })
+
+  checkProperty(
+    "of the sets over the limit, by revision, all that are idle go, and no other in their place",
+    leftovers,
+    (facts) => {
+      if (facts.limit < 0 || facts.limit === 2147483647) return true
+      const deleted = Cleanup.plan(limited(facts), old(facts))
+      const present = old(facts).filter((set) => !isLeaving(set))
+      const names = deleted.map(({ metadata }) => metadata.name)
+      const excess = Math.max(0, present.length - facts.limit)
+      const older = (a: ReplicaSet, b: ReplicaSet): boolean => {
+        const [x, y] = [rank(a), rank(b)]
+        const [s, t] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp}${metadata.name}`)
+        return x < y || (x === y && (s ?? "") < (t ?? ""))
+      }
+      return present.every((set) => {
+        const isOver = present.filter((other) => older(other, set)).length < excess
+        return names.includes(set.metadata.name) === (isOver && isIdle(set))
+      })
+    }
+  )
 })
 
 /** A Deployment and the sets it had for its templates one after the other, each made as the loop makes them. */
@@ -185,70 +152,37 @@ const wanted = (facts: History): string | undefined => {
 const sorted = (annotations: Annotations.Annotations): string =>
   JSON.stringify(Object.entries(annotations).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-prove<typeof Rollback>({
-  path: "controllers/deployment/rollback.ts",
-  module: Rollback,
-  laws: [
-    law("undo gives back exactly the template and the annotations of that revision", history, ({ decide }, facts) => {
-      const { deployment, sets } = rolledOut(facts)
-      const { deployment: next } = decide(deployment, sets, BigInt(facts.asked))
-      const image = wanted(facts)
-      const expected = at(facts, image ?? facts.images.at(-1) ?? "a")
-      const { [Annotations.rollbackTo]: _, ...annotations } = Annotations.of(expected)
-      return (
-        JSON.stringify(next.spec) === JSON.stringify(expected.spec) &&
-        sorted(Annotations.of(next)) === sorted(annotations)
-      )
-    }),
-    law("the request is gone in any case, and the user is told what became of it", history, ({ decide }, facts) => {
-      const { deployment, sets } = rolledOut(facts)
-      const { deployment: next, event } = decide(deployment, sets, BigInt(facts.asked))
-      const image = wanted(facts)
-      const revision = [...revisions(facts)].find(([, one]) => one === image)?.[0]
-      const expected =
-        image === undefined
-          ? facts.asked === 0
-            ? "Warning DeploymentRollbackRevisionNotFound Unable to find last revision."
-            : "Warning DeploymentRollbackRevisionNotFound Unable to find the revision to rollback to."
-          : image === facts.images.at(-1)
-            ? 'Warning DeploymentRollbackTemplateUnchanged The rollback revision contains the same template as current deployment "web"'
-            : `Normal DeploymentRollback Rolled back deployment "web" to revision ${revision}`
-      return (
-        Annotations.of(next)[Annotations.rollbackTo] === undefined &&
-        `${event.type} ${event.reason} ${event.message}` === expected
-      )
-    })
-  ],
-  mutants: [
-    {
-      title: "the hash label comes along",
-      find: "ReplicaSets.withoutHash(set.spec?.template)",
-      replace: "set.spec?.template"
-    },
-    { title: "zero is the highest", find: "Revisions.secondHighest(all)", replace: "Revisions.highest(all)" },
-    {
-      title: "the request stays",
-      find: "return Annotations.put(deployment, annotations)",
-      replace: "return deployment"
-    },
-    {
-      title: "annotations stay",
-      find: "...Annotations.kept(Annotations.of(deployment))",
-      replace: "...Annotations.of(deployment)"
-    },
-    { title: "annotations are not given back", find: "...Annotations.copied(Annotations.of(set))", replace: "" },
-    {
-      title: "what is the Deployment's own is lost",
-      find: "...Annotations.kept(Annotations.of(deployment)),",
-      replace: ""
-    },
-    {
-      title: "the same template is a rollback",
-      find: "if (ReplicaSets.sameTemplate(found.spec?.template, deployment.spec?.template))",
-      replace: "if (found === sets)"
-    },
-    { title: "only old sets are looked at", find: "const all = ReplicaSets.all(sets)", replace: "const all = sets.old" }
-  ]
+describe("Rollback", () => {
+  checkProperty("undo gives back exactly the template and the annotations of that revision", history, (facts) => {
+    const { deployment, sets } = rolledOut(facts)
+    const { deployment: next } = Rollback.decide(deployment, sets, BigInt(facts.asked))
+    const image = wanted(facts)
+    const expected = at(facts, image ?? facts.images.at(-1) ?? "a")
+    const { [Annotations.rollbackTo]: _, ...annotations } = Annotations.of(expected)
+    return (
+      JSON.stringify(next.spec) === JSON.stringify(expected.spec) &&
+      sorted(Annotations.of(next)) === sorted(annotations)
+    )
+  })
+
+  checkProperty("the request is gone in any case, and the user is told what became of it", history, (facts) => {
+    const { deployment, sets } = rolledOut(facts)
+    const { deployment: next, event } = Rollback.decide(deployment, sets, BigInt(facts.asked))
+    const image = wanted(facts)
+    const revision = [...revisions(facts)].find(([, one]) => one === image)?.[0]
+    const expected =
+      image === undefined
+        ? facts.asked === 0
+          ? "Warning DeploymentRollbackRevisionNotFound Unable to find last revision."
+          : "Warning DeploymentRollbackRevisionNotFound Unable to find the revision to rollback to."
+        : image === facts.images.at(-1)
+          ? 'Warning DeploymentRollbackTemplateUnchanged The rollback revision contains the same template as current deployment "web"'
+          : `Normal DeploymentRollback Rolled back deployment "web" to revision ${revision}`
+    return (
+      Annotations.of(next)[Annotations.rollbackTo] === undefined &&
+      `${event.type} ${event.reason} ${event.message}` === expected
+    )
+  })
 })
 
 describe("a request to roll back", () => {

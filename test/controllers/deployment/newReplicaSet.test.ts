@@ -6,7 +6,7 @@ import * as NewReplicaSet from "../../../src/controllers/deployment/newReplicaSe
 import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
 import * as Revisions from "../../../src/controllers/deployment/revisions.ts"
 import type { ReplicaSet } from "../../../src/kube/resources.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 const keys = [
@@ -78,152 +78,100 @@ const scene = Arbitrary.all({
 
 const notes = (set: ReplicaSet | undefined) => set?.metadata.annotations ?? {}
 
-prove<typeof NewReplicaSet>({
-  path: "controllers/deployment/newReplicaSet.ts",
-  module: NewReplicaSet,
-  laws: [
-    law("one update is enough", scene, ({ update }, { current, deployment, old }) => {
-      const once = update(deployment, current, old)
-      return once === undefined || update(deployment, once, old) === undefined
-    }),
-    law(
-      "afterwards it has what a Deployment gives, and what it had otherwise",
-      scene,
-      ({ update }, { current, deployment, old }) => {
-        const next = update(deployment, current, old)
-        if (Revisions.of(current) === undefined) {
-          const sameReadiness = (current.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
-          return notes(next ?? current)[Annotations.revision] === "x" && (next === undefined) === sameReadiness
-        }
-        const after = notes(next ?? current)
-        return keys.every((key) => {
-          if (key === Annotations.revision || key === Annotations.revisionHistory) return true
-          const given = notCopied.includes(key) ? undefined : deployment.metadata.annotations?.[key]
-          return after[key] === (given ?? notes(current)[key])
-        })
+describe("NewReplicaSet", () => {
+  checkProperty("one update is enough", scene, ({ current, deployment, old }) => {
+    const once = NewReplicaSet.update(deployment, current, old)
+    return once === undefined || NewReplicaSet.update(deployment, once, old) === undefined
+  })
+
+  checkProperty(
+    "afterwards it has what a Deployment gives, and what it had otherwise",
+    scene,
+    ({ current, deployment, old }) => {
+      const next = NewReplicaSet.update(deployment, current, old)
+      if (Revisions.of(current) === undefined) {
+        const sameReadiness = (current.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
+        return notes(next ?? current)[Annotations.revision] === "x" && (next === undefined) === sameReadiness
       }
-    ),
-    law(
-      "its revision is higher than any other, and never falls; the former one is history",
-      scene,
-      ({ update }, { current, deployment, old }) => {
-        const former = Revisions.of(current)
-        if (former === undefined) return true
-        const after = update(deployment, current, old) ?? current
-        const now = Revisions.of(after) ?? -1n
-        const [before, history] = [
-          notes(current)[Annotations.revisionHistory],
-          notes(after)[Annotations.revisionHistory]
-        ]
-        if (now <= Revisions.highest(old) || now < former) return false
-        if (now === former) return before === history
-        const text = notes(current)[Annotations.revision] ?? ""
-        const grown = text === "" ? before : before === undefined ? text : `${before},${text}`
-        return now === Revisions.highest(old) + 1n && history === grown
+      const after = notes(next ?? current)
+      return keys.every((key) => {
+        if (key === Annotations.revision || key === Annotations.revisionHistory) return true
+        const given = notCopied.includes(key) ? undefined : deployment.metadata.annotations?.[key]
+        return after[key] === (given ?? notes(current)[key])
+      })
+    }
+  )
+
+  checkProperty(
+    "its revision is higher than any other, and never falls; the former one is history",
+    scene,
+    ({ current, deployment, old }) => {
+      const former = Revisions.of(current)
+      if (former === undefined) return true
+      const after = NewReplicaSet.update(deployment, current, old) ?? current
+      const now = Revisions.of(after) ?? -1n
+      const [before, history] = [notes(current)[Annotations.revisionHistory], notes(after)[Annotations.revisionHistory]]
+      if (now <= Revisions.highest(old) || now < former) return false
+      if (now === former) return before === history
+      const text = notes(current)[Annotations.revision] ?? ""
+      const grown = text === "" ? before : before === undefined ? text : `${before},${text}`
+      return now === Revisions.highest(old) + 1n && history === grown
+    }
+  )
+
+  checkProperty(
+    "it is made available as the Deployment asks, and nothing else of it changes",
+    scene,
+    ({ current, deployment, old }) => {
+      const next = NewReplicaSet.update(deployment, current, old)
+      if (next === undefined) return (current.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
+      return (
+        (next.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0) &&
+        next.spec?.replicas === current.spec?.replicas &&
+        next.spec?.template === current.spec?.template &&
+        next.metadata.uid === current.metadata.uid
+      )
+    }
+  )
+
+  checkProperty(
+    "a draft is the new set, tells its pods apart and notes what it was made for",
+    scene,
+    ({ deployment, old }) => {
+      const made = NewReplicaSet.draft(deployment, old)
+      const set: ReplicaSet = {
+        ...made,
+        metadata: { ...made.metadata, uid: "made", name: made.metadata.name },
+        status: { replicas: 0 }
       }
-    ),
-    law(
-      "it is made available as the Deployment asks, and nothing else of it changes",
-      scene,
-      ({ update }, { current, deployment, old }) => {
-        const next = update(deployment, current, old)
-        if (next === undefined) return (current.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0)
-        return (
-          (next.spec?.minReadySeconds ?? 0) === (deployment.spec?.minReadySeconds ?? 0) &&
-          next.spec?.replicas === current.spec?.replicas &&
-          next.spec?.template === current.spec?.template &&
-          next.metadata.uid === current.metadata.uid
-        )
-      }
-    ),
-    law(
-      "a draft is the new set, tells its pods apart and notes what it was made for",
-      scene,
-      ({ draft }, { deployment, old }) => {
-        const made = draft(deployment, old)
-        const set: ReplicaSet = {
-          ...made,
-          metadata: { ...made.metadata, uid: "made", name: made.metadata.name },
-          status: { replicas: 0 }
-        }
-        const hash = made.metadata.labels?.[ReplicaSets.hashLabel] ?? ""
-        const labels = { app: "web", [ReplicaSets.hashLabel]: hash }
-        const { maxTotal, replicas } = Bounds.of(deployment)
-        const oldPods = ReplicaSets.sum(old, ReplicaSets.size)
-        const noted = notes(set)
-        return (
-          ReplicaSets.find(deployment, [...old, set]).current === set &&
-          made.metadata.name === `web-${hash}` &&
-          [made.metadata.labels, made.spec?.selector.matchLabels, made.spec?.template?.metadata?.labels].every(
-            (one) => JSON.stringify(one) === JSON.stringify(labels)
-          ) &&
-          made.spec?.replicas === Math.max(0, Math.min(replicas, maxTotal - oldPods)) &&
-          made.spec?.minReadySeconds === deployment.spec?.minReadySeconds &&
-          noted[Annotations.revision] === String(Revisions.highest(old) + 1n) &&
-          noted[Annotations.desiredReplicas] === String(replicas) &&
-          noted[Annotations.maxReplicas] === String(maxTotal) &&
-          noted[Annotations.rollbackTo] === undefined &&
-          noted["note"] === deployment.metadata.annotations?.["note"] &&
-          made.metadata.ownerReferences?.[0]?.uid === "web-uid"
-        )
-      }
-    ),
-    law("a collision makes another name", scene, ({ draft }, { deployment, old }) => {
-      const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
-      const again = { ...deployment, status: { collisionCount } }
-      return draft(deployment, old).metadata.name !== draft(again, old).metadata.name
-    })
-  ],
-  mutants: [
-    {
-      title: "the revision is a double",
-      find: "Revisions.highest(old) + 1n",
-      replace: "BigInt(Number(Revisions.highest(old)) + 1)"
-    },
-    {
-      title: "the revision is copied",
-      find: "{ ...before, ...copied }",
-      replace: "{ ...before, ...Annotations.of(deployment), ...copied }"
-    },
-    { title: "annotations are dropped", find: "{ ...before, ...copied }", replace: "{ ...copied }" },
-    { title: "a revision falls", find: "former >= revision", replace: "former === revision" },
-    {
-      title: "the history forgets",
-      find: `Revisions.extend(before[Annotations.revisionHistory] ?? "", formerText)`,
-      replace: "formerText"
-    },
-    { title: "nothing is history", find: `formerText === ""`, replace: `formerText !== "?"` },
-    { title: "an empty revision is history", find: `formerText === ""`, replace: `formerText === "?"` },
-    { title: "an unreadable revision is renumbered", find: "former === undefined)", replace: "former === -1n)" },
-    {
-      title: "readiness is not copied",
-      find: "sameReadiness || next.spec === undefined",
-      replace: "next.spec !== undefined"
-    },
-    { title: "readiness alone is not worth a write", find: "if (!changed && sameReadiness)", replace: "if (!changed)" },
-    { title: "written every time", find: "if (!changed && sameReadiness) return undefined", replace: "" },
-    {
-      title: "the selector lacks the hash",
-      find: "{ ...selector?.matchLabels, [ReplicaSets.hashLabel]: hash }",
-      replace: "{ ...selector?.matchLabels }"
-    },
-    {
-      title: "the pods lack the hash",
-      find: "{ ...template, metadata: { ...template.metadata, labels } }",
-      replace: "template"
-    },
-    {
-      title: "collisions do not count",
-      find: "Hash.template(template, deployment.status?.collisionCount)",
-      replace: "Hash.template(template)"
-    },
-    {
-      title: "it starts at its full size",
-      find: "Bounds.sizeOfNew(deployment, 0, old)",
-      replace: "Bounds.of(deployment).replicas"
-    },
-    { title: "the surge is not noted", find: "String(maxTotal)", replace: "String(replicas)" }
-  ]
+      const hash = made.metadata.labels?.[ReplicaSets.hashLabel] ?? ""
+      const labels = { app: "web", [ReplicaSets.hashLabel]: hash }
+      const { maxTotal, replicas } = Bounds.of(deployment)
+      const oldPods = ReplicaSets.sum(old, ReplicaSets.size)
+      const noted = notes(set)
+      return (
+        ReplicaSets.find(deployment, [...old, set]).current === set &&
+        made.metadata.name === `web-${hash}` &&
+        [made.metadata.labels, made.spec?.selector.matchLabels, made.spec?.template?.metadata?.labels].every(
+          (one) => JSON.stringify(one) === JSON.stringify(labels)
+        ) &&
+        made.spec?.replicas === Math.max(0, Math.min(replicas, maxTotal - oldPods)) &&
+        made.spec?.minReadySeconds === deployment.spec?.minReadySeconds &&
+        noted[Annotations.revision] === String(Revisions.highest(old) + 1n) &&
+        noted[Annotations.desiredReplicas] === String(replicas) &&
+        noted[Annotations.maxReplicas] === String(maxTotal) &&
+        noted[Annotations.rollbackTo] === undefined &&
+        noted["note"] === deployment.metadata.annotations?.["note"] &&
+        made.metadata.ownerReferences?.[0]?.uid === "web-uid"
+      )
+    }
+  )
+
+  checkProperty("a collision makes another name", scene, ({ deployment, old }) => {
+    const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
+    const again = { ...deployment, status: { collisionCount } }
+    return NewReplicaSet.draft(deployment, old).metadata.name !== NewReplicaSet.draft(again, old).metadata.name
+  })
 })
 
 describe("the new set", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /** Hash labels say nothing: several sets may carry one, and the new set any. */
@@ -30,64 +30,36 @@ const places = (all: ReadonlyArray<ReturnType<typeof replicaSet>>): ReadonlyArra
 const isSorted = (texts: ReadonlyArray<string>): boolean =>
   texts.every((one, i) => i === 0 || (texts[i - 1] ?? "") < one)
 
-prove<typeof ReplicaSets>({
-  path: "controllers/deployment/replicaSets.ts",
-  module: ReplicaSets,
-  laws: [
-    law("the new set is the oldest with the Deployment's template, whatever the hash", owned, ({ find }, facts) => {
-      const all = sets(facts)
-      const { current } = find(deployment({ image: "a" }), all)
-      const same = all.filter((set) => imageOf(set) === "a")
-      return current === undefined
-        ? same.length === 0
-        : imageOf(current) === "a" && places([current])[0] === [...places(same)].sort()[0]
-    }),
-    law("the others are old, by age, each once", owned, ({ find }, facts) => {
-      const all = sets(facts)
-      const { current, old } = find(deployment({ image: "a" }), all)
-      const found = current === undefined ? [...old] : [...old, current]
-      return isSorted(places(old)) && found.length === all.length && all.every((set) => found.includes(set))
-    }),
-    law("a set that was written takes its own place", owned, ({ all, find, replace }, facts) => {
-      const before = find(deployment({ image: "a" }), sets(facts))
-      return all(before).every((set) => {
-        const written = { ...set, metadata: { ...set.metadata, resourceVersion: "2" } }
-        const after = replace(before, written)
-        return (
-          JSON.stringify(places(all(after))) === JSON.stringify(places(all(before))) &&
-          all(after).filter((one) => one.metadata.resourceVersion === "2").length === 1 &&
-          all(after).includes(written) &&
-          (before.current === set) === (after.current === written)
-        )
-      })
+describe("ReplicaSets", () => {
+  checkProperty("the new set is the oldest with the Deployment's template, whatever the hash", owned, (facts) => {
+    const all = sets(facts)
+    const { current } = ReplicaSets.find(deployment({ image: "a" }), all)
+    const same = all.filter((set) => imageOf(set) === "a")
+    return current === undefined
+      ? same.length === 0
+      : imageOf(current) === "a" && places([current])[0] === [...places(same)].sort()[0]
+  })
+
+  checkProperty("the others are old, by age, each once", owned, (facts) => {
+    const all = sets(facts)
+    const { current, old } = ReplicaSets.find(deployment({ image: "a" }), all)
+    const found = current === undefined ? [...old] : [...old, current]
+    return isSorted(places(old)) && found.length === all.length && all.every((set) => found.includes(set))
+  })
+
+  checkProperty("a set that was written takes its own place", owned, (facts) => {
+    const before = ReplicaSets.find(deployment({ image: "a" }), sets(facts))
+    return ReplicaSets.all(before).every((set) => {
+      const written = { ...set, metadata: { ...set.metadata, resourceVersion: "2" } }
+      const after = ReplicaSets.replace(before, written)
+      return (
+        JSON.stringify(places(ReplicaSets.all(after))) === JSON.stringify(places(ReplicaSets.all(before))) &&
+        ReplicaSets.all(after).filter((one) => one.metadata.resourceVersion === "2").length === 1 &&
+        ReplicaSets.all(after).includes(written) &&
+        (before.current === set) === (after.current === written)
+      )
     })
-  ],
-  mutants: [
-    {
-      title: "found by hash",
-      find: "sameTemplate(set.spec?.template, deployment.spec?.template))",
-      replace:
-        "set.spec?.template?.metadata?.labels?.[hashLabel] === deployment.spec?.template?.metadata?.labels?.[hashLabel])"
-    },
-    {
-      title: "the hash counts",
-      find: "Equality.equal(withoutHash(a), withoutHash(b))",
-      replace: "Equality.equal(a, b)"
-    },
-    { title: "the newest of several", find: "sorted.find(", replace: "sorted.findLast(" },
-    {
-      title: "all that are equal are new",
-      find: "set !== current)",
-      replace: "!sameTemplate(set.spec?.template, current?.spec?.template))"
-    },
-    {
-      title: "names do not matter",
-      find: "a.metadata.name < b.metadata.name ? -1",
-      replace: "a.metadata.name > b.metadata.name ? -1"
-    },
-    { title: "newest first", find: "createdAt(a) - createdAt(b)", replace: "createdAt(b) - createdAt(a)" },
-    { title: "what is written is new", find: "return isOld\n", replace: "return isOld && sets.current === undefined\n" }
-  ]
+  })
 })
 
 describe("templates", () => {

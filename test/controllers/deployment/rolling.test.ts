@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Bounds from "../../../src/controllers/deployment/bounds.ts"
 import type * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
 import * as Rolling from "../../../src/controllers/deployment/rolling.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 /**
@@ -61,10 +61,10 @@ const resize = (models: ReadonlyArray<Model>, name: string, size: number): void 
 }
 
 /** One sync; false if it had nothing to do. */
-const sync = (module: typeof Rolling, facts: Scene, models: ReadonlyArray<Model>): boolean => {
+const sync = (facts: Scene, models: ReadonlyArray<Model>): boolean => {
   const sets = setsOf(models)
-  const growth = module.grow(of(facts), sets)
-  const steps = growth === undefined ? module.shrink(of(facts), sets) : [growth]
+  const growth = Rolling.grow(of(facts), sets)
+  const steps = growth === undefined ? Rolling.shrink(of(facts), sets) : [growth]
   for (const { set, size } of steps) resize(models, set.metadata.name, size)
   return steps.length > 0
 }
@@ -80,11 +80,11 @@ const happen = (models: ReadonlyArray<Model>, { what, which }: Scene["events"][n
 const known = ({ reported, size }: Model): number => Math.min(reported, size)
 
 /** Before each sync the pods there were and those known to be available, after it those there are and those that really are. */
-const run = (module: typeof Rolling, facts: Scene) => {
+const run = (facts: Scene) => {
   const models = begin(facts)
   const trace = facts.events.map((event) => {
     const before = { total: sum(models, ({ size }) => size), known: sum(models, known) }
-    sync(module, facts, models)
+    sync(facts, models)
     const after = { total: sum(models, ({ size }) => size), available: sum(models, ({ available }) => available) }
     happen(models, event)
     return { before, after }
@@ -92,91 +92,56 @@ const run = (module: typeof Rolling, facts: Scene) => {
   return { models, trace }
 }
 
-prove<typeof Rolling>({
-  path: "controllers/deployment/rolling.ts",
-  module: Rolling,
-  laws: [
-    law("once within the surge, never more pods than it allows", scene, (module, facts) => {
-      const { maxTotal } = Bounds.of(of(facts))
-      const { trace } = run(module, facts)
-      return trace.every(({ after, before }) => after.total <= Math.max(maxTotal, before.total))
-    }),
-    law("no step takes away a pod that is needed, of those that are known to be available", scene, (module, facts) => {
-      const { minAvailable } = Bounds.of(of(facts))
-      const { trace } = run(module, facts)
-      return trace.every(({ after, before }) => after.available >= Math.min(minAvailable, before.known))
-    }),
-    law("it ends with the new set alone, once pods get available and sets report", scene, (module, facts) => {
-      const { models } = run(module, facts)
-      for (let round = 0; round < 60; round++) {
-        sync(module, facts, models)
-        for (const model of models) {
-          model.available = model.size
-          model.reported = model.available
-        }
+describe("Rolling", () => {
+  checkProperty("once within the surge, never more pods than it allows", scene, (facts) => {
+    const { maxTotal } = Bounds.of(of(facts))
+    const { trace } = run(facts)
+    return trace.every(({ after, before }) => after.total <= Math.max(maxTotal, before.total))
+  })
+
+  checkProperty("no step takes away a pod that is needed, of those that are known to be available", scene, (facts) => {
+    const { minAvailable } = Bounds.of(of(facts))
+    const { trace } = run(facts)
+    return trace.every(({ after, before }) => after.available >= Math.min(minAvailable, before.known))
+  })
+
+  checkProperty("it ends with the new set alone, once pods get available and sets report", scene, (facts) => {
+    const { models } = run(facts)
+    for (let round = 0; round < 60; round++) {
+      sync(facts, models)
+      for (const model of models) {
+        model.available = model.size
+        model.reported = model.available
       }
-      return models.every(({ name, size }) => size === (name === "new" ? facts.replicas : 0))
-    }),
-    law("unhealthy pods go first, oldest set first; then the rest, oldest set first", scene, (module, facts) => {
-      const models = begin(facts)
-      const sets = setsOf(models)
-      const steps = module.shrink(of(facts), sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
-      const expected: Array<{ name: string; size: number }> = []
-      const bounds = Bounds.of(of(facts))
-      const old = models.slice(0, -1)
-      let most = sum(models, ({ size }) => size) - bounds.minAvailable - facts.current
-      if (most <= 0) return steps.length === 0
-      for (const model of old) {
-        const sick = Math.min(most, model.size - model.available)
-        if (sick <= 0) continue
-        most -= sick
-        model.size -= sick
-        expected.push({ name: model.name, size: model.size })
-      }
-      let spare = sum(models, ({ available }) => available) - bounds.minAvailable
-      for (const model of old) {
-        const taken = Math.min(spare, model.size)
-        if (taken <= 0) continue
-        spare -= taken
-        expected.push({ name: model.name, size: model.size - taken })
-      }
-      return JSON.stringify(steps) === JSON.stringify(expected)
-    })
-  ],
-  mutants: [
-    { title: "the new set takes everything", find: "Bounds.sizeOfNew(deployment, size, old)", replace: "replicas" },
-    {
-      title: "the old sets are not counted",
-      find: "Bounds.sizeOfNew(deployment, size, old)",
-      replace: "Bounds.sizeOfNew(deployment, size, [])"
-    },
-    {
-      title: "a new set that is too large stays so",
-      find: "size > replicas ? replicas :",
-      replace: "size > replicas ? size :"
-    },
-    {
-      title: "pods of the new set that are not available count",
-      find: " - minAvailable - notYetAvailable",
-      replace: " - minAvailable"
-    },
-    {
-      title: "stale reports are believed",
-      find: "Math.min(ReplicaSets.available(set), ReplicaSets.size(set))",
-      replace: "ReplicaSets.available(set)"
-    },
-    { title: "unhealthy pods stay", find: "return [...unhealthy, ...take(", replace: "return [...take(" },
-    { title: "unhealthy pods go without limit", find: "take(sizes, most,", replace: "take(sizes, 99," },
-    { title: "healthy pods go without limit", find: "ReplicaSets.sum(all, staying) - minAvailable", replace: "99" },
-    {
-      title: "one too many",
-      find: "ReplicaSets.sum(all, staying) - minAvailable",
-      replace: "ReplicaSets.sum(all, staying) - minAvailable + 1"
-    },
-    { title: "the budget is for each set", find: "rest -= taken\n", replace: "" },
-    { title: "healthy pods of the size before count twice", find: "sizes.set(set, size - taken)", replace: "" },
-    { title: "newest first", find: "new Map(sets.old.map(", replace: "new Map(sets.old.toReversed().map(" }
-  ]
+    }
+    return models.every(({ name, size }) => size === (name === "new" ? facts.replicas : 0))
+  })
+
+  checkProperty("unhealthy pods go first, oldest set first; then the rest, oldest set first", scene, (facts) => {
+    const models = begin(facts)
+    const sets = setsOf(models)
+    const steps = Rolling.shrink(of(facts), sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
+    const expected: Array<{ name: string; size: number }> = []
+    const bounds = Bounds.of(of(facts))
+    const old = models.slice(0, -1)
+    let most = sum(models, ({ size }) => size) - bounds.minAvailable - facts.current
+    if (most <= 0) return steps.length === 0
+    for (const model of old) {
+      const sick = Math.min(most, model.size - model.available)
+      if (sick <= 0) continue
+      most -= sick
+      model.size -= sick
+      expected.push({ name: model.name, size: model.size })
+    }
+    let spare = sum(models, ({ available }) => available) - bounds.minAvailable
+    for (const model of old) {
+      const taken = Math.min(spare, model.size)
+      if (taken <= 0) continue
+      spare -= taken
+      expected.push({ name: model.name, size: model.size - taken })
+    }
+    return JSON.stringify(steps) === JSON.stringify(expected)
+  })
 })
 
 describe("a rolling step", () => {

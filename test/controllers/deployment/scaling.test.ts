@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
 import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
 import * as Scaling from "../../../src/controllers/deployment/scaling.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet, type SetFacts } from "./objects.ts"
 
 /** A rollout that was scaled: sizes of its sets, and what was noted on them when they were last scaled. */
@@ -31,9 +31,9 @@ const of = ({ replicas, sets, statusReplicas, surge }: Scene) => ({
   }
 })
 
-const sizes = (module: typeof Scaling, given: Scene) => {
+const sizes = (given: Scene) => {
   const { deployment, sets } = of(given)
-  return module.plan(deployment, sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
+  return Scaling.plan(deployment, sets).map(({ set, size }) => ({ name: set.metadata.name, size }))
 }
 
 const total = (scene: Scene): number => scene.sets.reduce((sum, { size }) => sum + size, 0)
@@ -70,85 +70,48 @@ const againstDirection = (scene: Scene, { name, size }: { readonly name: string;
 
 const sum = (all: ReadonlyArray<{ readonly size: number }>): number => all.reduce((sum, { size }) => sum + size, 0)
 
-prove<typeof Scaling>({
-  path: "controllers/deployment/scaling.ts",
-  module: Scaling,
-  laws: [
-    law("the sum is exact", scene, (module, given) => sum(sizes(module, given)) === allowed(given)),
-    law("no set moves against the direction, and none below zero", scene, (module, given) =>
-      sizes(module, given).every((one) => one.size >= 0 && !againstDirection(given, one))
-    ),
-    law("it is the contract's formula, wherever that is exact and moves nothing backwards", scene, (module, given) => {
-      const expected = formula(given)
-      const isSound = sum(expected) === allowed(given) && !expected.some((one) => againstDirection(given, one))
-      return !isSound || JSON.stringify(sizes(module, given)) === JSON.stringify(expected)
-    }),
-    law("every set is written, and notes what it was scaled for", scene, (module, given) => {
-      const { deployment, sets } = of(given)
-      const steps = module.plan(deployment, sets)
-      return (
-        steps.length === given.sets.length &&
-        steps.every((step) => {
-          const written = module.resized(deployment, step) ?? step.set
-          return (
-            step.force &&
-            written.spec?.replicas === step.size &&
-            Annotations.count(written, Annotations.desiredReplicas) === given.replicas &&
-            Annotations.count(written, Annotations.maxReplicas) === given.replicas + given.surge
-          )
-        })
-      )
-    }),
-    law(
-      "it is due exactly while an active set was scaled for another number",
-      Arbitrary.all({
-        replicas: int(0, 2),
-        sets: Arbitrary.array(Arbitrary.all([int(0, 1), int(-1, 2)]), { maxLength: 3 })
-      }),
-      ({ isDue }, { replicas, sets }) =>
-        isDue(deployment({ replicas }), {
-          current: undefined,
-          old: sets.map(([size, desired]) => replicaSet({ size, desired: desired < 0 ? undefined : desired }))
-        }) === sets.some(([size, desired]) => size > 0 && desired >= 0 && desired !== replicas)
+describe("Scaling", () => {
+  checkProperty("the sum is exact", scene, (given) => sum(sizes(given)) === allowed(given))
+
+  checkProperty("no set moves against the direction, and none below zero", scene, (given) =>
+    sizes(given).every((one) => one.size >= 0 && !againstDirection(given, one))
+  )
+
+  checkProperty("it is the contract's formula, wherever that is exact and moves nothing backwards", scene, (given) => {
+    const expected = formula(given)
+    const isSound = sum(expected) === allowed(given) && !expected.some((one) => againstDirection(given, one))
+    return !isSound || JSON.stringify(sizes(given)) === JSON.stringify(expected)
+  })
+
+  checkProperty("every set is written, and notes what it was scaled for", scene, (given) => {
+    const { deployment, sets } = of(given)
+    const steps = Scaling.plan(deployment, sets)
+    return (
+      steps.length === given.sets.length &&
+      steps.every((step) => {
+        const written = Scaling.resized(deployment, step) ?? step.set
+        return (
+          step.force &&
+          written.spec?.replicas === step.size &&
+          Annotations.count(written, Annotations.desiredReplicas) === given.replicas &&
+          Annotations.count(written, Annotations.maxReplicas) === given.replicas + given.surge
+        )
+      })
     )
-  ],
-  mutants: [
-    { title: "rounding toward zero", find: "Math.round(Math.abs(value))", replace: "Math.trunc(Math.abs(value))" },
-    { title: "rounding up", find: "Math.round(Math.abs(value))", replace: "Math.ceil(Math.abs(value))" },
-    {
-      title: "leftover to the newest",
-      find: `  return sorted.map((set, i) => {
-    const before = shared[i] ?? 0`,
-      replace: `  const newest = [...sorted].sort((a, b) => ReplicaSets.byAge(b, a))[0]
-  return sorted.map((set, i) => {
-    const before = shared[i] ?? 0
-    if (set !== newest) return { set, size: before, force: true }`
-    },
-    { title: "leftover to nobody", find: "Math.max(0, before + rest)", replace: "Math.max(0, before)" },
-    { title: "below zero", find: "Math.max(0, before + rest)", replace: "before + rest" },
-    { title: "against the direction", find: "Math.min(Math.max(share, 0), rest)", replace: "Math.min(share, rest)" },
-    { title: "more than there is", find: "Math.min(Math.max(share, 0), rest)", replace: "Math.max(share, 0)" },
-    {
-      title: "smallest first",
-      find: "ReplicaSets.size(b) - ReplicaSets.size(a) ||",
-      replace: "ReplicaSets.size(a) - ReplicaSets.size(b) ||"
-    },
-    { title: "ties always oldest first", find: `change > 0 ? "newestFirst" : "oldestFirst"`, replace: `"oldestFirst"` },
-    { title: "surge at zero replicas", find: "replicas > 0 ? maxTotal : 0", replace: "maxTotal" },
-    {
-      title: "the annotation's zero is a whole",
-      find: "Annotations.count(set, Annotations.maxReplicas) || (",
-      replace: "Annotations.count(set, Annotations.maxReplicas) ?? ("
-    },
-    {
-      title: "only sets that change are written",
-      find: "return { set, size, force: true }",
-      replace: "return { set, size, force: false }"
-    },
-    { title: "the surge is not noted", find: "String(maxTotal)", replace: "String(replicas)" },
-    { title: "empty sets count", find: "ReplicaSets.isActive(set) && desired", replace: "desired" },
-    { title: "sets without a note count", find: "desired !== undefined && desired !==", replace: "desired !==" }
-  ]
+  })
+
+  checkProperty(
+    "it is due exactly while an active set was scaled for another number",
+    Arbitrary.all({
+      replicas: int(0, 2),
+      sets: Arbitrary.array(Arbitrary.all([int(0, 1), int(-1, 2)]), { maxLength: 3 })
+    }),
+    ({ replicas, sets }) =>
+      Scaling.isDue(deployment({ replicas }), {
+        current: undefined,
+        old: sets.map(([size, desired]) => replicaSet({ size, desired: desired < 0 ? undefined : desired }))
+      }) === sets.some(([size, desired]) => size > 0 && desired >= 0 && desired !== replicas)
+  )
 })
 
 const plan = (replicas: number, current: SetFacts | undefined, ...old: ReadonlyArray<SetFacts>) =>

@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Conditions from "../../../src/controllers/deployment/conditions.ts"
 import type * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
 import * as Status from "../../../src/controllers/deployment/status.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 const set = Arbitrary.all({
@@ -77,165 +77,95 @@ const stored = ({ collisionCount, had, replicas, unavailable }: Scene) =>
 
 const sum = ({ sets }: Scene, of: (set: Scene["sets"][number]) => number): number => sets.reduce((a, b) => a + of(b), 0)
 
-prove<typeof Status>({
-  path: "controllers/deployment/status.ts",
-  module: Status,
-  laws: [
-    law("counts are sums over the sets, and those of the new set are updated", scene, ({ compute }, facts) => {
-      const status = compute(stored(facts), setsOf(facts), now)
-      const available = sum(facts, (set) => set.available)
-      const expected = {
-        observedGeneration: 1,
-        replicas: sum(facts, (set) => set.replicas),
-        updatedReplicas: facts.hasNew ? (facts.sets.at(-1)?.replicas ?? 0) : 0,
-        readyReplicas: sum(facts, (set) => set.ready),
-        availableReplicas: available,
-        unavailableReplicas: Math.max(0, sum(facts, (set) => set.size) - available)
-      } as const
-      return Object.entries(expected).every(([key, value]) => {
-        const found = Object.entries(status).find(([name]) => name === key)?.[1]
-        return value === 0 ? found === undefined : found === value
-      })
-    }),
-    law(
-      "a collision count stays; terminating pods are known if every set that was looked after says",
-      scene,
-      ({ compute }, facts) => {
-        const status = compute(stored(facts), setsOf(facts), now)
-        const isUnknown = facts.sets.some((set) => set.terminating < 0 && set.observed > 0)
-        return (
-          status.collisionCount === (facts.collisionCount < 0 ? undefined : facts.collisionCount) &&
-          status.terminatingReplicas === (isUnknown ? undefined : sum(facts, (set) => Math.max(0, set.terminating)))
-        )
-      }
-    ),
-    law("it is available as long as no more are unavailable than may be", scene, ({ compute }, facts) => {
-      const status = compute(stored(facts), setsOf(facts), now)
-      const condition = Conditions.get(status.conditions ?? [], "Available")
-      const isEnough =
-        sum(facts, (set) => set.available) >= facts.replicas - Math.min(facts.unavailable, facts.replicas)
-      return isEnough
-        ? condition?.status === "True" &&
-            condition.reason === "MinimumReplicasAvailable" &&
-            condition.message === (facts.had === "Available" ? "old" : "Deployment has minimum availability.")
-        : condition?.status === "False" &&
-            condition.reason === "MinimumReplicasUnavailable" &&
-            condition.message === "Deployment does not have minimum availability."
-    }),
-    law(
-      "the failure of a set is the Deployment's, the new one's first; no failure, no condition",
-      scene,
-      ({ rollout }, facts) => {
-        const status = rollout(stored(facts), setsOf(facts), now)
-        const found = Conditions.get(status.conditions ?? [], "ReplicaFailure")
-        const order = facts.sets.map(({ failure }, i) => ({ failure, i }))
-        if (facts.hasNew && order.length > 0) order.unshift(...order.splice(-1))
-        const first = order.find(({ failure }) => failure !== "")
-        if (first === undefined) return found === undefined
-        return (
-          found?.reason === first.failure &&
-          found.message === `of ${first.i}` &&
-          found.lastUpdateTime === failedAt &&
-          found.status === "True" &&
-          found.lastTransitionTime === (facts.had === "ReplicaFailure" ? "1970-01-01T00:00:00Z" : failedAt)
-        )
-      }
-    ),
-    law(
-      "it is the same as itself, and as itself with zeros; any difference is one",
-      scene,
-      ({ compute, isSame }, facts) => {
-        const status = compute(stored(facts), setsOf(facts), now)
-        const zeros = {
-          replicas: 0,
-          updatedReplicas: 0,
-          readyReplicas: 0,
-          availableReplicas: 0,
-          unavailableReplicas: 0
-        }
-        const conditions = status.conditions ?? []
-        const last = conditions.at(-1) ?? Conditions.make("Available", "True", "Why", "nothing", now)
-        const others = [
-          { ...status, readyReplicas: (status.readyReplicas ?? 0) + 1 },
-          { ...status, collisionCount: (status.collisionCount ?? -1) + 1 },
-          { ...status, terminatingReplicas: (status.terminatingReplicas ?? -1) + 1 },
-          { ...status, conditions: conditions.slice(1) },
-          { ...status, conditions: [...conditions.slice(0, -1), { ...last, message: "other" }] },
-          { ...status, conditions: [...conditions.slice(0, -1), { ...last, lastUpdateTime: "other" }] }
-        ]
-        const copy = { ...zeros, ...structuredClone(status) }
-        return (
-          isSame(status, copy, true) &&
-          others.every((other) => !isSame(status, other, true) && !isSame(other, status, true))
-        )
-      }
+describe("Status", () => {
+  checkProperty("counts are sums over the sets, and those of the new set are updated", scene, (facts) => {
+    const status = Status.compute(stored(facts), setsOf(facts), now)
+    const available = sum(facts, (set) => set.available)
+    const expected = {
+      observedGeneration: 1,
+      replicas: sum(facts, (set) => set.replicas),
+      updatedReplicas: facts.hasNew ? (facts.sets.at(-1)?.replicas ?? 0) : 0,
+      readyReplicas: sum(facts, (set) => set.ready),
+      availableReplicas: available,
+      unavailableReplicas: Math.max(0, sum(facts, (set) => set.size) - available)
+    } as const
+    return Object.entries(expected).every(([key, value]) => {
+      const found = Object.entries(status).find(([name]) => name === key)?.[1]
+      return value === 0 ? found === undefined : found === value
+    })
+  })
+
+  checkProperty(
+    "a collision count stays; terminating pods are known if every set that was looked after says",
+    scene,
+    (facts) => {
+      const status = Status.compute(stored(facts), setsOf(facts), now)
+      const isUnknown = facts.sets.some((set) => set.terminating < 0 && set.observed > 0)
+      return (
+        status.collisionCount === (facts.collisionCount < 0 ? undefined : facts.collisionCount) &&
+        status.terminatingReplicas === (isUnknown ? undefined : sum(facts, (set) => Math.max(0, set.terminating)))
+      )
+    }
+  )
+
+  checkProperty("it is available as long as no more are unavailable than may be", scene, (facts) => {
+    const status = Status.compute(stored(facts), setsOf(facts), now)
+    const condition = Conditions.get(status.conditions ?? [], "Available")
+    const isEnough = sum(facts, (set) => set.available) >= facts.replicas - Math.min(facts.unavailable, facts.replicas)
+    return isEnough
+      ? condition?.status === "True" &&
+          condition.reason === "MinimumReplicasAvailable" &&
+          condition.message === (facts.had === "Available" ? "old" : "Deployment has minimum availability.")
+      : condition?.status === "False" &&
+          condition.reason === "MinimumReplicasUnavailable" &&
+          condition.message === "Deployment does not have minimum availability."
+  })
+
+  checkProperty(
+    "the failure of a set is the Deployment's, the new one's first; no failure, no condition",
+    scene,
+    (facts) => {
+      const status = Status.rollout(stored(facts), setsOf(facts), now)
+      const found = Conditions.get(status.conditions ?? [], "ReplicaFailure")
+      const order = facts.sets.map(({ failure }, i) => ({ failure, i }))
+      if (facts.hasNew && order.length > 0) order.unshift(...order.splice(-1))
+      const first = order.find(({ failure }) => failure !== "")
+      if (first === undefined) return found === undefined
+      return (
+        found?.reason === first.failure &&
+        found.message === `of ${first.i}` &&
+        found.lastUpdateTime === failedAt &&
+        found.status === "True" &&
+        found.lastTransitionTime === (facts.had === "ReplicaFailure" ? "1970-01-01T00:00:00Z" : failedAt)
+      )
+    }
+  )
+
+  checkProperty("it is the same as itself, and as itself with zeros; any difference is one", scene, (facts) => {
+    const status = Status.compute(stored(facts), setsOf(facts), now)
+    const zeros = {
+      replicas: 0,
+      updatedReplicas: 0,
+      readyReplicas: 0,
+      availableReplicas: 0,
+      unavailableReplicas: 0
+    }
+    const conditions = status.conditions ?? []
+    const last = conditions.at(-1) ?? Conditions.make("Available", "True", "Why", "nothing", now)
+    const others = [
+      { ...status, readyReplicas: (status.readyReplicas ?? 0) + 1 },
+      { ...status, collisionCount: (status.collisionCount ?? -1) + 1 },
+      { ...status, terminatingReplicas: (status.terminatingReplicas ?? -1) + 1 },
+      { ...status, conditions: conditions.slice(1) },
+      { ...status, conditions: [...conditions.slice(0, -1), { ...last, message: "other" }] },
+      { ...status, conditions: [...conditions.slice(0, -1), { ...last, lastUpdateTime: "other" }] }
+    ]
+    const copy = { ...zeros, ...structuredClone(status) }
+    return (
+      Status.isSame(status, copy, true) &&
+      others.every((other) => !Status.isSame(status, other, true) && !Status.isSame(other, status, true))
     )
-  ],
-  mutants: [
-    {
-      title: "what is wanted is counted as there",
-      find: "replicas: ReplicaSets.sum(all, ReplicaSets.replicas)",
-      replace: "replicas: ReplicaSets.sum(all, ReplicaSets.size)"
-    },
-    {
-      title: "unavailable is what is not available of what is there",
-      find: "ReplicaSets.sum(all, ReplicaSets.size) - available",
-      replace: "ReplicaSets.sum(all, ReplicaSets.replicas) - available"
-    },
-    {
-      title: "negative counts",
-      find: "Math.max(0, ReplicaSets.sum(all, ReplicaSets.size) - available)",
-      replace: "ReplicaSets.sum(all, ReplicaSets.size) - available"
-    },
-    {
-      title: "all are updated",
-      find: "sets.current === undefined ? 0 : ReplicaSets.replicas(sets.current)",
-      replace: "ReplicaSets.sum(all, ReplicaSets.replicas)"
-    },
-    {
-      title: "the collision count is forgotten",
-      find: "{} : { collisionCount }",
-      replace: "{} : {}"
-    },
-    {
-      title: "unknown is none",
-      find: "if ((status?.observedGeneration ?? 0) !== 0) return undefined",
-      replace: "if (status === null) return undefined"
-    },
-    {
-      title: "a set that nobody has looked at makes it unknown",
-      find: "if ((status?.observedGeneration ?? 0) !== 0) return undefined",
-      replace: "return undefined"
-    },
-    {
-      title: "all must be available",
-      find: "available >= Bounds.of(deployment).minAvailable",
-      replace: "available >= Bounds.of(deployment).replicas"
-    },
-    {
-      title: "an old set's failure first",
-      find: "current === undefined ? old : [current, ...old]",
-      replace: "current === undefined ? old : [...old, current]"
-    },
-    {
-      title: "a failure stays",
-      find: "? Conditions.remove(conditions, Conditions.replicaFailure)",
-      replace: "? conditions"
-    },
-    {
-      title: "a failure was never updated",
-      find: "{ ...failure, lastUpdateTime: failure.lastTransitionTime }",
-      replace: "failure"
-    },
-    { title: "zeros are news", find: "(a[field] ?? 0) === (b[field] ?? 0)", replace: "a[field] === b[field]" },
-    {
-      title: "unknown and none are one",
-      find: "a.terminatingReplicas === b.terminatingReplicas",
-      replace: "(a.terminatingReplicas ?? 0) === (b.terminatingReplicas ?? 0)"
-    },
-    { title: "conditions are compared by reason", find: "a.lastUpdateTime === b.lastUpdateTime &&", replace: "" },
-    { title: "missing conditions are not missed", find: "a.length === b.length && ", replace: "" }
-  ]
+  })
 })
 
 describe("a status", () => {

@@ -15,7 +15,7 @@ import {
   StatefulSet
 } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
-import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 import * as Stand from "./stand.ts"
 
 const { advance, budget, controlledBy, create, patch, running, said, workload, world } = Stand
@@ -218,7 +218,7 @@ const store = (objects: ReadonlyArray<KubeObject>) =>
 const sizeOf = ({ replicas }: World) => (replicas === "none" ? {} : { replicas })
 
 /** Of each kind one object, as the cache has it, and a reference to one of them. */
-const cachedIn = (module: typeof Controllers, given: World) => {
+const cachedIn = (given: World) => {
   const { apiVersion, isThere, kind, namespace, owner, ownerIsThere, ownerUid, ownerVersion, uid } = given
   const object = (name: string, extra: object = {}) =>
     ({ metadata: { name, namespace: "ns", uid: `uid-${name}`, ...extra }, spec: sizeOf(given) }) as KubeObject
@@ -236,7 +236,7 @@ const cachedIn = (module: typeof Controllers, given: World) => {
     statefulSets: store(isThere ? [object("x")] : []),
     deployments: store(ownerIsThere ? [object("web"), object("x")] : [])
   }
-  return module.cached(stores, refersTo(kind, apiVersion, "x", uid), namespace)
+  return Controllers.cached(stores, refersTo(kind, apiVersion, "x", uid), namespace)
 }
 
 const workloads = ["apps/v1", "extensions/v1beta1"]
@@ -255,44 +255,10 @@ const wanted = (given: World): Controllers.Sized | undefined => {
   return isKnown ? { uid: "uid-web", replicas } : undefined
 }
 
-prove<typeof Controllers>({
-  path: "controllers/disruption/controllers.ts",
-  module: Controllers,
-  laws: [
-    law(
-      "the cache knows what the contract finds there, and nothing else",
-      worlds,
-      (module, given) => JSON.stringify(cachedIn(module, given)) === JSON.stringify(wanted(given))
-    )
-  ],
-  mutants: [
-    {
-      title: "another object by the name is taken",
-      find: "found?.metadata.uid === uid ? found : undefined",
-      replace: "found"
-    },
-    { title: "no size is none", find: "spec?.replicas ?? 1", replace: "spec?.replicas ?? 0" },
-    { title: "a size of zero is one", find: "spec?.replicas ?? 1", replace: "(spec?.replicas || 1)" },
-    {
-      title: "any group will do for stateful sets",
-      find: 'kind === "StatefulSet" && group === "apps"',
-      replace: 'kind === "StatefulSet"'
-    },
-    {
-      title: "any group will do for replica sets",
-      find: 'kind !== "ReplicaSet" || !isWorkload(group)',
-      replace: 'kind !== "ReplicaSet"'
-    },
-    { title: "where they were is forgotten", find: ' || group === "extensions"', replace: "" },
-    {
-      title: "a Deployment of another group is one",
-      find: "isWorkload(groupOf(owner.apiVersion)) ? ",
-      replace: 'owner.kind === "Deployment" ? '
-    },
-    {
-      title: "a replica set counts beside its Deployment",
-      find: 'owner?.kind !== "Deployment"',
-      replace: 'owner?.kind !== "Nobody"'
-    }
-  ]
+describe("Controllers", () => {
+  checkProperty(
+    "the cache knows what the contract finds there, and nothing else",
+    worlds,
+    (given) => JSON.stringify(cachedIn(given)) === JSON.stringify(wanted(given))
+  )
 })

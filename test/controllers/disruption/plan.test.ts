@@ -1,13 +1,11 @@
+import { describe } from "@effect/vitest"
 /** The status of a budget against the words of the contract, whatever its pods are and whatever was noted of them. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../../src/controllers/disruption/plan.ts"
 import * as Conditions from "../../../src/kube/conditions.ts"
 import type { Pod, PodDisruptionBudget } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Plan
-
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 /** When a pod was let go, in seconds before now; -1 for one that was not, -2 for a note that nobody can read. */
 const pod = Arbitrary.all({
   ready: oneOf(true, true, false),
@@ -120,203 +118,114 @@ const written = (budget: PodDisruptionBudget, status: Plan.Status | undefined): 
 const own = (status: Plan.Status | undefined) =>
   Conditions.get(status?.conditions as Conditions.Conditions | undefined, "DisruptionAllowed")
 
-prove<Module>({
-  path: "controllers/disruption/plan.ts",
-  module: Plan,
-  laws: [
-    law("says what the contract says", worlds, ({ plan }, world) => {
-      const { expired, recheck, status } = plan(gather(world))
-      const wanted = model(world)
-      const { conditions: _, ...said } = written(budgetOf(world), status).status ?? {}
-      const { expired: gone, recheck: next, ...counts } = wanted
+describe("Plan", () => {
+  checkProperty("says what the contract says", worlds, (world) => {
+    const { expired, recheck, status } = Plan.plan(gather(world))
+    const wanted = model(world)
+    const { conditions: _, ...said } = written(budgetOf(world), status).status ?? {}
+    const { expired: gone, recheck: next, ...counts } = wanted
+    return (
+      Object.entries(counts).every(([key, value]) => text(said[key as keyof typeof said]) === text(value)) &&
+      text(expired.map(({ metadata }) => metadata.name)) === text(gone) &&
+      recheck === next
+    )
+  })
+
+  checkProperty("once written, asks for nothing", worlds, (world) => {
+    const gathered = gather(world)
+    const { status } = Plan.plan(gathered)
+    const again = Plan.plan({ ...gathered, budget: written(gathered.budget, status) })
+    return (
+      again.status === undefined &&
+      again.expired.length === (status === undefined ? Plan.plan(gathered).expired.length : 0)
+    )
+  })
+
+  checkProperty("time alone changes nothing before it is looked at again, and then it does", worlds, (world) => {
+    const gathered = gather(world)
+    const first = Plan.plan(gathered)
+    if (first.recheck === undefined)
       return (
-        Object.entries(counts).every(([key, value]) => text(said[key as keyof typeof said]) === text(value)) &&
-        text(expired.map(({ metadata }) => metadata.name)) === text(gone) &&
-        recheck === next
+        Plan.plan({ ...gathered, budget: written(gathered.budget, first.status), now: now + 1e9 }).status === undefined
       )
-    }),
-    law("once written, asks for nothing", worlds, ({ plan }, world) => {
-      const gathered = gather(world)
-      const { status } = plan(gathered)
-      const again = plan({ ...gathered, budget: written(gathered.budget, status) })
+    const budget = written(gathered.budget, first.status)
+    const [early, late] = [now + first.recheck - 1, now + first.recheck]
+    return (
+      Plan.plan({ ...gathered, budget, now: early }).status === undefined &&
+      Plan.plan({ ...gathered, budget, now: late }).expired.length > 0
+    )
+  })
+
+  checkProperty("each word of it counts", worlds, (world) => {
+    const gathered = gather(world)
+    const { status } = written(gathered.budget, Plan.plan(gathered).status)
+    if (status === undefined) return false
+    const wrong: ReadonlyArray<Partial<Plan.Status>> = [
+      { currentHealthy: (status.currentHealthy ?? 0) + 1 },
+      { desiredHealthy: (status.desiredHealthy ?? 0) + 1 },
+      { expectedPods: (status.expectedPods ?? 0) + 1 },
+      { disruptionsAllowed: (status.disruptionsAllowed ?? 0) + 1 },
+      { observedGeneration: 0 },
+      { disruptedPods: { ...status.disruptedPods, ghost: at(1) } },
+      { conditions: [] }
+    ]
+    return wrong.every((one) => {
+      const again = Plan.plan({ ...gathered, budget: written(gathered.budget, { ...status, ...one }) }).status
+      return again !== undefined && again.disruptionsAllowed === status.disruptionsAllowed
+    })
+  })
+
+  checkProperty("the condition says whether anything is allowed, of this generation", worlds, (world) => {
+    const gathered = gather(world)
+    const { status } = written(gathered.budget, Plan.plan(gathered).status)
+    const condition = own(status)
+    const allowed = (status?.disruptionsAllowed ?? 0) > 0
+    return (
+      condition?.status === (allowed ? "True" : "False") &&
+      condition.reason === (allowed ? "SufficientPods" : "InsufficientPods") &&
+      condition.message === "" &&
+      condition.observedGeneration === world.generation
+    )
+  })
+
+  checkProperty("it turns when its status does, and others stay", worlds, (world) => {
+    const gathered = gather(world)
+    const statuses = [Plan.plan(gathered).status, Plan.failSafe(gathered.budget, "why", now)]
+    const before = own(gathered.budget.status)
+    return statuses.every((status) => {
+      const after = own(written(gathered.budget, status).status)
+      const others = (written(gathered.budget, status).status?.conditions ?? []).filter(({ type }) => type === "Other")
+      const kept = !world.isNew && world.others ? [other] : []
       return (
-        again.status === undefined &&
-        again.expired.length === (status === undefined ? plan(gathered).expired.length : 0)
-      )
-    }),
-    law("time alone changes nothing before it is looked at again, and then it does", worlds, ({ plan }, world) => {
-      const gathered = gather(world)
-      const first = plan(gathered)
-      if (first.recheck === undefined)
-        return (
-          plan({ ...gathered, budget: written(gathered.budget, first.status), now: now + 1e9 }).status === undefined
-        )
-      const budget = written(gathered.budget, first.status)
-      const [early, late] = [now + first.recheck - 1, now + first.recheck]
-      return (
-        plan({ ...gathered, budget, now: early }).status === undefined &&
-        plan({ ...gathered, budget, now: late }).expired.length > 0
-      )
-    }),
-    law("each word of it counts", worlds, ({ plan }, world) => {
-      const gathered = gather(world)
-      const { status } = written(gathered.budget, plan(gathered).status)
-      if (status === undefined) return false
-      const wrong: ReadonlyArray<Partial<Plan.Status>> = [
-        { currentHealthy: (status.currentHealthy ?? 0) + 1 },
-        { desiredHealthy: (status.desiredHealthy ?? 0) + 1 },
-        { expectedPods: (status.expectedPods ?? 0) + 1 },
-        { disruptionsAllowed: (status.disruptionsAllowed ?? 0) + 1 },
-        { observedGeneration: 0 },
-        { disruptedPods: { ...status.disruptedPods, ghost: at(1) } },
-        { conditions: [] }
-      ]
-      return wrong.every((one) => {
-        const again = plan({ ...gathered, budget: written(gathered.budget, { ...status, ...one }) }).status
-        return again !== undefined && again.disruptionsAllowed === status.disruptionsAllowed
-      })
-    }),
-    law("the condition says whether anything is allowed, of this generation", worlds, ({ plan }, world) => {
-      const gathered = gather(world)
-      const { status } = written(gathered.budget, plan(gathered).status)
-      const condition = own(status)
-      const allowed = (status?.disruptionsAllowed ?? 0) > 0
-      return (
-        condition?.status === (allowed ? "True" : "False") &&
-        condition.reason === (allowed ? "SufficientPods" : "InsufficientPods") &&
-        condition.message === "" &&
-        condition.observedGeneration === world.generation
-      )
-    }),
-    law("it turns when its status does, and others stay", worlds, ({ failSafe, plan }, world) => {
-      const gathered = gather(world)
-      const statuses = [plan(gathered).status, failSafe(gathered.budget, "why", now)]
-      const before = own(gathered.budget.status)
-      return statuses.every((status) => {
-        const after = own(written(gathered.budget, status).status)
-        const others = (written(gathered.budget, status).status?.conditions ?? []).filter(
-          ({ type }) => type === "Other"
-        )
-        const kept = !world.isNew && world.others ? [other] : []
-        return (
-          after?.lastTransitionTime === (before?.status === after?.status ? before?.lastTransitionTime : at(0)) &&
-          text(others) === text(kept)
-        )
-      })
-    }),
-    law("what cannot be counted allows nothing, and says why, once", worlds, ({ failSafe }, world) => {
-      const budget = budgetOf(world)
-      const status = failSafe(budget, "why", now)
-      const safe = written(budget, status)
-      const condition = own(safe.status)
-      return (
-        safe.status?.disruptionsAllowed === 0 &&
-        condition?.status === "False" &&
-        condition.reason === "SyncFailed" &&
-        condition.message === "why" &&
-        text(safe.status.disruptedPods) === text(budget.status?.disruptedPods) &&
-        safe.status.observedGeneration === budget.status?.observedGeneration &&
-        failSafe(safe, "why", now + 1000) === undefined &&
-        failSafe(safe, "something else", now) !== undefined
-      )
-    }),
-    law("whoever could not count says so until somebody can", worlds, ({ failSafe, plan }, world) => {
-      const gathered = gather(world)
-      const safe = written(gathered.budget, failSafe(gathered.budget, "why", now))
-      return (
-        own(plan({ ...gathered, budget: safe }).status)?.reason !== "SyncFailed" &&
-        plan({ ...gathered, budget: safe }).status !== undefined
+        after?.lastTransitionTime === (before?.status === after?.status ? before?.lastTransitionTime : at(0)) &&
+        text(others) === text(kept)
       )
     })
-  ],
-  mutants: [
-    {
-      title: "a pod that is going is healthy",
-      find: "      pod.metadata.deletionTimestamp === undefined &&\n",
-      replace: ""
-    },
-    {
-      title: "a pod that was let go is healthy",
-      find: "      !Object.hasOwn(disrupted, pod.metadata.name) &&\n",
-      replace: ""
-    },
-    {
-      title: "a pod that is not ready is healthy",
-      find: "PodState.isReady(pod)\n  ).length",
-      replace: "true\n  ).length"
-    },
-    { title: "a budget without pods allows", find: "expected <= 0 ? 0 : ", replace: "" },
-    { title: "less than nothing is allowed", find: "Math.max(0, healthy - desired)", replace: "healthy - desired" },
-    {
-      title: "notes of pods that are going stay",
-      find: "if (at === undefined || deletionTimestamp !== undefined) continue",
-      replace: "if (at === undefined) continue"
-    },
-    {
-      title: "notes never expire",
-      find: "if (left <= 0) expired.push(pod)",
-      replace: "if (left <= -1e9) expired.push(pod)"
-    },
-    { title: "a note expires a moment late", find: "if (left <= 0)", replace: "if (left < 0)" },
-    {
-      title: "what expired is not told",
-      find: "if (left <= 0) expired.push(pod)\n    else {",
-      replace: "if (left > 0) {"
-    },
-    {
-      title: "the last note is waited for",
-      find: "Math.min(recheck ?? left, left)",
-      replace: "Math.max(recheck ?? left, left)"
-    },
-    {
-      title: "a count forgets who was let go",
-      find: "...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),",
-      replace: ""
-    },
-    {
-      title: "notes of pods that are gone stay",
-      find: "const disrupted: Record<string, string> = {}",
-      replace: "const disrupted: Record<string, string> = { ...noted }"
-    },
-    {
-      title: "nobody reads the generation",
-      find: "{ observedGeneration: generation }",
-      replace: "{ observedGeneration: 1 }"
-    },
-    {
-      title: "the condition is of another generation",
-      find: "observedGeneration: metadata.generation }, now)",
-      replace: "observedGeneration: status.observedGeneration }, now)"
-    },
-    {
-      title: "the condition is not looked at",
-      find: "  isSameMap(a.disruptedPods, b.disruptedPods) &&\n  isSameList(a.conditions, b.conditions)",
-      replace: "  isSameMap(a.disruptedPods, b.disruptedPods)"
-    },
-    {
-      title: "notes are not compared",
-      find: "  isSameMap(a.disruptedPods, b.disruptedPods) &&\n",
-      replace: ""
-    },
-    {
-      title: "everything is always written",
-      find: "isSame(budget.status, status) ? undefined : status",
-      replace: "status"
-    },
-    {
-      title: "what cannot be counted allows what it did",
-      find: "disruptionsAllowed: 0, conditions",
-      replace: "conditions"
-    },
-    {
-      title: "a failure is written again and again",
-      find: "return budget.status !== undefined && isSame(status, safe) ? undefined : safe",
-      replace: "return safe"
-    },
-    {
-      title: "other conditions go",
-      find: "...Conditions.set(conditions as Conditions.Conditions | undefined,",
-      replace: "...Conditions.set(undefined as typeof conditions as Conditions.Conditions | undefined,"
-    }
-  ]
+  })
+
+  checkProperty("what cannot be counted allows nothing, and says why, once", worlds, (world) => {
+    const budget = budgetOf(world)
+    const status = Plan.failSafe(budget, "why", now)
+    const safe = written(budget, status)
+    const condition = own(safe.status)
+    return (
+      safe.status?.disruptionsAllowed === 0 &&
+      condition?.status === "False" &&
+      condition.reason === "SyncFailed" &&
+      condition.message === "why" &&
+      text(safe.status.disruptedPods) === text(budget.status?.disruptedPods) &&
+      safe.status.observedGeneration === budget.status?.observedGeneration &&
+      Plan.failSafe(safe, "why", now + 1000) === undefined &&
+      Plan.failSafe(safe, "something else", now) !== undefined
+    )
+  })
+
+  checkProperty("whoever could not count says so until somebody can", worlds, (world) => {
+    const gathered = gather(world)
+    const safe = written(gathered.budget, Plan.failSafe(gathered.budget, "why", now))
+    return (
+      own(Plan.plan({ ...gathered, budget: safe }).status)?.reason !== "SyncFailed" &&
+      Plan.plan({ ...gathered, budget: safe }).status !== undefined
+    )
+  })
 })

@@ -1,12 +1,10 @@
+import { describe } from "@effect/vitest"
 /** Pods that were told to go and stay, against the words of the contract. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Stale from "../../../src/controllers/disruption/stale.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Stale
-
+import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 const worlds = Arbitrary.all({
   status: oneOf("True", "True", "False", "Unknown"),
   type: oneOf("DisruptionTarget", "DisruptionTarget", "Ready"),
@@ -42,52 +40,29 @@ const isStale = ({ going, phase, reason, status, type }: World): boolean =>
   status === "True" &&
   reason !== "TerminationByKubelet"
 
-prove<Module>({
-  path: "controllers/disruption/stale.ts",
-  module: Stale,
-  laws: [
-    law("whoever was told to go, lives and stays is due after two minutes", worlds, ({ due }, world) => {
-      const found = due(podOf(world))
-      if (!isStale(world)) return found === undefined
-      return found === (world.since === -1 ? -Infinity : world.since + 120_000)
-    }),
-    law("taken back, it says False and nothing else, of that pod in that state", worlds, ({ reset }, world) => {
-      const wanted = {
-        metadata: { uid: "u", resourceVersion: "7" },
-        status: {
-          conditions: [
-            {
-              type: "DisruptionTarget",
-              status: "False",
-              reason: null,
-              message: null,
-              lastTransitionTime: Time.format(500_000),
-              observedGeneration: 2
-            }
-          ]
-        }
+describe("Stale", () => {
+  checkProperty("whoever was told to go, lives and stays is due after two minutes", worlds, (world) => {
+    const found = Stale.due(podOf(world))
+    if (!isStale(world)) return found === undefined
+    return found === (world.since === -1 ? -Infinity : world.since + 120_000)
+  })
+
+  checkProperty("taken back, it says False and nothing else, of that pod in that state", worlds, (world) => {
+    const wanted = {
+      metadata: { uid: "u", resourceVersion: "7" },
+      status: {
+        conditions: [
+          {
+            type: "DisruptionTarget",
+            status: "False",
+            reason: null,
+            message: null,
+            lastTransitionTime: Time.format(500_000),
+            observedGeneration: 2
+          }
+        ]
       }
-      return JSON.stringify(reset(podOf(world), 500_000).body) === JSON.stringify(wanted)
-    })
-  ],
-  mutants: [
-    { title: "pods that go are told to stay", find: "pod.metadata.deletionTimestamp !== undefined || ", replace: "" },
-    { title: "pods that have ended are told to stay", find: " || PodState.isTerminal(pod)", replace: "" },
-    { title: "kubelets are not believed", find: ' || condition.reason === "TerminationByKubelet"', replace: "" },
-    { title: "any condition counts", find: "(one) => one.type === type", replace: "() => true" },
-    {
-      title: "what was taken back is taken back again",
-      find: 'condition?.status !== "True" ||',
-      replace: "condition === undefined ||"
-    },
-    { title: "they have no time", find: "?? -Infinity) + timeout", replace: "?? -Infinity)" },
-    { title: "without a time it holds for ever", find: "?? -Infinity) + timeout", replace: "?? Infinity) + timeout" },
-    {
-      title: "another pod of the name is meant too",
-      find: "metadata: { uid, resourceVersion }",
-      replace: "metadata: { resourceVersion }"
-    },
-    { title: "a newer state is overwritten", find: "metadata: { uid, resourceVersion }", replace: "metadata: { uid }" },
-    { title: "the reason stays", find: "          reason: null,\n", replace: "" }
-  ]
+    }
+    return JSON.stringify(Stale.reset(podOf(world), 500_000).body) === JSON.stringify(wanted)
+  })
 })

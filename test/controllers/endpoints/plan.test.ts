@@ -6,7 +6,7 @@ import * as Subsets from "../../../src/controllers/endpoints/subsets.ts"
 import * as Pods from "../../../src/controllers/services/pods.ts"
 import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
 import type { Endpoints, Pod, Service } from "../../../src/kube/resources.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 import { podFacts, podsOf, selected, service, serviceFacts } from "../services/objects.ts"
 
 const scene = Arbitrary.all({
@@ -38,9 +38,9 @@ const before = ({ as, before: pods, service: facts }: Scene): Endpoints | undefi
   )
 }
 
-const after = (module: typeof Plan, given: Scene): Endpoints | undefined => {
+const after = (given: Scene): Endpoints | undefined => {
   const current = before(given)
-  return carryOut(current, module.plan(gathered(given, current)))
+  return carryOut(current, Plan.plan(gathered(given, current)))
 }
 
 const line = (ready: boolean, { hostname, ip, nodeName, targetRef }: Subsets.Address, port: object | string): string =>
@@ -90,156 +90,95 @@ const expected = ({ pods, service: one }: Pick<Plan.Gathered, "pods" | "service"
 
 const sorted = (lines: ReadonlyArray<string>): string => [...lines].sort().join("\n")
 
-prove<typeof Subsets>({
-  path: "controllers/endpoints/subsets.ts",
-  module: Subsets,
-  laws: [
-    law("subsets say what the pods say", scene, (module, given) => {
-      const { pods, service } = gathered(given, undefined)
-      return sorted(said(module.of(service, pods))) === sorted(expected({ pods, service }))
-    }),
-    law("no two subsets have the same addresses in the same state, and none has none", scene, (module, given) => {
-      const { pods, service } = gathered(given, undefined)
-      const keys = module.of(service, pods).map((one) => JSON.stringify([one.addresses, one.notReadyAddresses]))
-      return new Set(keys).size === keys.length && !keys.includes("[null,null]")
-    }),
-    law("the order of the pods does not matter", scene, (module, given) => {
-      const { pods, service } = gathered(given, undefined)
-      return JSON.stringify(module.of(service, pods)) === JSON.stringify(module.of(service, pods.toReversed()))
-    }),
-    law("the canonical text counts states and ports", scene, (module, given) => {
-      const { pods, service: one } = gathered(given, undefined)
-      const subsets = module.of(one, pods)
-      const text = module.canonical(subsets)
-      const unready = subsets.map(({ addresses = [], ports = [] }) => ({ notReadyAddresses: addresses, ports }))
-      const lost = subsets.map(({ addresses = [], ports = [] }) => ({ addresses, ports }))
-      const moved = subsets.map((one) => ({ ...one, ports: [{ port: 1 }] }))
-      const hasReady = subsets.some(({ addresses }) => addresses !== undefined)
-      const hasOther = subsets.some(({ notReadyAddresses }) => notReadyAddresses !== undefined)
-      return (
-        (module.canonical(unready) !== text) === (hasReady || hasOther) &&
-        (module.canonical(lost) !== text) === hasOther &&
-        (module.canonical(moved) !== text) === subsets.length > 0
-      )
-    }),
-    law("the canonical text tells contents apart, and orders do not count", scene, (module, given) => {
-      const { pods, service: one } = gathered(given, undefined)
-      const subsets = module.of(one, pods)
-      const others = module.of(one, selected(one, podsOf(given.before)))
-      const turned = subsets
-        .toReversed()
-        .map((one) => Object.assign({}, one, { addresses: (one.addresses ?? []).toReversed() }))
-      const isSame = sorted(said(subsets)) === sorted(said(others))
-      return (
-        module.canonical(turned) === module.canonical(subsets) &&
-        (module.canonical(subsets) === module.canonical(others)) === isSame
-      )
-    })
-  ],
-  mutants: [
-    { title: "pods that go are kept", find: "includeTerminating: publishes", replace: "includeTerminating: true" },
-    {
-      title: "pods that go are never published",
-      find: "includeTerminating: publishes",
-      replace: "includeTerminating: false"
-    },
-    {
-      title: "what is published is not ready for it",
-      find: "ready: publishes || PodState.isReady(pod)",
-      replace: "ready: PodState.isReady(pod)"
-    },
-    {
-      title: "the first address counts, whatever its family",
-      find: "Pods.addressesOf(pod, family)[0]",
-      replace: 'Pods.addresses(pod)[family === "IPv4" ? 0 : 0]'
-    },
-    {
-      title: "the second family counts",
-      find: 'ipFamilies[0] === "IPv6" || ipFamilies[0] === "IPv4" ? ipFamilies[0]',
-      replace: 'ipFamilies[1] === "IPv6" || ipFamilies[1] === "IPv4" ? ipFamilies[1]'
-    },
-    { title: "host names are everybody's", find: "...(hostname === undefined ? {} : { hostname }),", replace: "" },
-    { title: "ports do not count in the text", find: "ServicePorts.keyOfAll(ports)\n", replace: "ports.length\n" },
-    {
-      title: "pods that are not ready do not count in the text",
-      find: "notReadyAddresses.map(textOf).sort().join(),",
-      replace: ""
-    }
-  ]
+describe("Subsets", () => {
+  checkProperty("subsets say what the pods say", scene, (given) => {
+    const { pods, service } = gathered(given, undefined)
+    return sorted(said(Subsets.of(service, pods))) === sorted(expected({ pods, service }))
+  })
+
+  checkProperty("no two subsets have the same addresses in the same state, and none has none", scene, (given) => {
+    const { pods, service } = gathered(given, undefined)
+    const keys = Subsets.of(service, pods).map((one) => JSON.stringify([one.addresses, one.notReadyAddresses]))
+    return new Set(keys).size === keys.length && !keys.includes("[null,null]")
+  })
+
+  checkProperty("the order of the pods does not matter", scene, (given) => {
+    const { pods, service } = gathered(given, undefined)
+    return JSON.stringify(Subsets.of(service, pods)) === JSON.stringify(Subsets.of(service, pods.toReversed()))
+  })
+
+  checkProperty("the canonical text counts states and ports", scene, (given) => {
+    const { pods, service: one } = gathered(given, undefined)
+    const subsets = Subsets.of(one, pods)
+    const text = Subsets.canonical(subsets)
+    const unready = subsets.map(({ addresses = [], ports = [] }) => ({ notReadyAddresses: addresses, ports }))
+    const lost = subsets.map(({ addresses = [], ports = [] }) => ({ addresses, ports }))
+    const moved = subsets.map((one) => ({ ...one, ports: [{ port: 1 }] }))
+    const hasReady = subsets.some(({ addresses }) => addresses !== undefined)
+    const hasOther = subsets.some(({ notReadyAddresses }) => notReadyAddresses !== undefined)
+    return (
+      (Subsets.canonical(unready) !== text) === (hasReady || hasOther) &&
+      (Subsets.canonical(lost) !== text) === hasOther &&
+      (Subsets.canonical(moved) !== text) === subsets.length > 0
+    )
+  })
+
+  checkProperty("the canonical text tells contents apart, and orders do not count", scene, (given) => {
+    const { pods, service: one } = gathered(given, undefined)
+    const subsets = Subsets.of(one, pods)
+    const others = Subsets.of(one, selected(one, podsOf(given.before)))
+    const turned = subsets
+      .toReversed()
+      .map((one) => Object.assign({}, one, { addresses: (one.addresses ?? []).toReversed() }))
+    const isSame = sorted(said(subsets)) === sorted(said(others))
+    return (
+      Subsets.canonical(turned) === Subsets.canonical(subsets) &&
+      (Subsets.canonical(subsets) === Subsets.canonical(others)) === isSame
+    )
+  })
 })
 
-prove<typeof Plan>({
-  path: "controllers/endpoints/plan.ts",
-  module: Plan,
-  laws: [
-    law(
-      "carried out, the Endpoints say what the pods say",
-      scene,
-      (module, given) =>
-        sorted(said(after(module, given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
-    ),
-    law(
-      "a second plan is empty",
-      scene,
-      (module, given) =>
-        module.plan({ ...gathered(given, after(module, given)), time: "1970-01-01T00:00:09Z" })._tag === "None"
-    ),
-    law("labels are the Service's, and say whose the object is", scene, (module, given) => {
-      const { metadata, spec } = service(given.service)
-      const labels = after(module, given)?.metadata.labels
-      return (
-        labels?.["team"] === metadata.labels?.["team"] &&
-        labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller" &&
-        (labels["service.kubernetes.io/headless"] === "") === (spec?.clusterIP === "None")
-      )
-    }),
-    law(
-      "what is written says since when it waited, or nothing, and keeps what others noted",
-      scene,
-      (module, given) => {
-        const current = before(given)
-        const key = "endpoints.kubernetes.io/last-change-trigger-time"
-        const noted = current && {
-          ...current,
-          metadata: { ...current.metadata, annotations: { mine: "a", [key]: "old" } }
-        }
-        const plan = module.plan(gathered(given, noted))
-        if (plan._tag === "None") return true
-        const { annotations } = (plan._tag === "Create" ? plan.draft : plan.endpoints).metadata ?? {}
-        return (
-          (annotations?.[key] ?? "") === given.time && annotations?.["mine"] === (noted === undefined ? undefined : "a")
-        )
-      }
+describe("Plan", () => {
+  checkProperty(
+    "carried out, the Endpoints say what the pods say",
+    scene,
+    (given) => sorted(said(after(given)?.subsets ?? [])) === sorted(expected(gathered(given, undefined)))
+  )
+
+  checkProperty(
+    "a second plan is empty",
+    scene,
+    (given) => Plan.plan({ ...gathered(given, after(given)), time: "1970-01-01T00:00:09Z" })._tag === "None"
+  )
+
+  checkProperty("labels are the Service's, and say whose the object is", scene, (given) => {
+    const { metadata, spec } = service(given.service)
+    const labels = after(given)?.metadata.labels
+    return (
+      labels?.["team"] === metadata.labels?.["team"] &&
+      labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller" &&
+      (labels["service.kubernetes.io/headless"] === "") === (spec?.clusterIP === "None")
     )
-  ],
-  mutants: [
-    {
-      title: "subsets are not compared",
-      find: "Subsets.canonical(current.subsets ?? []) === Subsets.canonical(subsets)",
-      replace: "true"
-    },
-    {
-      title: "it is always written",
-      find: "if (isSame) return none",
-      replace: 'if (isSame && time === "") return none'
-    },
-    { title: "labels are not compared", find: "isSameMap(current.metadata.labels, labels) &&", replace: "" },
-    {
-      title: "headless Services are not marked",
-      find: 'ip === "" || ip === "None" ? { [headless]: "" } : {}',
-      replace: 'ip === "" ? { [headless]: "" } : {}'
-    },
-    {
-      title: "what others noted is lost",
-      find: "TriggerTime.annotate(current?.metadata.annotations, time)",
-      replace: "TriggerTime.annotate({}, time)"
-    },
-    {
-      title: "the time is not written",
-      find: "TriggerTime.annotate(current?.metadata.annotations, time)",
-      replace: "TriggerTime.annotate(current?.metadata.annotations, undefined)"
+  })
+
+  checkProperty(
+    "what is written says since when it waited, or nothing, and keeps what others noted",
+    scene,
+    (given) => {
+      const current = before(given)
+      const key = "endpoints.kubernetes.io/last-change-trigger-time"
+      const noted = current && {
+        ...current,
+        metadata: { ...current.metadata, annotations: { mine: "a", [key]: "old" } }
+      }
+      const plan = Plan.plan(gathered(given, noted))
+      if (plan._tag === "None") return true
+      const { annotations } = (plan._tag === "Create" ? plan.draft : plan.endpoints).metadata ?? {}
+      return (
+        (annotations?.[key] ?? "") === given.time && annotations?.["mine"] === (noted === undefined ? undefined : "a")
+      )
     }
-  ]
+  )
 })
 
 /** Subsets of so many ready and other addresses. */
@@ -256,57 +195,31 @@ const subsetsOf = (
 const count = (subsets: ReadonlyArray<Subsets.Subset>, list: "addresses" | "notReadyAddresses"): number =>
   subsets.reduce((sum, one) => sum + (one[list]?.length ?? 0), 0)
 
-prove<typeof Subsets>({
-  path: "controllers/endpoints/subsets.ts",
-  module: Subsets,
-  laws: [
-    law("a thousand at most, and no fewer than there is room for", sizes, ({ truncate }, all) => {
-      const given = subsetsOf(all)
-      const { isTruncated, subsets } = truncate(given)
-      const before = Subsets.size(given)
-      return Subsets.size(subsets) === Math.min(1000, before) && isTruncated === before > 1000
-    }),
-    law("ready ones go before others", sizes, ({ truncate }, all) => {
-      const given = subsetsOf(all)
-      return count(truncate(given).subsets, "addresses") === Math.min(1000, count(given, "addresses"))
-    }),
-    law(
-      "each subset keeps its share of those that do not all fit, and none is left empty",
-      sizes,
-      ({ truncate }, all) => {
-        const given = subsetsOf(all)
-        if (Subsets.size(given) <= 1000) return true
-        const { subsets } = truncate(given)
-        const list = count(given, "addresses") > 1000 ? "addresses" : "notReadyAddresses"
-        const room = list === "addresses" ? 1000 : 1000 - count(given, "addresses")
-        const share = room / count(given, list)
-        return subsets.every((one) => {
-          const whole = given.find(({ ports }) => ports?.[0]?.port === one.ports?.[0]?.port)
-          return Subsets.size([one]) > 0 && (one[list]?.length ?? 0) < (whole?.[list]?.length ?? 0) * share + 1
-        })
-      }
-    )
-  ],
-  mutants: [
-    {
-      title: "nothing is cut off",
-      find: "if (size(subsets) <= capacity) return",
-      replace: "if (size(subsets) >= 0) return"
-    },
-    {
-      title: "others go before ready ones",
-      find: "const list = ready > capacity ?",
-      replace: "const list = ready > 0 ?"
-    },
-    {
-      title: "the first subset takes what it wants",
-      find: "Math.ceil((all.length * room) / total)",
-      replace: "all.length"
-    },
-    { title: "shares are rounded down", find: "Math.ceil((all", replace: "Math.floor((all" },
-    { title: "room is not used up", find: "    left -= share\n", replace: "" },
-    { title: "empty subsets are kept", find: "cut.filter((one) => size([one]) > 0)", replace: "cut" }
-  ]
+describe("Subsets", () => {
+  checkProperty("a thousand at most, and no fewer than there is room for", sizes, (all) => {
+    const given = subsetsOf(all)
+    const { isTruncated, subsets } = Subsets.truncate(given)
+    const before = Subsets.size(given)
+    return Subsets.size(subsets) === Math.min(1000, before) && isTruncated === before > 1000
+  })
+
+  checkProperty("ready ones go before others", sizes, (all) => {
+    const given = subsetsOf(all)
+    return count(Subsets.truncate(given).subsets, "addresses") === Math.min(1000, count(given, "addresses"))
+  })
+
+  checkProperty("each subset keeps its share of those that do not all fit, and none is left empty", sizes, (all) => {
+    const given = subsetsOf(all)
+    if (Subsets.size(given) <= 1000) return true
+    const { subsets } = Subsets.truncate(given)
+    const list = count(given, "addresses") > 1000 ? "addresses" : "notReadyAddresses"
+    const room = list === "addresses" ? 1000 : 1000 - count(given, "addresses")
+    const share = room / count(given, list)
+    return subsets.every((one) => {
+      const whole = given.find(({ ports }) => ports?.[0]?.port === one.ports?.[0]?.port)
+      return Subsets.size([one]) > 0 && (one[list]?.length ?? 0) < (whole?.[list]?.length ?? 0) * share + 1
+    })
+  })
 })
 
 describe("the ports of a Service on a pod", () => {

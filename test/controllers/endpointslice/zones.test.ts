@@ -1,8 +1,9 @@
+import { describe } from "@effect/vitest"
 /** The shares of the zones: after any history of nodes what a look at all of them would say. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Zones from "../../../src/controllers/endpointslice/zones.ts"
 import type { Node } from "../../../src/kube/resources.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const fact = Arbitrary.all({
   id: int(0, 4),
@@ -45,12 +46,8 @@ const expected = (nodes: Iterable<Fact>): string => {
 const text = (shares: ReturnType<Zones.Zones["shares"]>): string =>
   shares === undefined ? "unknown" : [...shares].map(([zone, share]) => `${zone} ${share}`).join()
 
-const play = (
-  module: typeof Zones,
-  facts: ReadonlyArray<Fact>,
-  each: (told: boolean, before: string, after: string) => boolean
-) => {
-  const zones = module.make()
+const play = (facts: ReadonlyArray<Fact>, each: (told: boolean, before: string, after: string) => boolean) => {
+  const zones = Zones.make()
   const there = new Map<number, Fact>()
   return facts.every((one) => {
     const before = text(zones.shares())
@@ -69,54 +66,16 @@ const play = (
   })
 }
 
-prove<typeof Zones>({
-  path: "controllers/endpointslice/zones.ts",
-  module: Zones,
-  laws: [
-    law("the shares are those of the nodes", history, (module, facts) => play(module, facts, () => true)),
-    law("who waits for other shares is told", history, (module, facts) =>
-      play(module, facts, (told, before, after) => told || before === after)
-    ),
-    law("a node that says the same changes nothing", fact, (module, one) => {
-      const zones = module.make()
-      zones.observe({ _tag: "Created", object: node(one), initial: true })
-      return !zones.observe({ _tag: "Updated", object: node(one), previous: node(one) })
-    })
-  ],
-  mutants: [
-    {
-      title: "the control plane counts",
-      find: "if (excluded.some((label) => Object.hasOwn(labels, label))) return undefined\n",
-      replace: ""
-    },
-    { title: "only one name of the control plane is known", find: ', "node-role.kubernetes.io/master"]', replace: "]" },
-    {
-      title: "nodes count that are not ready",
-      find: 'if (Nodes.readyCondition(node)?.status !== "True") return undefined\n',
-      replace: ""
-    },
-    {
-      title: "a node without processors is nothing",
-      find: 'return zone === "" || processors <= 0 ? unknown :',
-      replace: 'return zone === "" ? unknown :'
-    },
-    {
-      title: "a node without a zone is left out",
-      find: 'if (totals.size < 2 || totals.has("")) return undefined',
-      replace: "if (totals.size < 2) return undefined"
-    },
-    { title: "one zone is enough", find: "totals.size < 2 ||", replace: "totals.size < 1 ||" },
-    {
-      title: "what a node had before is not taken away",
-      find: "if (before !== undefined) add(before, -1)\n",
-      replace: ""
-    },
-    {
-      title: "nodes that are gone count",
-      find: '_tag === "Deleted" ? undefined : partOf(object)',
-      replace: "partOf(object)"
-    },
-    { title: "zones without nodes count", find: "if (nodes + sign === 0) totals.delete(zone)\n    else", replace: "" },
-    { title: "nobody is told", find: "return previous !== shares", replace: "return previous === shares && false" }
-  ]
+describe("Zones", () => {
+  checkProperty("the shares are those of the nodes", history, (facts) => play(facts, () => true))
+
+  checkProperty("who waits for other shares is told", history, (facts) =>
+    play(facts, (told, before, after) => told || before === after)
+  )
+
+  checkProperty("a node that says the same changes nothing", fact, (one) => {
+    const zones = Zones.make()
+    zones.observe({ _tag: "Created", object: node(one), initial: true })
+    return !zones.observe({ _tag: "Updated", object: node(one), previous: node(one) })
+  })
 })

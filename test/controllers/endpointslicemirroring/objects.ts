@@ -4,7 +4,7 @@ import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirro
 import * as Model from "../../../src/controllers/endpointslicemirroring/model.ts"
 import type { Draft } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice } from "../../../src/kube/resources.ts"
-import { int, oneOf, type ValueOf } from "../../support/laws.ts"
+import { int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const address = Arbitrary.all({
   ip: oneOf(

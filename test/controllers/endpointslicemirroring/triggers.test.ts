@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /** Who is asked for: exactly those whose slices may have to change, and nobody for the heartbeat of a lock. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
@@ -5,7 +6,7 @@ import * as Triggers from "../../../src/controllers/endpointslicemirroring/trigg
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
-import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 
 const facts = Arbitrary.all({
   skip: oneOf(true, false),
@@ -61,51 +62,24 @@ const states = ({ after, before, what }: Change): ReadonlyArray<Facts> =>
 const isOf = (keys: ReadonlyArray<string>, wanted: ReadonlyArray<string>): boolean =>
   [...keys].toSorted().join() === [...new Set(wanted)].toSorted().join()
 
-prove<typeof Triggers>({
-  path: "controllers/endpointslicemirroring/triggers.ts",
-  module: Triggers,
-  laws: [
-    law("Endpoints ask for themselves if they are to be mirrored or were", change, (module, given) =>
-      isOf(
-        module.endpoints(deltaOf(endpoints, given)),
-        states(given).some((one) => Mirrored.isWanted(endpoints(one))) ? ["ns/web"] : []
-      )
-    ),
-    law("a Service asks when it comes to leave its Endpoints to others, or to keep them", change, (module, given) => {
-      const [first, last] = states(given)
-      const leaves = (one: Facts | undefined) => one?.selector === false
-      const hasChanged =
-        given.what === "again" ? false : given.what === "Updated" ? leaves(first) !== leaves(last) : leaves(first)
-      return isOf(module.services(deltaOf(service, given)), hasChanged ? ["ns/web"] : [])
-    }),
-    law("a slice asks for those whose it is and was, if it is ours", change, (module, given) => {
-      const wanted = states(given).flatMap(({ of, ours }) => (ours && of !== "" ? [`ns/${of}`] : []))
-      return isOf(module.slices(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
-    })
-  ],
-  mutants: [
-    {
-      title: "locks ask too",
-      find: "return isOurs ? [Key.of(object)] : none\n}\n\nexport const services",
-      replace: "return isOurs || true ? [Key.of(object)] : none\n}\n\nexport const services"
-    },
-    {
-      title: "who wants it no more is forgotten",
-      find: '(delta._tag === "Updated" && Mirrored.isWanted(delta.previous))',
-      replace: "false"
-    },
-    {
-      title: "every change of a Service asks",
-      find: "=== isOurs ? none : [Key.of(object)]",
-      replace: "=== isOurs ? [Key.of(object)] : [Key.of(object)]"
-    },
-    {
-      title: "a Service that comes asks nobody",
-      find: "  return isOurs ? [Key.of(object)] : none\n}\n\n/** Our",
-      replace: "  return none\n}\n\n/** Our"
-    },
-    { title: "where a slice was is forgotten", find: "keys.push(Mirrored.endpointsOf(delta.previous))", replace: "" },
-    { title: "a slice that is as it was asks", find: "if (delta.previous === delta.object) return none", replace: "" },
-    { title: "one is asked for twice", find: "[...new Set(keys)]", replace: "keys" }
-  ]
+describe("Triggers", () => {
+  checkProperty("Endpoints ask for themselves if they are to be mirrored or were", change, (given) =>
+    isOf(
+      Triggers.endpoints(deltaOf(endpoints, given)),
+      states(given).some((one) => Mirrored.isWanted(endpoints(one))) ? ["ns/web"] : []
+    )
+  )
+
+  checkProperty("a Service asks when it comes to leave its Endpoints to others, or to keep them", change, (given) => {
+    const [first, last] = states(given)
+    const leaves = (one: Facts | undefined) => one?.selector === false
+    const hasChanged =
+      given.what === "again" ? false : given.what === "Updated" ? leaves(first) !== leaves(last) : leaves(first)
+    return isOf(Triggers.services(deltaOf(service, given)), hasChanged ? ["ns/web"] : [])
+  })
+
+  checkProperty("a slice asks for those whose it is and was, if it is ours", change, (given) => {
+    const wanted = states(given).flatMap(({ of, ours }) => (ours && of !== "" ? [`ns/${of}`] : []))
+    return isOf(Triggers.slices(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
+  })
 })

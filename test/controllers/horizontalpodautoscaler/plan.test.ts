@@ -12,7 +12,7 @@ import * as Propose from "../../../src/controllers/horizontalpodautoscaler/plan/
 import * as Question from "../../../src/controllers/horizontalpodautoscaler/plan/question.ts"
 import type { MetricSpec, Settings } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
 import type { HorizontalPodAutoscaler } from "../../../src/kube/resources.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const settings: Settings = {
   period: 15_000,
@@ -64,12 +64,12 @@ const saidOf = ({ answers }: World): Plan.Said =>
 /** Nothing of it counts any more. */
 const longAgo: History.History = { recommendations: [{ replicas: 1, time: -1_000_000 }], changes: [] }
 
-const planOf = (module: typeof Plan, one: World) => {
+const planOf = (one: World) => {
   const autoscaler = autoscalerOf(one)
   const own = { ...settings, scalesToZero: one.scalesToZero }
-  const isMeasured = module.course(autoscaler, one.current, own)._tag === "Measure"
+  const isMeasured = Plan.course(autoscaler, one.current, own)._tag === "Measure"
   const said = isMeasured ? saidOf(one) : []
-  return module.plan({ autoscaler, current: one.current, said, settings: own, history: longAgo, now: 0 })
+  return Plan.plan({ autoscaler, current: one.current, said, settings: own, history: longAgo, now: 0 })
 }
 
 const isOff = ({ current, isScaledToZero, min, scalesToZero, type }: World): boolean =>
@@ -84,116 +84,61 @@ const isWithin = (one: World): boolean => {
 
 const claimed = (plan: Plan.Plan, type: string) => plan.claims.find((claim) => claim.type === type)
 
-prove({
-  path: "controllers/horizontalpodautoscaler/plan/plan.ts",
-  module: Plan,
-  laws: [
-    law("the size is between the bounds, or as it was", world, (module: typeof Plan, one) => {
-      const { max, min } = boundsOf(one)
-      const { desired } = planOf(module, one)
-      if (desired === undefined) return true
-      return isOff(one) ? desired === 0 : desired >= min && desired <= max
-    }),
-    law(
-      "a target that somebody switched off is left alone",
-      world,
-      (module: typeof Plan, one) =>
-        isOff(one) === (claimed(planOf(module, one), "ScalingActive")?.reason === "ScalingDisabled")
-    ),
-    law("a metric that fails forbids to take replicas away", world, (module: typeof Plan, one) => {
-      const { desired } = planOf(module, one)
-      const isMeasured = isWithin(one) && !isOff(one)
-      return !isMeasured || !one.answers.some(({ fails }) => fails) || desired === undefined || desired >= one.current
-    }),
-    law("the largest of what the metrics say counts, and gives the reason", world, (module: typeof Plan, one) => {
-      if (!isWithin(one) || isOff(one)) return true
-      const known = one.answers.flatMap(({ fails, replicas }, i) => (fails ? [] : [{ replicas, i }]))
-      const plan = planOf(module, one)
-      if (known.length === 0) return plan.desired === undefined && claimed(plan, "ScalingActive")?.status === false
-      const most = Math.max(...known.map(({ replicas }) => replicas))
-      if (known.length < one.answers.length && most < one.current) return plan.desired === undefined
-      const { max, min } = boundsOf(one)
-      const limit = Math.min(max, one.isSlow ? one.current + 2 : Math.max(4, 2 * one.current))
-      const first = known.find(({ replicas }) => replicas === most)?.i ?? 0
-      const name = `metric ${first}`
-      return (
-        plan.desired === Math.max(min, Math.min(most, limit)) &&
-        claimed(plan, "ScalingActive")?.message.endsWith(` from ${name}`) === true &&
-        (most <= one.current || plan.reason === `${name} above target`)
-      )
-    }),
-    law("each metric is shown, and each failure told", world, (module: typeof Plan, one) => {
-      if (!isWithin(one) || isOff(one)) return true
-      const plan = planOf(module, one)
-      const failures = one.answers.filter(({ fails }) => fails).length
-      return (
-        plan.metrics.length === one.answers.length &&
-        plan.warnings.length === failures &&
-        (plan.failure === undefined) === (failures === 0)
-      )
-    }),
-    law("beyond the bounds nobody is asked", world, (module: typeof Plan, one) => {
-      if (isWithin(one)) return true
-      const plan = planOf(module, one)
-      const { max, min } = boundsOf(one)
-      return plan.desired === (one.current > max ? max : min) && plan.reason.startsWith("Current number of replicas ")
-    })
-  ],
-  mutants: [
-    { title: "a target without replicas is scaled", find: "if (current === 0) {", replace: "if (current < 0) {" },
-    {
-      title: "a zero of the loop's own is somebody's wish",
-      find: "return isOurs && (min !== 0 || Spec.measuresOthers(autoscaler))",
-      replace: "return isOurs && Spec.measuresOthers(autoscaler)"
-    },
-    {
-      title: "whoever goes by pods alone comes back from nothing",
-      find: "(min !== 0 || Spec.measuresOthers(autoscaler))",
-      replace: "true"
-    },
-    { title: "the gate is open", find: "settings.scalesToZero && Conditions", replace: "Conditions" },
-    {
-      title: "replicas above the bounds are left",
-      find: "if (current > max) return",
-      replace: "if (current < 0) return"
-    },
-    {
-      title: "replicas below the bounds are left",
-      find: "if (current < min) return",
-      replace: "if (current < 0) return"
-    },
-    {
-      title: "the least of what the metrics say counts",
-      find: "one.success.replicas > best.replicas",
-      replace: "one.success.replicas < best.replicas"
-    },
-    {
-      title: "of equal metrics the last one counts",
-      find: "one.success.replicas > best.replicas",
-      replace: "one.success.replicas >= best.replicas"
-    },
-    {
-      title: "replicas are taken away although a metric failed",
-      find: " || (first !== undefined && best.replicas < current)",
-      replace: ""
-    },
-    {
-      title: "nothing is added when a metric failed",
-      find: "first !== undefined && best.replicas < current",
-      replace: "first !== undefined"
-    },
-    {
-      title: "metrics that failed are not shown",
-      find: "metrics: said.map(",
-      replace: "metrics: said.filter(Result.isSuccess).map("
-    },
-    {
-      title: "whoever comes back may have too few",
-      find: "isRaised ? min : result.replicas",
-      replace: "result.replicas"
-    },
-    { title: "failures are told once", find: "warnings: flaws.map(", replace: "warnings: flaws.slice(0, 1).map(" }
-  ]
+describe("Plan", () => {
+  checkProperty("the size is between the bounds, or as it was", world, (one) => {
+    const { max, min } = boundsOf(one)
+    const { desired } = planOf(one)
+    if (desired === undefined) return true
+    return isOff(one) ? desired === 0 : desired >= min && desired <= max
+  })
+
+  checkProperty(
+    "a target that somebody switched off is left alone",
+    world,
+    (one) => isOff(one) === (claimed(planOf(one), "ScalingActive")?.reason === "ScalingDisabled")
+  )
+
+  checkProperty("a metric that fails forbids to take replicas away", world, (one) => {
+    const { desired } = planOf(one)
+    const isMeasured = isWithin(one) && !isOff(one)
+    return !isMeasured || !one.answers.some(({ fails }) => fails) || desired === undefined || desired >= one.current
+  })
+
+  checkProperty("the largest of what the metrics say counts, and gives the reason", world, (one) => {
+    if (!isWithin(one) || isOff(one)) return true
+    const known = one.answers.flatMap(({ fails, replicas }, i) => (fails ? [] : [{ replicas, i }]))
+    const plan = planOf(one)
+    if (known.length === 0) return plan.desired === undefined && claimed(plan, "ScalingActive")?.status === false
+    const most = Math.max(...known.map(({ replicas }) => replicas))
+    if (known.length < one.answers.length && most < one.current) return plan.desired === undefined
+    const { max, min } = boundsOf(one)
+    const limit = Math.min(max, one.isSlow ? one.current + 2 : Math.max(4, 2 * one.current))
+    const first = known.find(({ replicas }) => replicas === most)?.i ?? 0
+    const name = `metric ${first}`
+    return (
+      plan.desired === Math.max(min, Math.min(most, limit)) &&
+      claimed(plan, "ScalingActive")?.message.endsWith(` from ${name}`) === true &&
+      (most <= one.current || plan.reason === `${name} above target`)
+    )
+  })
+
+  checkProperty("each metric is shown, and each failure told", world, (one) => {
+    if (!isWithin(one) || isOff(one)) return true
+    const plan = planOf(one)
+    const failures = one.answers.filter(({ fails }) => fails).length
+    return (
+      plan.metrics.length === one.answers.length &&
+      plan.warnings.length === failures &&
+      (plan.failure === undefined) === (failures === 0)
+    )
+  })
+
+  checkProperty("beyond the bounds nobody is asked", world, (one) => {
+    if (isWithin(one)) return true
+    const plan = planOf(one)
+    const { max, min } = boundsOf(one)
+    return plan.desired === (one.current > max ? max : min) && plan.reason.startsWith("Current number of replicas ")
+  })
 })
 
 describe("the words for a metric that fails", () => {

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Pods from "../../../src/controllers/horizontalpodautoscaler/plan/pods.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const now = 1_000_000_000
 const at = (secondsAgo: number) => now - secondsAgo * 1000
@@ -62,65 +62,26 @@ const expected = (one: Some, resource: string): "ignored" | "unready" | "missing
   return resource === "cpu" && isStarting(one) ? "unready" : "ready"
 }
 
-prove({
-  path: "controllers/horizontalpodautoscaler/plan/pods.ts",
-  module: Pods,
-  laws: [
-    law("each pod is in the group that the rule says", world, (module: typeof Pods, one) => {
-      const groups = module.group(givenOf(one))
-      const all = one.pods.map((pod) => expected(pod, one.resource))
-      const names = (which: string) => all.flatMap((group, i) => (group === which ? [`pod-${i}`] : [])).join()
-      return (
-        [...groups.ignored].join() === names("ignored") &&
-        [...groups.unready].join() === names("unready") &&
-        [...groups.missing].join() === names("missing") &&
-        groups.readyCount === all.filter((group) => group === "ready").length
-      )
-    }),
-    law(
-      "ready are those that run and say so",
-      world,
-      (module: typeof Pods, { pods }) =>
-        module.readyOf(pods.map(podOf)) ===
-        pods.filter(({ phase, ready }) => phase === "Running" && ready === "True").length
+describe("Pods", () => {
+  checkProperty("each pod is in the group that the rule says", world, (one) => {
+    const groups = Pods.group(givenOf(one))
+    const all = one.pods.map((pod) => expected(pod, one.resource))
+    const names = (which: string) => all.flatMap((group, i) => (group === which ? [`pod-${i}`] : [])).join()
+    return (
+      [...groups.ignored].join() === names("ignored") &&
+      [...groups.unready].join() === names("unready") &&
+      [...groups.missing].join() === names("missing") &&
+      groups.readyCount === all.filter((group) => group === "ready").length
     )
-  ],
-  mutants: [
-    { title: "a pod that goes counts", find: "deletionTimestamp !== undefined || ", replace: "" },
-    { title: "a pod that failed counts", find: '|| pod.status?.phase === "Failed"', replace: "" },
-    {
-      title: "a pod that waits is missing",
-      find: 'else if (pod.status?.phase === "Pending") unready.add(name)',
-      replace: ""
-    },
-    { title: "memory of a new pod is not counted", find: 'resource === "cpu" && ', replace: "" },
-    {
-      title: "a pod that has never started counts",
-      find: "ready === undefined || started === undefined",
-      replace: "ready === undefined"
-    },
-    {
-      title: "new pods count as soon as they are ready",
-      find: " || sample.time < changed + sample.window",
-      replace: ""
-    },
-    {
-      title: "samples from before a pod was ready count if they end after",
-      find: "changed + sample.window",
-      replace: "changed"
-    },
-    {
-      title: "an old pod that is not ready does not count",
-      find: 'ready.status === "False" && started + initialReadiness > changed',
-      replace: 'ready.status === "False"'
-    },
-    {
-      title: "pods are new for a moment longer",
-      find: "started + cpuInitialization > now",
-      replace: "started + cpuInitialization >= now"
-    },
-    { title: "ready pods that wait count", find: 'pod.status?.phase === "Running" && ', replace: "" }
-  ]
+  })
+
+  checkProperty(
+    "ready are those that run and say so",
+    world,
+    ({ pods }) =>
+      Pods.readyOf(pods.map(podOf)) ===
+      pods.filter(({ phase, ready }) => phase === "Running" && ready === "True").length
+  )
 })
 
 describe("what pods request", () => {

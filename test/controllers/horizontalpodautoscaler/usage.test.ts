@@ -8,10 +8,7 @@ import * as Result from "effect/Result"
 import type { Groups } from "../../../src/controllers/horizontalpodautoscaler/plan/pods.ts"
 import * as Usage from "../../../src/controllers/horizontalpodautoscaler/plan/usage.ts"
 import type { Samples } from "../../../src/layers/MetricsApi.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Usage
-
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 const pod = Arbitrary.all({
   /** `stray`: measured, but no pod of the target. */
   state: oneOf("ready", "ready", "ready", "unready", "measuredUnready", "missing", "ignored", "stray"),
@@ -100,115 +97,57 @@ const shareRatio = (target: number) => (seen: ReadonlyArray<Seen>) => {
 const answered = (result: Result.Result<Usage.Answer, string>): number | undefined =>
   Result.isSuccess(result) ? result.success.replicas : undefined
 
-const plainOf = (module: Module, one: World) =>
-  answered(module.replicas(givenOf(one), module.plain(BigInt(one.target))))
+const plainOf = (one: World) => answered(Usage.replicas(givenOf(one), Usage.plain(BigInt(one.target))))
 
-const shareOf = (module: Module, one: World) =>
-  answered(module.replicas(givenOf(one), module.utilization(one.target, requestsOf(one))))
+const shareOf = (one: World) => answered(Usage.replicas(givenOf(one), Usage.utilization(one.target, requestsOf(one))))
 
-prove({
-  path: "controllers/horizontalpodautoscaler/plan/usage.ts",
-  module: Usage,
-  laws: [
-    law(
-      "a plain usage asks for what the model says",
-      world,
-      (module: Module, one) => plainOf(module, one) === expected(one, plainRatio(one.target), () => one.target)
-    ),
-    law(
-      "a share of the requests asks for what the model says",
-      world,
-      (module: Module, one) =>
-        shareOf(module, one) ===
-        expected(one, shareRatio(one.target), ({ request }) =>
-          Math.trunc((request * 100 * Math.max(100, one.target)) / 100)
-        )
-    ),
-    law("at its target nothing changes", world, (module: Module, one) => {
-      const pods = one.pods.map((each) => ({ ...each, amount: one.target }))
-      const asked = plainOf(module, { ...one, pods })
-      return asked === undefined || asked === one.current
-    }),
-    law(
-      "what is shared by all is in proportion to the pods that are ready",
-      world,
-      (module: Module, { current, down, target, up }) => {
-        const ratio = target / 50
-        const asked = module.shared(ratio, { current, ready: 3, tolerances: { down, up } })
-        const isNear = ratio >= 1 - down && ratio <= 1 + up
-        return (
-          asked === (isNear ? current : Math.ceil(ratio * 3)) &&
-          module.shared(ratio, { current: 0, ready: 3, tolerances: { down, up } }) === Math.ceil(ratio)
-        )
-      }
-    ),
-    law(
-      "of what each is to have so much there are as many as it takes",
-      world,
-      (module: Module, { current, down, target, up }) => {
-        const { average, replicas } = module.perPod(1000n, BigInt(target), { current, tolerances: { down, up } })
-        const ratio = 1000 / (target * current)
-        const isNear = ratio >= 1 - down && ratio <= 1 + up
-        return (
-          replicas === (isNear ? current : Math.ceil(1000 / target)) && average === BigInt(Math.ceil(1000 / current))
-        )
-      }
-    )
-  ],
-  mutants: [
-    { title: "the edge of the tolerance is outside", find: "ratio <= 1 + up", replace: "ratio < 1 + up" },
-    { title: "one tolerance stands for both directions", find: "1 - down <= ratio", replace: "1 - up <= ratio" },
-    {
-      title: "replicas are rounded to the nearest",
-      find: "most : Math.ceil(replicas)",
-      replace: "most : Math.round(replicas)"
-    },
-    {
-      title: "strangers count as requests of nothing",
-      find: "if (request === undefined) continue",
-      replace: "if (request === undefined) { used += amount; continue }"
-    },
-    {
-      title: "a missing pod is taken to use all it asks for, however high the target",
-      find: "BigInt(Math.max(100, target))",
-      replace: "100n"
-    },
-    { title: "a missing pod is taken to use nothing", find: "ratio < 1 ? assumed(pod) : 0n", replace: "0n" },
-    {
-      title: "a missing pod is taken to be at its target when there is too much",
-      find: "ratio < 1 ? assumed(pod) : 0n",
-      replace: "assumed(pod)"
-    },
-    {
-      title: "pods that come up count when replicas are taken away",
-      find: "groups.unready.size > 0 && ratio > 1",
-      replace: "groups.unready.size > 0"
-    },
-    {
-      title: "pods that come up do not count",
-      find: "if (waits) for (const pod of groups.unready) amounts.set(pod, 0n)",
-      replace: ""
-    },
-    { title: "caution may turn the direction", find: "|| turns", replace: "" },
-    {
-      title: "more pods than replicas turn the direction",
-      find: "answer(isBackwards ? current : count)",
-      replace: "answer(count)"
-    },
-    { title: "a pod that goes is counted", find: "!groups.ignored.has(pod) && ", replace: "" },
-    { title: "the sample of a pod that comes up is counted", find: " && !groups.unready.has(pod)", replace: "" },
-    {
-      title: "all replicas are taken to be ready",
-      find: "whole(ratio * groups.readyCount)",
-      replace: "whole(ratio * current)"
-    },
-    { title: "a target without replicas is multiplied", find: "if (current === 0) return whole(ratio)", replace: "" },
-    {
-      title: "the average is cut off",
-      find: "BigInt(Math.ceil(Number(usage) / current))",
-      replace: "BigInt(Math.floor(Number(usage) / current))"
+describe("Usage", () => {
+  checkProperty(
+    "a plain usage asks for what the model says",
+    world,
+    (one) => plainOf(one) === expected(one, plainRatio(one.target), () => one.target)
+  )
+
+  checkProperty(
+    "a share of the requests asks for what the model says",
+    world,
+    (one) =>
+      shareOf(one) ===
+      expected(one, shareRatio(one.target), ({ request }) =>
+        Math.trunc((request * 100 * Math.max(100, one.target)) / 100)
+      )
+  )
+
+  checkProperty("at its target nothing changes", world, (one) => {
+    const pods = one.pods.map((each) => ({ ...each, amount: one.target }))
+    const asked = plainOf({ ...one, pods })
+    return asked === undefined || asked === one.current
+  })
+
+  checkProperty(
+    "what is shared by all is in proportion to the pods that are ready",
+    world,
+    ({ current, down, target, up }) => {
+      const ratio = target / 50
+      const asked = Usage.shared(ratio, { current, ready: 3, tolerances: { down, up } })
+      const isNear = ratio >= 1 - down && ratio <= 1 + up
+      return (
+        asked === (isNear ? current : Math.ceil(ratio * 3)) &&
+        Usage.shared(ratio, { current: 0, ready: 3, tolerances: { down, up } }) === Math.ceil(ratio)
+      )
     }
-  ]
+  )
+
+  checkProperty(
+    "of what each is to have so much there are as many as it takes",
+    world,
+    ({ current, down, target, up }) => {
+      const { average, replicas } = Usage.perPod(1000n, BigInt(target), { current, tolerances: { down, up } })
+      const ratio = 1000 / (target * current)
+      const isNear = ratio >= 1 - down && ratio <= 1 + up
+      return replicas === (isNear ? current : Math.ceil(1000 / target)) && average === BigInt(Math.ceil(1000 / current))
+    }
+  )
 })
 
 describe("an amount that is too large for the API", () => {

@@ -5,10 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Plan from "../../../src/controllers/legacytokencleaner/plan.ts"
 import type { Pod, Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { law, prove } from "../../support/laws.ts"
-
-type Module = typeof Plan
-
+import { checkProperty } from "../../support/property.ts"
 const day = 86_400_000
 const now = Date.parse("2026-03-01T12:00:00Z")
 const period = 10 * day
@@ -109,58 +106,26 @@ const after = (facts: Facts, plan: Plan.Plan): Facts =>
 
 const facts = Arbitrary.schema(Facts)
 
-prove<Module>({
-  path: "controllers/legacytokencleaner/plan.ts",
-  module: Plan,
-  laws: [
-    law(
-      "each is marked, deleted or left as the rules say",
-      facts,
-      ({ plan }: Module, one) => said(plan(look(one))) === expected(one)
-    ),
-    law("of one that is old, listed and not mounted, its use and its mark decide", facts, ({ plan }: Module, one) => {
-      const old = { ...one, ...ripe }
-      return said(plan(look(old))) === expected(old)
-    }),
-    law("one in use is never touched, nor one that somebody made by hand", facts, ({ plan }: Module, one) =>
-      one.isMounted || !one.isListed || one.used === 0 ? said(plan(look(one))) === "stays" : true
-    ),
-    law("one that was just marked is left alone", facts, ({ plan }: Module, one) => {
-      const first = plan(look(one))
-      return !said(first).startsWith("Mark") || said(plan(look(after(one, first)))) === "stays"
-    })
-  ],
-  mutants: [
-    { title: "the first day counts", find: "from + dayMillis + periodMillis", replace: "from + periodMillis" },
-    { title: "days that do not exist are read", find: "formatDay(millis) !== text", replace: "false" },
-    { title: "young ones are taken", find: "created >= limit", replace: "created > limit + 1e15" },
-    { title: "those on their way out are taken", find: "metadata.deletionTimestamp !== undefined", replace: "false" },
-    { title: "use does not count", find: "used < formatDay(limit)", replace: "true" },
-    {
-      title: "use that cannot be read is none",
-      find: "(dayOf(used) !== undefined && used < formatDay(limit))",
-      replace: "!(used >= formatDay(limit))"
-    },
-    { title: "accounts of the same name are the same", find: "!Secrets.isMeant(wanted, account)", replace: "false" },
-    { title: "the list of the account does not matter", find: "name === secret.metadata.name", replace: "true" },
-    { title: "mounted ones are taken", find: "!mounted.has(Key.of(secret))", replace: "true" },
-    {
-      title: "a pod anywhere counts",
-      find: "Key.make(pod.metadata.namespace, name)",
-      replace: 'Key.make("app", name)'
-    },
-    {
-      title: "the second period is left out",
-      find: "marked < formatDay(now - periodMillis)",
-      replace: "marked <= formatDay(now)"
-    },
-    { title: "nothing is deleted", find: '? [{ _tag: "Delete", secret }]', replace: "? []" },
-    {
-      title: "a mark that cannot be read counts",
-      find: "marked === undefined || dayOf(marked) === undefined",
-      replace: "marked === undefined"
-    }
-  ]
+describe("Plan", () => {
+  checkProperty(
+    "each is marked, deleted or left as the rules say",
+    facts,
+    (one) => said(Plan.plan(look(one))) === expected(one)
+  )
+
+  checkProperty("of one that is old, listed and not mounted, its use and its mark decide", facts, (one) => {
+    const old = { ...one, ...ripe }
+    return said(Plan.plan(look(old))) === expected(old)
+  })
+
+  checkProperty("one in use is never touched, nor one that somebody made by hand", facts, (one) =>
+    one.isMounted || !one.isListed || one.used === 0 ? said(Plan.plan(look(one))) === "stays" : true
+  )
+
+  checkProperty("one that was just marked is left alone", facts, (one) => {
+    const first = Plan.plan(look(one))
+    return !said(first).startsWith("Mark") || said(Plan.plan(look(after(one, first)))) === "stays"
+  })
 })
 
 describe("why nothing is cleaned", () => {

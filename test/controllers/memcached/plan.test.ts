@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /** Every situation a Memcached can be in: what is planned is what the rules say, once it is done nothing more is planned. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -6,7 +7,7 @@ import * as Plan from "../../../src/controllers/memcached/plan.ts"
 import type { OwnerReference } from "../../../src/kube/Meta.ts"
 import type { Deployment } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { law, prove } from "../../support/laws.ts"
+import { checkProperty } from "../../support/property.ts"
 
 const count = Schema.Literals([0, 1, 2, 3, 4])
 
@@ -27,9 +28,6 @@ const Facts = Schema.Struct({
 })
 
 type Facts = typeof Facts.Type
-
-type Module = typeof Plan
-
 /** Second 9. */
 const now = 9000
 
@@ -199,170 +197,93 @@ const after = (memcached: Memcached, { status }: Plan.Plan): Memcached => {
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-prove<Module>({
-  path: "controllers/memcached/plan.ts",
-  module: Plan,
-  laws: [
-    law("a Deployment is applied exactly where there is none as it should be", worlds, ({ plan }, facts) => {
-      const { deployment } = plan(situationOf(facts))
-      return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
-    }),
-    law("what is applied has the size, the port and the image, and its owner", worlds, ({ plan }, facts) => {
-      const { deployment } = plan({ ...situationOf(facts), deployment: undefined })
-      const [container] = deployment?.spec.template.spec.containers ?? []
-      return (
-        deployment?.spec.replicas === facts.size &&
-        container?.image === facts.image &&
-        container.ports[0]?.containerPort === facts.containerPort &&
-        container.command.includes(`-p=${facts.containerPort}`) &&
-        same(deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels) &&
-        same(deployment.metadata.ownerReferences, [ownerOf("mine")])
-      )
-    }),
-    law("nobody else's Deployment is touched, and it is looked at again", worlds, ({ plan }, facts) => {
-      const planned = plan(situationOf(facts))
-      return planned.isBlocked === isTheirs(facts) && !(isTheirs(facts) && planned.deployment !== undefined)
-    }),
-    law("once it is done nothing more is planned, at any time", worlds, ({ plan }, facts) => {
-      const situation = situationOf(facts)
-      const first = plan(situation)
-      const deployment =
-        first.deployment === undefined
-          ? situation.deployment
-          : {
-              ...stored(first.deployment),
-              ...(situation.deployment?.status && { status: situation.deployment.status })
-            }
-      const second = plan({ ...situation, memcached: after(situation.memcached, first), deployment, now: now + 5000 })
-      const third = plan({
-        ...situation,
-        memcached: after(after(situation.memcached, first), second),
-        deployment,
-        now: now + 99_000
-      })
-      return second.deployment === undefined && third.status === undefined
-    }),
-    law(
-      "Available says whether enough servers are as they should be, of which generation",
-      worlds,
-      ({ plan }, facts) => {
-        const situation = situationOf(facts)
-        const condition = available(after(situation.memcached, plan(situation)).status)
-        return (
-          condition?.status === (isAvailable(facts) ? "True" : "False") &&
-          condition.observedGeneration === facts.generation &&
-          (condition.reason === "NameTaken") === isTheirs(facts)
-        )
-      }
-    ),
-    law("its time is that of the last change from one to the other", worlds, ({ plan }, facts) => {
-      const situation = situationOf(facts)
-      const condition = available(after(situation.memcached, plan(situation)).status)
-      return condition?.lastTransitionTime === Time.format(condition?.status === facts.said ? 1000 : now)
-    }),
-    law("of the status nothing is planned but what is its own", worlds, ({ plan }, facts) => {
-      const { status } = plan(situationOf(facts))
-      return (
-        status === undefined ||
-        same(
-          status.conditions?.map(({ type }) => type),
-          ["Available"]
-        )
-      )
-    }),
-    law("the pods are named in order, whatever their order was", worlds, ({ plan }, facts) => {
-      const situation = situationOf(facts)
-      return same(after(situation.memcached, plan(situation)).status?.nodes ?? [], [...new Set(facts.pods)].toSorted())
-    }),
-    law(
-      "a pod leads to the Memcached whose labels it has, and no other does",
-      worlds,
-      ({ instanceOf, labelsOf }, facts) => {
-        const labels = labelsOf(memcachedOf(facts))
-        const pod = (labels: Readonly<Record<string, string>>) => ({ metadata: { name: "p", labels } })
-        return instanceOf(pod(labels)) === "cache" && instanceOf(pod({ app: "cache" })) === undefined
-      }
+describe("Plan", () => {
+  checkProperty("a Deployment is applied exactly where there is none as it should be", worlds, (facts) => {
+    const { deployment } = Plan.plan(situationOf(facts))
+    return (deployment !== undefined) === (!isTheirs(facts) && !isAsWanted(facts))
+  })
+
+  checkProperty("what is applied has the size, the port and the image, and its owner", worlds, (facts) => {
+    const { deployment } = Plan.plan({ ...situationOf(facts), deployment: undefined })
+    const [container] = deployment?.spec.template.spec.containers ?? []
+    return (
+      deployment?.spec.replicas === facts.size &&
+      container?.image === facts.image &&
+      container.ports[0]?.containerPort === facts.containerPort &&
+      container.command.includes(`-p=${facts.containerPort}`) &&
+      same(deployment.spec.selector.matchLabels, deployment.spec.template.metadata.labels) &&
+      same(deployment.metadata.ownerReferences, [ownerOf("mine")])
     )
-  ],
-  mutants: [
-    {
-      title: "it applies what is there",
-      find: "isBlocked || isSo(deployment, wanted, memcached)",
-      replace: "isBlocked"
-    },
-    { title: "it takes what is in the way", find: "isBlocked || isSo(", replace: "isSo(" },
-    {
-      title: "labels are not repaired",
-      find: "Equality.covers(live.metadata.labels, wanted.metadata.labels)",
-      replace: "true"
-    },
-    { title: "the spec is not repaired", find: "Equality.covers(live.spec, wanted.spec)", replace: "true" },
-    {
-      title: "the owner is not repaired",
-      find: "  Owner.controlledBy(live, owner.metadata.uid) &&\n",
-      replace: ""
-    },
-    {
-      title: "further owners are taken for drift",
-      find: "Owner.controlledBy(live, owner.metadata.uid) &&",
-      replace: "live.metadata.ownerReferences?.length === 1 && Owner.controlledBy(live, owner.metadata.uid) &&"
-    },
-    {
-      title: "what nobody controls is taken whatever it is",
-      find: "Equality.equal(deployment.spec?.selector.matchLabels, labelsOf(memcached))",
-      replace: "true"
-    },
-    {
-      title: "what another one controls is taken",
-      find: "Owner.controllerOf(deployment) === undefined &&",
-      replace: "true &&"
-    },
-    { title: "the size is not followed", find: "replicas: size", replace: "replicas: 1" },
-    {
-      title: "the image is not followed",
-      find: "    image,\n    imagePullPolicy",
-      replace: '    image: "memcached:1",\n    imagePullPolicy'
-    },
-    { title: "the port is told to nobody", find: "`-p=${containerPort}`", replace: "`-p=11211`" },
-    {
-      title: "it owns nothing",
-      find: "ownerReferences: [Owner.reference(Memcached, memcached)]",
-      replace: "ownerReferences: [] as Array<never>"
-    },
-    {
-      title: "a status is written each time",
-      find: "Equality.covers(memcached.status, status) ? undefined : status",
-      replace: "status"
-    },
-    {
-      title: "times are those of the writing",
-      find: "memcached.status?.conditions, claim",
-      replace: "undefined, claim"
-    },
-    { title: "one server too few is enough", find: "status: ready >= size", replace: "status: ready + 1 >= size" },
-    {
-      title: "the generation is not told",
-      find: "observedGeneration: generation",
-      replace: "observedGeneration: undefined"
-    },
-    {
-      title: "servers of an earlier template count",
-      find: "Math.min(availableReplicas, updatedReplicas)",
-      replace: "availableReplicas"
-    },
-    {
-      title: "what its controller has not seen counts",
-      find: "observedGeneration < (deployment?.metadata.generation ?? 0) ? 0 : ",
-      replace: "observedGeneration < 0 ? 0 : "
-    },
-    { title: "servers of others count", find: "isBlocked ? 0 : readyOf(deployment)", replace: "readyOf(deployment)" },
-    { title: "what others say is claimed", find: ".filter(({ type }) => type === claim.type)", replace: "" },
-    { title: "pods are named as they come", find: ".toSorted()", replace: "" },
-    {
-      title: "a pod leads nowhere",
-      find: 'labels?.["app.kubernetes.io/managed-by"] ===',
-      replace: 'labels?.["app.kubernetes.io/managed-by"] !=='
-    },
-    { title: "it is never said to be in the way", find: '"NameTaken" : ready', replace: '"ServersMissing" : ready' }
-  ]
+  })
+
+  checkProperty("nobody else's Deployment is touched, and it is looked at again", worlds, (facts) => {
+    const planned = Plan.plan(situationOf(facts))
+    return planned.isBlocked === isTheirs(facts) && !(isTheirs(facts) && planned.deployment !== undefined)
+  })
+
+  checkProperty("once it is done nothing more is planned, at any time", worlds, (facts) => {
+    const situation = situationOf(facts)
+    const first = Plan.plan(situation)
+    const deployment =
+      first.deployment === undefined
+        ? situation.deployment
+        : {
+            ...stored(first.deployment),
+            ...(situation.deployment?.status && { status: situation.deployment.status })
+          }
+    const second = Plan.plan({
+      ...situation,
+      memcached: after(situation.memcached, first),
+      deployment,
+      now: now + 5000
+    })
+    const third = Plan.plan({
+      ...situation,
+      memcached: after(after(situation.memcached, first), second),
+      deployment,
+      now: now + 99_000
+    })
+    return second.deployment === undefined && third.status === undefined
+  })
+
+  checkProperty("Available says whether enough servers are as they should be, of which generation", worlds, (facts) => {
+    const situation = situationOf(facts)
+    const condition = available(after(situation.memcached, Plan.plan(situation)).status)
+    return (
+      condition?.status === (isAvailable(facts) ? "True" : "False") &&
+      condition.observedGeneration === facts.generation &&
+      (condition.reason === "NameTaken") === isTheirs(facts)
+    )
+  })
+
+  checkProperty("its time is that of the last change from one to the other", worlds, (facts) => {
+    const situation = situationOf(facts)
+    const condition = available(after(situation.memcached, Plan.plan(situation)).status)
+    return condition?.lastTransitionTime === Time.format(condition?.status === facts.said ? 1000 : now)
+  })
+
+  checkProperty("of the status nothing is planned but what is its own", worlds, (facts) => {
+    const { status } = Plan.plan(situationOf(facts))
+    return (
+      status === undefined ||
+      same(
+        status.conditions?.map(({ type }) => type),
+        ["Available"]
+      )
+    )
+  })
+
+  checkProperty("the pods are named in order, whatever their order was", worlds, (facts) => {
+    const situation = situationOf(facts)
+    return same(
+      after(situation.memcached, Plan.plan(situation)).status?.nodes ?? [],
+      [...new Set(facts.pods)].toSorted()
+    )
+  })
+
+  checkProperty("a pod leads to the Memcached whose labels it has, and no other does", worlds, (facts) => {
+    const labels = Plan.labelsOf(memcachedOf(facts))
+    const pod = (labels: Readonly<Record<string, string>>) => ({ metadata: { name: "p", labels } })
+    return Plan.instanceOf(pod(labels)) === "cache" && Plan.instanceOf(pod({ app: "cache" })) === undefined
+  })
 })

@@ -1,13 +1,11 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { isDeepStrictEqual } from "node:util"
 import * as Health from "../../../src/controllers/nodelifecycle/health.ts"
 import type { Lease, Node } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Health
-
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 const patience = { grace: 50_000, startupGrace: 60_000 }
 
 /** What a look finds: so many seconds after the one before, on a node whose clock says anything. */
@@ -32,32 +30,6 @@ const nodeOf = (uid: string, heartbeat: string | undefined): Node => ({
 
 const leaseOf = (renewTime: string | undefined): Lease | undefined =>
   renewTime === undefined ? undefined : { metadata: { name: "n" }, spec: { renewTime } }
-
-const silence = law<Module, ValueOf<typeof looks>>(
-  "a node is silent when nothing new was seen of it for longer than it is given, whatever its clock says",
-  looks,
-  (module, history) => {
-    let seen: Health.Seen | undefined
-    let now = 0
-    let at = 0
-    let known: { uid: string; heartbeat: string | undefined; renewal: string | undefined } | undefined
-    return history.every((look) => {
-      now += look.after * 1000
-      const heartbeat =
-        look.heartbeat === "same" ? known?.heartbeat : look.heartbeat === "none" ? undefined : look.heartbeat
-      const renewal = look.renewal === "same" ? known?.renewal : look.renewal === "none" ? undefined : look.renewal
-      const isNew = known === undefined || known.uid !== look.uid
-      if (isNew || heartbeat !== known?.heartbeat || (renewal !== undefined && renewal !== known?.renewal)) at = now
-      // A lease that is not there for a moment is no news when it is back.
-      known = { uid: look.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
-      const node = nodeOf(look.uid, heartbeat)
-      seen = module.observe(seen, node, leaseOf(renewal), now)
-      const given = heartbeat === undefined ? 60_000 : 50_000
-      return module.isSilent(node, seen, patience, now) === now - at > given
-    })
-  }
-)
-
 const types = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "Special"] as const
 
 const conditions = Arbitrary.array(
@@ -68,61 +40,82 @@ const conditions = Arbitrary.array(
 )
 
 const reported = types.slice(0, 4)
-
-const unheard = law<Module, ValueOf<typeof conditions>>(
-  "a node that nobody hears of has four unknown conditions, the others as they were, and is not written twice",
-  conditions,
-  (module, all) => {
-    const before = all
-      .filter(({ type }, i) => all.findIndex((one) => one.type === type) === i)
-      .map(({ status, type }) => ({
-        type,
-        status,
-        reason: "Before",
-        message: "before",
-        lastHeartbeatTime: "2002-01-01T00:00:00Z",
-        lastTransitionTime: "2003-01-01T00:00:00Z"
-      }))
-    const node: Node = { ...nodeOf("a", undefined), status: { conditions: before } }
-    const after = module.unheard(node, 9_000)
-    const ready = before.find(({ type }) => type === "Ready")
-    if (ready?.status === "Unknown") return after === undefined
-    if (after === undefined) return false
-    const old = before.map((one) =>
-      !reported.includes(one.type) || one.status === "Unknown"
-        ? one
-        : {
-            ...one,
-            status: "Unknown",
-            reason: "NodeStatusUnknown",
-            message: "Kubelet stopped posting node status.",
-            lastTransitionTime: Time.format(9_000)
-          }
-    )
-    const added = reported
-      .filter((type) => !before.some((one) => one.type === type))
-      .map((type) => ({
-        type,
-        status: "Unknown",
-        reason: "NodeStatusNeverUpdated",
-        message: "Kubelet never posted node status.",
-        lastHeartbeatTime: "2001-01-01T00:00:00Z",
-        lastTransitionTime: Time.format(9_000)
-      }))
-    return (
-      isDeepStrictEqual(after, [...old, ...added]) &&
-      module.unheard({ ...node, status: { conditions: [...after] } }, 20_000) === undefined
-    )
-  }
-)
-
 const steps = Arbitrary.array(int(-3, 40), { maxLength: 12 })
+describe("Health", () => {
+  checkProperty(
+    "a node is silent when nothing new was seen of it for longer than it is given, whatever its clock says",
+    looks,
+    (history) => {
+      let seen: Health.Seen | undefined
+      let now = 0
+      let at = 0
+      let known: { uid: string; heartbeat: string | undefined; renewal: string | undefined } | undefined
+      return history.every((look) => {
+        now += look.after * 1000
+        const heartbeat =
+          look.heartbeat === "same" ? known?.heartbeat : look.heartbeat === "none" ? undefined : look.heartbeat
+        const renewal = look.renewal === "same" ? known?.renewal : look.renewal === "none" ? undefined : look.renewal
+        const isNew = known === undefined || known.uid !== look.uid
+        if (isNew || heartbeat !== known?.heartbeat || (renewal !== undefined && renewal !== known?.renewal)) at = now
+        // A lease that is not there for a moment is no news when it is back.
+        known = { uid: look.uid, heartbeat, renewal: renewal ?? (isNew ? undefined : known?.renewal) }
+        const node = nodeOf(look.uid, heartbeat)
+        seen = Health.observe(seen, node, leaseOf(renewal), now)
+        const given = heartbeat === undefined ? 60_000 : 50_000
+        return Health.isSilent(node, seen, patience, now) === now - at > given
+      })
+    }
+  )
 
-const observed = law<Module, ReadonlyArray<number>>(
-  "time in which nobody looked does not count, and no more than that is left out",
-  steps,
-  (module, history) => {
-    const time = module.observedTime(10)
+  checkProperty(
+    "a node that nobody hears of has four unknown conditions, the others as they were, and is not written twice",
+    conditions,
+    (all) => {
+      const before = all
+        .filter(({ type }, i) => all.findIndex((one) => one.type === type) === i)
+        .map(({ status, type }) => ({
+          type,
+          status,
+          reason: "Before",
+          message: "before",
+          lastHeartbeatTime: "2002-01-01T00:00:00Z",
+          lastTransitionTime: "2003-01-01T00:00:00Z"
+        }))
+      const node: Node = { ...nodeOf("a", undefined), status: { conditions: before } }
+      const after = Health.unheard(node, 9_000)
+      const ready = before.find(({ type }) => type === "Ready")
+      if (ready?.status === "Unknown") return after === undefined
+      if (after === undefined) return false
+      const old = before.map((one) =>
+        !reported.includes(one.type) || one.status === "Unknown"
+          ? one
+          : {
+              ...one,
+              status: "Unknown",
+              reason: "NodeStatusUnknown",
+              message: "Kubelet stopped posting node status.",
+              lastTransitionTime: Time.format(9_000)
+            }
+      )
+      const added = reported
+        .filter((type) => !before.some((one) => one.type === type))
+        .map((type) => ({
+          type,
+          status: "Unknown",
+          reason: "NodeStatusNeverUpdated",
+          message: "Kubelet never posted node status.",
+          lastHeartbeatTime: "2001-01-01T00:00:00Z",
+          lastTransitionTime: Time.format(9_000)
+        }))
+      return (
+        isDeepStrictEqual(after, [...old, ...added]) &&
+        Health.unheard({ ...node, status: { conditions: [...after] } }, 20_000) === undefined
+      )
+    }
+  )
+
+  checkProperty("time in which nobody looked does not count, and no more than that is left out", steps, (history) => {
+    const time = Health.observedTime(10)
     let now = 1000
     let expected = 0
     return (
@@ -133,38 +126,5 @@ const observed = law<Module, ReadonlyArray<number>>(
         return time(now) === expected
       })
     )
-  }
-)
-
-prove<Module>({
-  path: "controllers/nodelifecycle/health.ts",
-  module: Health,
-  laws: [silence, unheard, observed],
-  mutants: [
-    {
-      title: "a node that never reported has no more time",
-      find: "? patience.startupGrace",
-      replace: "? patience.grace"
-    },
-    { title: "a renewed lease is no sign of life", find: "const isRenewed = ", replace: "const isRenewed = false && " },
-    { title: "a heartbeat is no sign of life", find: "const isBeat = ", replace: "const isBeat = false && " },
-    {
-      title: "only a later renewal counts",
-      find: "renewal !== before.renewal",
-      replace: "renewal > (before.renewal ?? '')"
-    },
-    { title: "a namesake is taken for the node", find: " || before.uid !== uid", replace: "" },
-    { title: "it forgets the lease", find: "renewal: renewal ?? before.renewal", replace: "renewal" },
-    { title: "the time is over when it is not", find: "now - seen.at >", replace: "now - seen.at >=  -1 +" },
-    {
-      title: "it writes what it wrote before",
-      find: 'if (ready?.status === "Unknown") return undefined',
-      replace: ""
-    },
-    { title: "it speaks for others", find: "isReported(one) && one", replace: "one" },
-    { title: "what is unknown changes again", find: 'one.status !== "Unknown" ?', replace: "one !== undefined ?" },
-    { title: "what is missing stays missing", find: "[...told, ...missing", replace: "[...told, ...missing.slice(1)" },
-    { title: "sleep counts", find: "Math.min(Math.max(0, now - last), longest)", replace: "Math.max(0, now - last)" },
-    { title: "time goes back", find: "Math.max(0, now - last)", replace: "now - last" }
-  ]
+  })
 })

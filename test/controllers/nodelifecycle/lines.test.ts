@@ -1,9 +1,7 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Lines from "../../../src/controllers/nodelifecycle/lines.ts"
-import { int, law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Lines
-
+import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 const actions = Arbitrary.array(
   Arbitrary.all({
     after: oneOf(0, 100, 1_000, 5_000, 9_999, 10_000, 30_000, 200_000),
@@ -19,7 +17,6 @@ type Actions = ValueOf<typeof actions>
 
 /** Plays the script; at the end whoever waits is let through as time allows. Each visit is told to `seen`. */
 const play = (
-  module: Module,
   script: Actions,
   seen: (visit: {
     readonly now: number
@@ -29,7 +26,7 @@ const play = (
     readonly next: number | undefined
   }) => boolean
 ): boolean => {
-  const lines = new module.Lines(0.1)
+  const lines = new Lines.Lines(0.1)
   const zones = new Map<string, string>()
   const rates = new Map<string, number>()
   let now = 1_000
@@ -69,42 +66,39 @@ const play = (
     return isFine
   })
 }
-
-const order = law<Module, Actions>(
-  "the first of a zone's line is let through, and nobody else",
-  actions,
-  (module, all) =>
-    play(module, all, ({ taken, zones }) => {
+const changes = Arbitrary.array(
+  Arbitrary.all({ after: oneOf(0, 1_000, 5_000, 9_999, 20_000), rate: oneOf(0, 0.01, 0.1, 0.1) }),
+  { minLength: 2, maxLength: 10 }
+)
+describe("Lines", () => {
+  checkProperty("the first of a zone's line is let through, and nobody else", actions, (all) =>
+    play(all, ({ taken, zones }) => {
       const firsts = new Map<string, string>()
       for (const [node, zone] of zones) if (!firsts.has(zone)) firsts.set(zone, node)
       return new Set(taken).size === taken.length && taken.every((one) => firsts.get(zones.get(one) ?? "") === one)
     })
-)
+  )
 
-/** The highest rate that the zone had since its last one was let through. */
-const pace = law<Module, Actions>("no zone lets through more than its rate has earned", actions, (module, all) => {
-  const last = new Map<string, { at: number; rate: number }>()
-  return play(module, all, ({ now, rates, taken, zones }) => {
-    for (const [zone, before] of last) {
-      // A zone that is no more begins anew when it comes again.
-      if (!rates.has(zone)) last.delete(zone)
-      else before.rate = Math.max(before.rate, rates.get(zone) ?? 0)
-    }
-    return taken.every((node) => {
-      const zone = zones.get(node) ?? ""
-      const rate = rates.get(zone) ?? 0
-      const before = last.get(zone)
-      last.set(zone, { at: now, rate })
-      return rate > 0 && (before === undefined || now - before.at >= 1000 / before.rate - 1)
+  checkProperty("no zone lets through more than its rate has earned", actions, (all) => {
+    const last = new Map<string, { at: number; rate: number }>()
+    return play(all, ({ now, rates, taken, zones }) => {
+      for (const [zone, before] of last) {
+        // A zone that is no more begins anew when it comes again.
+        if (!rates.has(zone)) last.delete(zone)
+        else before.rate = Math.max(before.rate, rates.get(zone) ?? 0)
+      }
+      return taken.every((node) => {
+        const zone = zones.get(node) ?? ""
+        const rate = rates.get(zone) ?? 0
+        const before = last.get(zone)
+        last.set(zone, { at: now, rate })
+        return rate > 0 && (before === undefined || now - before.at >= 1000 / before.rate - 1)
+      })
     })
   })
-})
 
-const due = law<Module, Actions>(
-  "whoever is let through was announced, and whoever is announced is",
-  actions,
-  (module, all) => {
-    const lines = new module.Lines(0.1)
+  checkProperty("whoever is let through was announced, and whoever is announced is", actions, (all) => {
+    const lines = new Lines.Lines(0.1)
     let now = 0
     for (const { after, node, rate, what, zone } of all) {
       now += after
@@ -124,19 +118,10 @@ const due = law<Module, Actions>(
       }
     }
     return true
-  }
-)
+  })
 
-const changes = Arbitrary.array(
-  Arbitrary.all({ after: oneOf(0, 1_000, 5_000, 9_999, 20_000), rate: oneOf(0, 0.01, 0.1, 0.1) }),
-  { minLength: 2, maxLength: 10 }
-)
-
-const changing = law<Module, ValueOf<typeof changes>>(
-  "a rate that changes earns no more than the highest one",
-  changes,
-  (module, all) => {
-    const lines = new module.Lines(0.1)
+  checkProperty("a rate that changes earns no more than the highest one", changes, (all) => {
+    const lines = new Lines.Lines(0.1)
     let now = 0
     let through = 0
     for (let i = 0; i < 20; i++) lines.add("a", `node-${i}`, now)
@@ -149,33 +134,5 @@ const changing = law<Module, ValueOf<typeof changes>>(
       }
       return through <= 1 + (now * 0.1) / 1000 + 1e-6
     })
-  }
-)
-
-prove<Module>({
-  path: "controllers/nodelifecycle/lines.ts",
-  module: Lines,
-  laws: [order, pace, due, changing],
-  mutants: [
-    { title: "it lets them through for nothing", find: "line.token = 0", replace: "line.token = 1" },
-    { title: "a rate of none lets through", find: "line.rate <= 0 || this.earned", replace: "this.earned" },
-    {
-      title: "a new rate is a new token",
-      find: "line.token = this.earned(line, now) >= whole && line.rate > 0 ? 1 : 0",
-      replace: "line.token = 1"
-    },
-    {
-      title: "it never says when",
-      find: "if (line.waiting.size === 0 || line.rate <= 0) continue",
-      replace: "continue"
-    },
-    { title: "a node waits in two lines", find: "    this.remove(node)\n", replace: "" },
-    { title: "it waits twice as long as it says", find: "now - at) * rate", replace: "now - at) * 0.5 * rate" },
-    { title: "nobody leaves a line", find: "this.lines.get(zone)?.waiting.delete(node)", replace: "" },
-    {
-      title: "nodes of a zone that is gone are remembered",
-      find: "this.zones.delete(node)\n    this.lines.delete(zone)",
-      replace: "this.lines.delete(zone)"
-    }
-  ]
+  })
 })

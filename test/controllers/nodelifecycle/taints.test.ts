@@ -1,12 +1,10 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Taints from "../../../src/controllers/nodelifecycle/taints.ts"
 import * as Nodes from "../../../src/controllers/nodes/node.ts"
 import type { Node } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Taints
-
+import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 const prefix = "node.kubernetes.io/"
 
 const status = oneOf("absent", "True", "False", "Unknown")
@@ -88,130 +86,80 @@ const wanted = (facts: Facts): ReadonlyArray<string> =>
     facts.network === "True" ? "network-unavailable" : "",
     facts.unschedulable ? "unschedulable" : ""
   ].flatMap((key) => (key === "" ? [] : [`${prefix}${key}:NoSchedule`]))
-
-const scheduling = law<Module, Facts>(
-  "taints that keep pods away follow from the node and say since when; others stay, and nothing is written twice",
-  nodes,
-  (module, facts) => {
-    const node = nodeOf(facts)
-    const taints = module.scheduling(node, 7_000)
-    const after = taints === undefined ? node : withTaints(node, [...taints])
-    const others = named(node).filter((one) => !one.startsWith(prefix) || !one.endsWith(":NoSchedule"))
-    return (
-      sorted(named(after)) === sorted([...others, ...wanted(facts)]) &&
-      module.scheduling(after, 9_000) === undefined &&
-      (taints === undefined) === (sorted(named(node)) === sorted(named(after))) &&
-      (taints ?? []).every(
-        (taint) => taint.timeAdded === (Nodes.hasTaint(node, taint) ? undefined : Time.format(7_000))
-      )
-    )
-  }
-)
-
 const driving = [`${prefix}not-ready:NoExecute`, `${prefix}unreachable:NoExecute`]
-
-const fates = law<Module, Facts>(
-  "a node that is well, or one of all that are not, comes to have no taint of ours that drives pods away; any other has the right one or waits",
-  nodes,
-  (module, facts) => {
-    const node = nodeOf(facts)
-    const fate = module.fateOf(node, facts.isDisrupted)
-    const has = driving.filter((one) => named(node).includes(one))
-    const isIll = facts.ready === "False" || facts.ready === "Unknown"
-    if (facts.ready === "True" || facts.isDisrupted) {
-      if (has.length > 0) {
-        if (fate !== "Spare") return false
-        const after = withTaints(node, [...(module.spared(node) ?? [])])
-        const kept = named(node).filter((one) => !driving.includes(one))
-        return sorted(named(after)) === sorted(kept) && module.fateOf(after, facts.isDisrupted) !== "Spare"
-      }
-      return module.spared(node) === undefined && fate === (isIll ? "Wait" : "Keep")
+describe("Taints", () => {
+  checkProperty(
+    "taints that keep pods away follow from the node and say since when; others stay, and nothing is written twice",
+    nodes,
+    (facts) => {
+      const node = nodeOf(facts)
+      const taints = Taints.scheduling(node, 7_000)
+      const after = taints === undefined ? node : withTaints(node, [...taints])
+      const others = named(node).filter((one) => !one.startsWith(prefix) || !one.endsWith(":NoSchedule"))
+      return (
+        sorted(named(after)) === sorted([...others, ...wanted(facts)]) &&
+        Taints.scheduling(after, 9_000) === undefined &&
+        (taints === undefined) === (sorted(named(node)) === sorted(named(after))) &&
+        (taints ?? []).every(
+          (taint) => taint.timeAdded === (Nodes.hasTaint(node, taint) ? undefined : Time.format(7_000))
+        )
+      )
     }
-    if (!isIll) return fate === "Keep"
-    const right = facts.ready === "False" ? driving[0] : driving[1]
-    if (has.length === 0) return fate === "Wait"
-    return fate === (has.length === 1 && has[0] === right ? "Keep" : "Swap")
-  }
-)
-
-const givenUp = law<Module, Facts>(
-  "a node that is given up has the one taint for what it is, and since when; nothing is written twice",
-  nodes,
-  (module, facts) => {
-    const node = nodeOf(facts)
-    const taints = module.givenUp(node, 7_000)
-    if (facts.ready !== "False" && facts.ready !== "Unknown") return taints === undefined
-    const right = facts.ready === "False" ? "not-ready" : "unreachable"
-    const after = taints === undefined ? node : withTaints(node, [...taints])
-    const others = named(node).filter((one) => !driving.includes(one))
-    const before = named(node).includes(`${prefix}${right}:NoExecute`)
-    const added = after.spec?.taints?.find(({ effect, key }) => key === prefix + right && effect === "NoExecute")
-    return (
-      sorted(named(after)) === sorted([...others, `${prefix}${right}:NoExecute`]) &&
-      added?.timeAdded === (before ? undefined : Time.format(7_000)) &&
-      module.givenUp(after, 9_000) === undefined
-    )
-  }
-)
-
-const labels = law<Module, Facts>("old labels have the values of the new ones", nodes, (module, facts) => {
-  const node = nodeOf(facts)
-  const set = module.labels(node)
-  const after = { ...node.metadata.labels, ...set }
-  return (
-    (facts.os === "" || after["beta.kubernetes.io/os"] === facts.os) &&
-    (facts.arch === "" || after["beta.kubernetes.io/arch"] === facts.arch) &&
-    (facts.os !== "" || after["beta.kubernetes.io/os"] === (facts.oldOs === "" ? undefined : facts.oldOs)) &&
-    module.labels({ ...node, metadata: { ...node.metadata, labels: after } }) === undefined
   )
-})
 
-prove<Module>({
-  path: "controllers/nodelifecycle/taints.ts",
-  module: Taints,
-  laws: [scheduling, fates, givenUp, labels],
-  mutants: [
-    {
-      title: "unreachable is not ready",
-      find: "{ False: notReadyKey, Unknown: unreachableKey }",
-      replace: "{ False: notReadyKey, Unknown: notReadyKey }"
-    },
-    {
-      title: "disk pressure is nothing",
-      find: 'DiskPressure: { True: "node.kubernetes.io/disk-pressure" },',
-      replace: ""
-    },
-    {
-      title: "cordoned nodes take pods",
-      find: "if (node.spec?.unschedulable === true) keys.push(unschedulableKey)",
-      replace: ""
-    },
-    { title: "taints stay for ever", find: "ours.has(key) && !keys.includes(key)", replace: "ours.has(key) && false" },
-    { title: "it takes what is not its own", find: "ours.has(key) && ", replace: "" },
-    { title: "it takes what drives pods away", find: 'effect === "NoSchedule" && ours', replace: "ours" },
-    {
-      title: "a well node stays given up",
-      find: '(isDisrupted || status === "True")) return "Spare"',
-      replace: '(isDisrupted)) return "Spare"'
-    },
-    {
-      title: "it gives up while nobody is ready",
-      find: '(isDisrupted || status === "True")',
-      replace: '(status === "True")'
-    },
-    {
-      title: "the wrong taint stays",
-      find: 'return givenUp(node, 0) === undefined ? "Keep" : "Swap"',
-      replace: 'return "Keep"'
-    },
-    { title: "a node is given up for both reasons", find: "remove: [wrong]", replace: "remove: []" },
-    { title: "one taint of two goes", find: "{ remove: [notReady, unreachable] }", replace: "{ remove: [notReady] }" },
-    {
-      title: "nobody knows since when",
-      find: "add: [{ ...right, timeAdded: Time.format(now) }]",
-      replace: "add: [right]"
-    },
-    { title: "labels are made of nothing", find: "value !== undefined && labels[old]", replace: "labels[old]" },
-    { title: "old labels stay", find: "labels[old] !== value", replace: "labels[old] === undefined" }
-  ]
+  checkProperty(
+    "a node that is well, or one of all that are not, comes to have no taint of ours that drives pods away; any other has the right one or waits",
+    nodes,
+    (facts) => {
+      const node = nodeOf(facts)
+      const fate = Taints.fateOf(node, facts.isDisrupted)
+      const has = driving.filter((one) => named(node).includes(one))
+      const isIll = facts.ready === "False" || facts.ready === "Unknown"
+      if (facts.ready === "True" || facts.isDisrupted) {
+        if (has.length > 0) {
+          if (fate !== "Spare") return false
+          const after = withTaints(node, [...(Taints.spared(node) ?? [])])
+          const kept = named(node).filter((one) => !driving.includes(one))
+          return sorted(named(after)) === sorted(kept) && Taints.fateOf(after, facts.isDisrupted) !== "Spare"
+        }
+        return Taints.spared(node) === undefined && fate === (isIll ? "Wait" : "Keep")
+      }
+      if (!isIll) return fate === "Keep"
+      const right = facts.ready === "False" ? driving[0] : driving[1]
+      if (has.length === 0) return fate === "Wait"
+      return fate === (has.length === 1 && has[0] === right ? "Keep" : "Swap")
+    }
+  )
+
+  checkProperty(
+    "a node that is given up has the one taint for what it is, and since when; nothing is written twice",
+    nodes,
+    (facts) => {
+      const node = nodeOf(facts)
+      const taints = Taints.givenUp(node, 7_000)
+      if (facts.ready !== "False" && facts.ready !== "Unknown") return taints === undefined
+      const right = facts.ready === "False" ? "not-ready" : "unreachable"
+      const after = taints === undefined ? node : withTaints(node, [...taints])
+      const others = named(node).filter((one) => !driving.includes(one))
+      const before = named(node).includes(`${prefix}${right}:NoExecute`)
+      const added = after.spec?.taints?.find(({ effect, key }) => key === prefix + right && effect === "NoExecute")
+      return (
+        sorted(named(after)) === sorted([...others, `${prefix}${right}:NoExecute`]) &&
+        added?.timeAdded === (before ? undefined : Time.format(7_000)) &&
+        Taints.givenUp(after, 9_000) === undefined
+      )
+    }
+  )
+
+  checkProperty("old labels have the values of the new ones", nodes, (facts) => {
+    const node = nodeOf(facts)
+    const set = Taints.labels(node)
+    const after = { ...node.metadata.labels, ...set }
+    return (
+      (facts.os === "" || after["beta.kubernetes.io/os"] === facts.os) &&
+      (facts.arch === "" || after["beta.kubernetes.io/arch"] === facts.arch) &&
+      (facts.os !== "" || after["beta.kubernetes.io/os"] === (facts.oldOs === "" ? undefined : facts.oldOs)) &&
+      Taints.labels({ ...node, metadata: { ...node.metadata, labels: after } }) === undefined
+    )
+  })
 })

@@ -1,7 +1,8 @@
 /**
  * What is done for a single node or pod as soon as it changes: whoever has something to be written is asked for, whatever becomes of the write,
- * and then nobody any more. Spec G.4.1, G.4.2.
+ * and then nobody any more.
  */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -13,7 +14,7 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
-import { type Law, law, prove, type ValueOf } from "../../support/laws.ts"
+import { checkProperty, type ValueOf } from "../../support/property.ts"
 
 const books = (): Books.Books =>
   Books.make({
@@ -115,48 +116,17 @@ const judging = (judged: string): Books.Books => {
 
 const isDown = (judged: string): boolean => judged === "False" || judged === "Unknown"
 
-prove<typeof Triggers>({
-  path: "controllers/nodelifecycle/triggers.ts",
-  module: Triggers,
-  laws: [
-    law("a node is asked for when there is something to write", nodeDeltas, ({ node }, { after, before, kind }) => {
-      const keys = node(deltaOf(kind, nodeOf(after), nodeOf(before)))
-      return keys.join() === (kind === "Deleted" || isTidy(after) ? "" : "n")
-    }),
-    law("a pod is asked for when it comes to a node that is down", podDeltas, ({ pod }, one) => {
-      const keys = pod(judging(one.judged))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
-      const comes = one.kind === "Created" || (one.kind === "Updated" && one.before !== one.after)
-      return keys.join() === (comes && one.after === "n" && isDown(one.judged) ? "ns/p" : "")
-    })
-  ],
-  mutants: [
-    { title: "labels are not looked at", find: " || Taints.labels(object) !== undefined", replace: "" },
-    { title: "taints are not looked at", find: "Taints.scheduling(object, 0) !== undefined || ", replace: "" },
-    { title: "who is gone is asked for", find: '_tag !== "Deleted" && ', replace: "" },
-    {
-      title: "pods that come to a node that is down are not asked for",
-      find: "return isDown(books, name) ? [Key.of(object)] : none",
-      replace: "return none"
-    },
-    {
-      title: "pods that come to any node are asked for",
-      find: "return isDown(books, name) ? [Key.of(object)] : none",
-      replace: "return [Key.of(object)]"
-    },
-    {
-      title: "pods are asked for whatever changes",
-      find: 'if (delta._tag === "Updated" && delta.previous.spec?.nodeName === name) return none',
-      replace: ""
-    },
-    {
-      title: "pods that are bound later are not asked for",
-      find: "delta.previous.spec?.nodeName === name",
-      replace: "delta.previous.spec?.nodeName !== name"
-    },
-    { title: "pods that are gone are asked for", find: 'delta._tag === "Deleted" || ', replace: "" },
-    { title: "only who says so is down", find: ' || status === "Unknown"', replace: "" },
-    { title: "only who is not heard of is down", find: 'status === "False" || ', replace: "" }
-  ]
+describe("Triggers", () => {
+  checkProperty("a node is asked for when there is something to write", nodeDeltas, ({ after, before, kind }) => {
+    const keys = Triggers.node(deltaOf(kind, nodeOf(after), nodeOf(before)))
+    return keys.join() === (kind === "Deleted" || isTidy(after) ? "" : "n")
+  })
+
+  checkProperty("a pod is asked for when it comes to a node that is down", podDeltas, (one) => {
+    const keys = Triggers.pod(judging(one.judged))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
+    const comes = one.kind === "Created" || (one.kind === "Updated" && one.before !== one.after)
+    return keys.join() === (comes && one.after === "n" && isDown(one.judged) ? "ns/p" : "")
+  })
 })
 
 const answers = Schema.Literals(["done", "done", "Conflict", "NotFound", "ServerError", "lost"])
@@ -233,14 +203,6 @@ const runAll = (run: Effect.Effect<{ readonly _tag: string }, ApiError.ApiError>
     return Infinity
   })
 
-const effectLaw = <Module>(
-  title: string,
-  holds: (module: Module, world: World) => Effect.Effect<boolean, ApiError.ApiError>
-): Law<Module> => ({
-  title,
-  check: (module, options) => Arbitrary.checkEffect(worlds, (world) => holds(module, world), options)
-})
-
 /** How often a node is looked at: again after every failure but that of one that is gone. */
 const runsOf = ({ answers, isThere, node }: World): number => {
   if (!isThere || isTidy(node)) return 1
@@ -252,120 +214,60 @@ const runsOf = ({ answers, isThere, node }: World): number => {
 const isGone = ({ answers, isThere }: World, writes: number): boolean =>
   !isThere || answers.slice(0, writes).includes("NotFound")
 
-type TidyModule = typeof Tidy
+describe("Tidy", () => {
+  checkProperty("a node says in the end what it should, and keeps what others said", worlds, (world) =>
+    Effect.gen(function* () {
+      const { node, ports, sent } = stage(world)
+      const count = yield* runAll(Tidy.node(ports)("n"))
+      const after = node()
+      if (after === undefined) return count === runsOf(world) && isGone(world, count)
+      const { labels } = after.metadata
+      return (
+        count === runsOf(world) &&
+        taintsOf(after) === wanted(world.node) &&
+        (world.node.os === "" || labels?.["beta.kubernetes.io/os"] === world.node.os) &&
+        sent.every((body) => JSON.stringify(body).includes('"resourceVersion":"7"'))
+      )
+    })
+  )
 
-prove<TidyModule>({
-  path: "controllers/nodelifecycle/tidy.ts",
-  module: Tidy,
-  laws: [
-    effectLaw("a node says in the end what it should, and keeps what others said", ({ node: tidy }, world) =>
-      Effect.gen(function* () {
-        const { node, ports, sent } = stage(world)
-        const count = yield* runAll(tidy(ports)("n"))
-        const after = node()
-        if (after === undefined) return count === runsOf(world) && isGone(world, count)
-        const { labels } = after.metadata
-        return (
-          count === runsOf(world) &&
-          taintsOf(after) === wanted(world.node) &&
-          (world.node.os === "" || labels?.["beta.kubernetes.io/os"] === world.node.os) &&
-          sent.every((body) => JSON.stringify(body).includes('"resourceVersion":"7"'))
-        )
-      })
-    ),
-    effectLaw("a node that is as it should be costs nothing", ({ node: tidy }, world) =>
-      Effect.gen(function* () {
-        const { ports, sent } = stage({ ...world, answers: [] })
-        yield* runAll(tidy(ports)("n"))
-        const isIdle = !world.isThere || isTidy(world.node)
-        return sent.length === (isIdle ? 0 : 1)
-      })
-    ),
-    effectLaw("what is written is only what changes", ({ node: tidy }, world) =>
-      Effect.gen(function* () {
-        const { ports, sent } = stage({ ...world, answers: [] })
-        yield* runAll(tidy(ports)("n"))
-        const [body] = sent as ReadonlyArray<{ readonly metadata: object; readonly spec?: object }>
-        if (body === undefined) return true
-        const hasTaints = taintsOf(nodeOf(world.node)) !== wanted(world.node)
-        const hasLabels = world.node.os !== "" && world.node.oldOs !== world.node.os
-        return (body.spec !== undefined) === hasTaints && "labels" in body.metadata === hasLabels
-      })
-    ),
-    effectLaw("a pod on a node that is down is not ready in the end, and that is told once", ({ pod: tidy }, world) =>
-      Effect.gen(function* () {
-        const { pod, ports, told } = stage(world)
-        const count = yield* runAll(tidy(ports, judging(world.judged))("ns/p"))
-        if (pod() === undefined) return count < 20 && isGone(world, count)
-        const isReady = pod()?.status?.conditions?.[0]?.status === "True"
-        const isMarked = world.isReady && isDown(world.judged)
-        return count < 20 && isReady === (world.isReady && !isMarked) && told() <= (isMarked ? 1 : 0)
-      })
-    ),
-    effectLaw("in good weather it is told", ({ pod: tidy }, world) =>
-      Effect.gen(function* () {
-        const { ports, told } = stage({ ...world, answers: [] })
-        const count = yield* runAll(tidy(ports, judging(world.judged))("ns/p"))
-        return count === 1 && told() === (world.isThere && world.isReady && isDown(world.judged) ? 1 : 0)
-      })
-    )
-  ],
-  mutants: [
-    {
-      title: "whoever was faster has the last word",
-      find: 'ApiError.hasReason(error, "Conflict") ? soon : Reconcile.done',
-      replace: "Reconcile.done"
-    },
-    {
-      title: "who is gone is asked for again and again",
-      find: 'ApiError.hasReason(error, "Conflict") ? soon : Reconcile.done',
-      replace: "soon"
-    },
-    {
-      title: "a node that is gone is a failure",
-      find: '(error) => ApiError.hasReason(error, "Conflict", "NotFound"),',
-      replace: '(error) => ApiError.hasReason(error, "Conflict"),'
-    },
-    {
-      title: "any failure is the end",
-      find: '(error) => ApiError.hasReason(error, "Conflict", "NotFound"),',
-      replace: "() => true,"
-    },
-    {
-      title: "a pod that could not be marked is left alone",
-      find: 'Reconcile.after("1 second")',
-      replace: "Reconcile.done"
-    },
-    {
-      title: "a pod is marked wherever it is",
-      find: ' || !Triggers.isDown(books, found.spec?.nodeName ?? "")',
-      replace: ""
-    },
-    {
-      title: "no pod is marked",
-      find: "(yield* Pods.mark(ports, found))",
-      replace: "(found !== null)"
-    },
-    {
-      title: "labels are not written",
-      find: "...(labels === undefined ? {} : { labels })",
-      replace: "...(labels === undefined ? {} : {})"
-    },
-    {
-      title: "taints are not written",
-      find: "...(taints === undefined ? {} : { spec",
-      replace: "...(taints === undefined || true ? {} : { spec"
-    },
-    {
-      title: "nothing is left of no taints",
-      find: "taints.length === 0 ? null : taints",
-      replace: "taints.length === 0 ? undefined : taints"
-    },
-    { title: "any version is good enough", find: "{ resourceVersion, ...(labels", replace: "{ ...(labels" },
-    {
-      title: "all is written",
-      find: "if (taints === undefined && labels === undefined) return Reconcile.done",
-      replace: ""
-    }
-  ]
+  checkProperty("a node that is as it should be costs nothing", worlds, (world) =>
+    Effect.gen(function* () {
+      const { ports, sent } = stage({ ...world, answers: [] })
+      yield* runAll(Tidy.node(ports)("n"))
+      const isIdle = !world.isThere || isTidy(world.node)
+      return sent.length === (isIdle ? 0 : 1)
+    })
+  )
+
+  checkProperty("what is written is only what changes", worlds, (world) =>
+    Effect.gen(function* () {
+      const { ports, sent } = stage({ ...world, answers: [] })
+      yield* runAll(Tidy.node(ports)("n"))
+      const [body] = sent as ReadonlyArray<{ readonly metadata: object; readonly spec?: object }>
+      if (body === undefined) return true
+      const hasTaints = taintsOf(nodeOf(world.node)) !== wanted(world.node)
+      const hasLabels = world.node.os !== "" && world.node.oldOs !== world.node.os
+      return (body.spec !== undefined) === hasTaints && "labels" in body.metadata === hasLabels
+    })
+  )
+
+  checkProperty("a pod on a node that is down is not ready in the end, and that is told once", worlds, (world) =>
+    Effect.gen(function* () {
+      const { pod, ports, told } = stage(world)
+      const count = yield* runAll(Tidy.pod(ports, judging(world.judged))("ns/p"))
+      if (pod() === undefined) return count < 20 && isGone(world, count)
+      const isReady = pod()?.status?.conditions?.[0]?.status === "True"
+      const isMarked = world.isReady && isDown(world.judged)
+      return count < 20 && isReady === (world.isReady && !isMarked) && told() <= (isMarked ? 1 : 0)
+    })
+  )
+
+  checkProperty("it is told when no write fails", worlds, (world) =>
+    Effect.gen(function* () {
+      const { ports, told } = stage({ ...world, answers: [] })
+      const count = yield* runAll(Tidy.pod(ports, judging(world.judged))("ns/p"))
+      return count === 1 && told() === (world.isThere && world.isReady && isDown(world.judged) ? 1 : 0)
+    })
+  )
 })

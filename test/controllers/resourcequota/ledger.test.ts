@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /**
  * The ledger over random histories of a namespace: quotas come and go, pods and Services change, time passes. At any moment what it says of a
  * quota is what adding everything up says, and whoever is told that something takes less is told so exactly when it does.
@@ -13,7 +14,7 @@ import * as Usage from "../../../src/kube/quota/usage.ts"
 import * as Time from "../../../src/kube/time.ts"
 import type * as Ledger from "../../../src/controllers/resourcequota/ledger.ts"
 import * as Original from "../../../src/controllers/resourcequota/ledger.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 
 const shapes: Readonly<Record<string, Ledger.Wanted>> = {
   all: { scopes: [], names: ["pods", "count/pods", "requests.cpu", "services", "services.nodeports", "secrets"] },
@@ -218,58 +219,9 @@ class World {
   }
 }
 
-prove<Module>({
-  path: "controllers/resourcequota/ledger.ts",
-  module: Original,
-  laws: [
-    law("what it says is what is there, whatever happens", history, (module: Module, steps) => {
-      const world = new World(module)
-      return steps.every((one) => world.step(one))
-    })
-  ],
-  mutants: [
-    { title: "what is gone still counts", find: "Sums.take(sum, amount)\n", replace: "" },
-    { title: "what is new does not count", find: "Sums.add(sum, amount)\n", replace: "" },
-    {
-      title: "everything is in every scope",
-      find: "entry !== undefined && Scopes.match(scopes, entry.kind, entry.object)",
-      replace: "entry !== undefined"
-    },
-    {
-      title: "a quota that is opened anew counts what it had, again",
-      find: "sums: new Map(measured.map((name) => [name, Sums.empty()]))",
-      replace: "sums: this.accounts.get(key)?.sums ?? new Map(measured.map((name) => [name, Sums.empty()]))"
-    },
-    {
-      title: "a second quota does not see what is there",
-      find: "else for (const after of known.values()) this.move([account], [{ before: undefined, after }])",
-      replace: ""
-    },
-    {
-      title: "the first quota does not see what is there",
-      find: "this.entries.get(Names.idOf(kind))?.size === 0 ? contents(kind) : []",
-      replace: "this.entries.get(Names.idOf(kind))?.size === -1 ? contents(kind) : []"
-    },
-    {
-      title: "a recount adds to what there was",
-      find: "for (const name of sums.keys()) sums.set(name, Sums.empty())",
-      replace: "sums.size"
-    },
-    {
-      title: "pods that should be gone count for ever",
-      find: "if (entry.isCharged && until !== Infinity) this.expiring.insert(entry, until + 1)",
-      replace: ""
-    },
-    {
-      title: "they stop counting a moment too early",
-      find: "isCharged: now <= until",
-      replace: "isCharged: now < until"
-    },
-    { title: "what takes less is not told", find: 'return "less"', replace: "continue" },
-    {
-      title: "an old state of an object waits on",
-      find: "if (before !== undefined) this.expiring.remove(before)",
-      replace: ""
-    }
-  ]
+describe("Original", () => {
+  checkProperty("what it says is what is there, whatever happens", history, (steps) => {
+    const world = new World(Original)
+    return steps.every((one) => world.step(one))
+  })
 })

@@ -1,12 +1,10 @@
+import { describe } from "@effect/vitest"
 /** Whatever is found in whatever namespace, one write makes it right and a second look writes nothing. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Plan from "../../../src/controllers/rootca/plan.ts"
 import type { ConfigMap } from "../../../src/kube/resources.ts"
-import { law, prove } from "../../support/laws.ts"
-
-type Module = typeof Plan
-
+import { checkProperty } from "../../support/property.ts"
 const description = "kubernetes.io/description"
 
 const Text = Schema.Literals(["", "ours", "others"])
@@ -53,42 +51,30 @@ const after = (plan: Plan.Plan, found: ConfigMap | undefined): ConfigMap | undef
 
 const facts = Arbitrary.schema(Facts)
 
-prove<Module>({
-  path: "controllers/rootca/plan.ts",
-  module: Plan,
-  laws: [
-    law("a namespace has exactly the authorities, and words beside them", facts, ({ plan }: Module, one) => {
-      const left = after(plan(gather(one)), foundOf(one))
-      return (
-        left?.metadata.name === "kube-root-ca.crt" &&
-        left.metadata.namespace === "app" &&
-        JSON.stringify(left.data) === JSON.stringify({ "ca.crt": rootCa }) &&
-        (left.metadata.annotations?.[description] ?? "") !== ""
-      )
-    }),
-    law("a second look writes nothing", facts, ({ plan }: Module, one) => {
-      const gathered = gather(one)
-      return plan({ ...gathered, found: after(plan(gathered), gathered.found) })._tag === "Done"
-    }),
-    law("what is as it should be is not written, whosever the words are", facts, ({ plan }: Module, one) =>
-      one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? plan(gather(one))._tag === "Done" : true
-    ),
-    law("an update is of the state that was read, and keeps what others added", facts, ({ plan }: Module, one) => {
-      const made = plan(gather(one))
-      if (made._tag !== "Update") return true
-      const { metadata } = made.object
-      return metadata.resourceVersion === "7" && (metadata.labels?.["a"] === "b") === one.label
-    })
-  ],
-  mutants: [
-    { title: "more keys are overlooked", find: "Object.keys(data).length === 1", replace: "true" },
-    { title: "missing words are overlooked", find: '?? "") !== ""', replace: '?? "") !== "x"' },
-    { title: "everything is written anew", find: "if (isSaid(found, rootCa)) return", replace: "if (false) return" },
-    {
-      title: "labels are lost",
-      find: "{ ...found.metadata, annotations }",
-      replace: "{ ...found.metadata, labels: {}, annotations }"
-    },
-    { title: "its name is another", find: 'name = "kube-root-ca.crt"', replace: 'name = "kube-root-ca"' }
-  ]
+describe("Plan", () => {
+  checkProperty("a namespace has exactly the authorities, and words beside them", facts, (one) => {
+    const left = after(Plan.plan(gather(one)), foundOf(one))
+    return (
+      left?.metadata.name === "kube-root-ca.crt" &&
+      left.metadata.namespace === "app" &&
+      JSON.stringify(left.data) === JSON.stringify({ "ca.crt": rootCa }) &&
+      (left.metadata.annotations?.[description] ?? "") !== ""
+    )
+  })
+
+  checkProperty("a second look writes nothing", facts, (one) => {
+    const gathered = gather(one)
+    return Plan.plan({ ...gathered, found: after(Plan.plan(gathered), gathered.found) })._tag === "Done"
+  })
+
+  checkProperty("what is as it should be is not written, whosever the words are", facts, (one) =>
+    one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? Plan.plan(gather(one))._tag === "Done" : true
+  )
+
+  checkProperty("an update is of the state that was read, and keeps what others added", facts, (one) => {
+    const made = Plan.plan(gather(one))
+    if (made._tag !== "Update") return true
+    const { metadata } = made.object
+    return metadata.resourceVersion === "7" && (metadata.labels?.["a"] === "b") === one.label
+  })
 })

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Node, Pod, Service } from "../../../src/kube/resources.ts"
 import type { Index } from "../../../src/layers/Cache.ts"
 import * as Store from "../../../src/streams/Store.ts"
-import { int, oneOf } from "../../support/laws.ts"
+import { int, oneOf } from "../../support/property.ts"
 
 export const podFacts = Arbitrary.all({
   /** Its name and addresses. */

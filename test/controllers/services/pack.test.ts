@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Pack from "../../../src/controllers/services/pack.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 
 /** An endpoint is a number, in one of three states. */
 interface Endpoint {
@@ -50,9 +50,9 @@ const after = (given: Scene, packing: Pack.Packing<number, string, Endpoint>) =>
   return [...left, ...packing.updates, ...packing.creates]
 }
 
-const run = ({ pack }: typeof Pack, given: Scene) => {
+const run = (given: Scene) => {
   const { groups, spare } = of(given)
-  return pack(groups, spare, rules(given.limit))
+  return Pack.pack(groups, spare, rules(given.limit))
 }
 
 const show = (endpoints: Iterable<Endpoint>): string =>
@@ -140,152 +140,86 @@ const tidy = (given: Scene): Scene => ({
   })
 })
 
-prove<typeof Pack>({
-  path: "controllers/services/pack.ts",
-  module: Pack,
-  laws: [
-    law("the slices of a group say together what they should, each endpoint once", scene, (module, given) => {
-      const slices = after(given, run(module, given))
-      return of(given).groups.every(
-        ({ desired, group }) =>
-          show(slices.filter((one) => one.group === group).flatMap(({ endpoints }) => endpoints)) ===
-          show(desired.values())
-      )
-    }),
-    law("no slice is too full, and none is left empty", scene, (module, given) =>
-      after(given, run(module, given)).every(({ endpoints }) => endpoints.length > 0 && endpoints.length <= given.limit)
-    ),
-    law("once packed, there is nothing to write", scene, (module, given) => {
-      const slices = after(given, run(module, given))
-      const { groups } = of(given)
-      const again = groups.map(({ desired, group }) => ({
-        group,
-        desired,
-        slices: slices
-          .filter((one) => one.group === group)
-          .map(({ endpoints }, i) => ({ slice: `${group}-${i}`, endpoints, isStale: false }))
-      }))
-      const { creates, deletes, unchanged, updates } = module.pack(again, [], rules(given.limit))
-      return creates.length + updates.length + deletes.length === 0 && unchanged === slices.length
-    }),
-    law("no fewer writes would do", scene, (module, given) => {
-      const { creates, deletes, updates } = run(module, tidy(given))
-      return creates.length + updates.length + deletes.length === fewest(tidy(given))
-    }),
-    law("a slice that must be written is written, and each at most once", scene, (module, given) => {
-      const { deletes, updates } = run(module, given)
-      const touched = [...updates.map((one) => one.slice), ...deletes]
-      const { groups, spare } = of(given)
-      const stale = groups.flatMap(({ slices }) => slices.filter((one) => one.isStale).map((one) => one.slice))
-      return new Set(touched).size === touched.length && [...stale, ...spare].every((one) => touched.includes(one))
-    }),
-    law("what is not written is counted", scene, (module, given) => {
-      const { deletes, unchanged, updates } = run(module, given)
-      const { groups, spare } = of(given)
-      const all = spare.length + groups.reduce((sum, { slices }) => sum + slices.length, 0)
-      return unchanged === all - updates.length - deletes.length
-    }),
-    law("the fullest of the written slices is filled first", scene, ({ pack }, { limit }) => {
-      const slices = [1, 3].map((size, i) => ({
-        slice: `${i}`,
-        endpoints: Array.from({ length: size }, (_, id) => ({ id: 10 * i + id, state: 0 })),
-        isStale: true
-      }))
-      const all = [...slices.flatMap(({ endpoints }) => endpoints), { id: 99, state: 0 }]
-      const desired = new Map(all.map((one) => [String(one.id), one]))
-      const { updates } = pack([{ group: 0, desired, slices }], [], rules(3 + limit))
-      return updates.find(({ slice }) => slice === "1")?.endpoints.length === 4
-    }),
-    law("what fits goes where it leaves the least room", scene, ({ pack }, { limit }) => {
-      const slices = [1, 3, 2].map((size, i) => ({
-        slice: `${i}`,
-        endpoints: Array.from({ length: size }, (_, id) => ({ id: 10 * i + id, state: 0 })),
-        isStale: false
-      }))
-      const all = [...slices.flatMap(({ endpoints }) => endpoints), { id: 99, state: 0 }]
-      const desired = new Map(all.map((one) => [String(one.id), one]))
-      const { updates } = pack([{ group: 0, desired, slices }], [], rules(3 + limit))
-      return updates.length === 1 && updates[0]?.slice === "1"
-    }),
-    law("what fits into no slice makes a new one", scene, ({ pack }, { limit }) => {
-      const full = Array.from({ length: limit + 1 }, (_, id) => ({ id, state: 0 }))
-      const all = [...full, { id: 98, state: 0 }, { id: 99, state: 0 }]
-      const desired = new Map(all.map((one) => [String(one.id), one]))
-      const slices = [{ slice: "0", endpoints: full, isStale: false }]
-      const { creates, updates } = pack([{ group: 0, desired, slices }], [], rules(limit + 2))
-      return updates.length === 0 && creates.length === 1 && creates[0]?.endpoints.length === 2
-    })
-  ],
-  mutants: [
-    {
-      title: "an endpoint that is found is put into further slices too",
-      find: "      missing.delete(id)\n",
-      replace: ""
-    },
-    {
-      title: "a slice keeps more than it may hold",
-      find: "if (wanted === undefined || kept.length === limit) {",
-      replace: "if (wanted === undefined) {"
-    },
-    {
-      title: "what a slice loses is no reason to write it",
-      find: "        hasChanged = true\n        continue",
-      replace: "        continue"
-    },
-    {
-      title: "a changed endpoint is no reason to write its slice",
-      find: "if (!equal(wanted, endpoint)) hasChanged = true",
-      replace: "equal(wanted, endpoint)"
-    },
-    {
-      title: "stale slices are left alone",
-      find: "let hasChanged = isStale",
-      replace: "let hasChanged = isStale && false"
-    },
-    {
-      title: "slices that lost all their endpoints are written empty",
-      find: "if (kept.length === 0) sorted.emptied.push(slice)\n    else if",
-      replace: "if"
-    },
-    {
-      title: "written slices are not filled up",
-      find: "if (missing.length === 0) return missing",
-      replace: "if (missing.length >= 0) return missing"
-    },
-    {
-      title: "the emptiest of the written slices is filled first",
-      find: "b.endpoints.length - a.endpoints.length",
-      replace: "a.endpoints.length - b.endpoints.length"
-    },
-    {
-      title: "written slices are filled beyond what they may hold",
-      find: "next + limit - endpoints.length",
-      replace: "next + limit"
-    },
-    {
-      title: "what is left over never goes into an unchanged slice",
-      find: "fits: bestFit(unchanged, endpoints.length, rules.limit)",
-      replace: "fits: undefined"
-    },
-    {
-      title: "what is left over goes into the emptiest slice",
-      find: "count > best.endpoints.length",
-      replace: "count < best.endpoints.length"
-    },
-    { title: "what does not fit goes in all the same", find: "count + size <= limit &&", replace: "count < limit &&" },
-    {
-      title: "a slice to be deleted is not filled again",
-      find: "const slice = free.shift()",
-      replace: "const slice = undefined as S | undefined"
-    },
-    {
-      title: "what was in the slice that is filled is forgotten",
-      find: "endpoints: [...fits.endpoints, ...endpoints]",
-      replace: "endpoints"
-    },
-    { title: "spare slices are forgotten", find: "const free = [...spare]", replace: "const free: Array<S> = []" },
-    { title: "a filled slice counts as unchanged", find: "      untouched--\n", replace: "" }
-  ]
+describe("Pack", () => {
+  checkProperty("the slices of a group say together what they should, each endpoint once", scene, (given) => {
+    const slices = after(given, run(given))
+    return of(given).groups.every(
+      ({ desired, group }) =>
+        show(slices.filter((one) => one.group === group).flatMap(({ endpoints }) => endpoints)) ===
+        show(desired.values())
+    )
+  })
+
+  checkProperty("no slice is too full, and none is left empty", scene, (given) =>
+    after(given, run(given)).every(({ endpoints }) => endpoints.length > 0 && endpoints.length <= given.limit)
+  )
+
+  checkProperty("once packed, there is nothing to write", scene, (given) => {
+    const slices = after(given, run(given))
+    const { groups } = of(given)
+    const again = groups.map(({ desired, group }) => ({
+      group,
+      desired,
+      slices: slices
+        .filter((one) => one.group === group)
+        .map(({ endpoints }, i) => ({ slice: `${group}-${i}`, endpoints, isStale: false }))
+    }))
+    const { creates, deletes, unchanged, updates } = Pack.pack(again, [], rules(given.limit))
+    return creates.length + updates.length + deletes.length === 0 && unchanged === slices.length
+  })
+
+  checkProperty("no fewer writes would do", scene, (given) => {
+    const { creates, deletes, updates } = run(tidy(given))
+    return creates.length + updates.length + deletes.length === fewest(tidy(given))
+  })
+
+  checkProperty("a slice that must be written is written, and each at most once", scene, (given) => {
+    const { deletes, updates } = run(given)
+    const touched = [...updates.map((one) => one.slice), ...deletes]
+    const { groups, spare } = of(given)
+    const stale = groups.flatMap(({ slices }) => slices.filter((one) => one.isStale).map((one) => one.slice))
+    return new Set(touched).size === touched.length && [...stale, ...spare].every((one) => touched.includes(one))
+  })
+
+  checkProperty("what is not written is counted", scene, (given) => {
+    const { deletes, unchanged, updates } = run(given)
+    const { groups, spare } = of(given)
+    const all = spare.length + groups.reduce((sum, { slices }) => sum + slices.length, 0)
+    return unchanged === all - updates.length - deletes.length
+  })
+
+  checkProperty("the fullest of the written slices is filled first", scene, ({ limit }) => {
+    const slices = [1, 3].map((size, i) => ({
+      slice: `${i}`,
+      endpoints: Array.from({ length: size }, (_, id) => ({ id: 10 * i + id, state: 0 })),
+      isStale: true
+    }))
+    const all = [...slices.flatMap(({ endpoints }) => endpoints), { id: 99, state: 0 }]
+    const desired = new Map(all.map((one) => [String(one.id), one]))
+    const { updates } = Pack.pack([{ group: 0, desired, slices }], [], rules(3 + limit))
+    return updates.find(({ slice }) => slice === "1")?.endpoints.length === 4
+  })
+
+  checkProperty("what fits goes where it leaves the least room", scene, ({ limit }) => {
+    const slices = [1, 3, 2].map((size, i) => ({
+      slice: `${i}`,
+      endpoints: Array.from({ length: size }, (_, id) => ({ id: 10 * i + id, state: 0 })),
+      isStale: false
+    }))
+    const all = [...slices.flatMap(({ endpoints }) => endpoints), { id: 99, state: 0 }]
+    const desired = new Map(all.map((one) => [String(one.id), one]))
+    const { updates } = Pack.pack([{ group: 0, desired, slices }], [], rules(3 + limit))
+    return updates.length === 1 && updates[0]?.slice === "1"
+  })
+
+  checkProperty("what fits into no slice makes a new one", scene, ({ limit }) => {
+    const full = Array.from({ length: limit + 1 }, (_, id) => ({ id, state: 0 }))
+    const all = [...full, { id: 98, state: 0 }, { id: 99, state: 0 }]
+    const desired = new Map(all.map((one) => [String(one.id), one]))
+    const slices = [{ slice: "0", endpoints: full, isStale: false }]
+    const { creates, updates } = Pack.pack([{ group: 0, desired, slices }], [], rules(limit + 2))
+    return updates.length === 0 && creates.length === 1 && creates[0]?.endpoints.length === 2
+  })
 })
 
 describe("the scenes of these laws", () => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Repack from "../../../src/controllers/services/repack.ts"
 import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
-import { oneOf } from "../../support/laws.ts"
+import { oneOf } from "../../support/property.ts"
 
 const address = Arbitrary.all({
   ip: oneOf("10.0.0.1", "10.0.0.2", "10.0.0.3", "fd00::1"),

@@ -8,7 +8,7 @@ import * as Watching from "../../../src/controllers/services/watching.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import type { Pod, Service } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
-import { int, law, prove } from "../../support/laws.ts"
+import { checkProperty, int } from "../../support/property.ts"
 import { nodeOf, pod, podFacts, selected, service, serviceFacts, tableOf } from "./objects.ts"
 
 const scene = Arbitrary.all({
@@ -49,102 +49,54 @@ const shown = (one: Service, state: Pod | undefined): string => {
   return JSON.stringify([slices, lost.length, Subsets.canonical(Subsets.of(one, pods))])
 }
 
-const asked = ({ pods }: typeof Watching, given: Scene, delta: Delta<Pod>): ReadonlyArray<string> =>
-  pods(tableOf(Selection, servicesOf(given)))(delta)
+const asked = (given: Scene, delta: Delta<Pod>): ReadonlyArray<string> =>
+  Watching.pods(tableOf(Selection, servicesOf(given)))(delta)
 
 const covers = (keys: ReadonlyArray<string>, given: Scene, from: Pod | undefined, to: Pod | undefined): boolean =>
   servicesOf(given).every((one) => shown(one, from) === shown(one, to) || keys.includes(Key.of(one)))
 
-prove<typeof Watching>({
-  path: "controllers/services/watching.ts",
-  module: Watching,
-  laws: [
-    law("a change asks for all whose endpoints it changes", scene, (module, given) => {
-      const [previous, object] = states(given)
-      return covers(asked(module, given, { _tag: "Updated", previous, object }), given, previous, object)
-    }),
-    law("a pod that comes or goes asks for all whose endpoints it changes", scene, (module, given) => {
-      const [object] = states(given)
-      const came = asked(module, given, { _tag: "Created", object, initial: false })
-      const went = asked(module, given, { _tag: "Deleted", object, stateUnknown: false })
-      return covers(came, given, undefined, object) && covers(went, given, object, undefined)
-    }),
-    law("who is asked for selects the pod now or before, and is asked for once", scene, (module, given) => {
-      const [previous, object] = states(given)
-      const keys = asked(module, given, { _tag: "Updated", previous, object })
-      const concerned = servicesOf(given).filter((one) => selected(one, [previous, object]).length > 0)
-      return new Set(keys).size === keys.length && keys.every((key) => concerned.map(Key.of).includes(key))
-    }),
-    law("what nobody sees asks for nobody", scene, (module, given) => {
-      const object = pod({ ...given.before, families: "none" })
-      const other = pod({ ...given.after, id: given.before.id, families: "none" })
-      const seen = pod({ ...given.before, families: "4", phase: "Running" })
-      const same = { ...seen, metadata: { ...seen.metadata, resourceVersion: "2", annotations: { a: "b" } } }
-      return (
-        [
-          ...asked(module, given, { _tag: "Created", object, initial: false }),
-          ...asked(module, given, { _tag: "Updated", previous: object, object: other }),
-          ...asked(module, given, { _tag: "Updated", previous: seen, object: same })
-        ].length === 0
-      )
-    }),
-    law("of those that select it before and after, a mere change of labels asks for none", scene, (module, given) => {
-      const web = service({ ...given.services[0], selector: "web" } as Parameters<typeof service>[0], "s0")
-      const [previous, object] = (["web", "web front"] as const).map((labels) =>
-        pod({ ...given.before, labels, families: "4", phase: "Running" })
-      )
-      if (previous === undefined || object === undefined) return false
-      return module.pods(tableOf(Selection, [web]))({ _tag: "Updated", previous, object }).length === 0
-    })
-  ],
-  mutants: [
-    {
-      title: "pods that come are not looked at",
-      find: "return isSeen(delta.object) ? matching(table, delta.object) : none",
-      replace: "return none"
-    },
-    {
-      title: "pods without an address ask too",
-      find: "return isSeen(delta.object) ? matching",
-      replace: "return isSeen(delta.object) || true ? matching"
-    },
-    {
-      title: "a pod that loses its address asks for nobody",
-      find: "if (!isSeen(object) && !isSeen(previous)) return none",
-      replace: "if (!isSeen(object) || !isSeen(previous)) return none"
-    },
-    {
-      title: "labels count for nothing",
-      find: "if (hasSameLabels(previous, object)) return",
-      replace: "if (hasSameLabels(previous, previous)) return"
-    },
-    {
-      title: "every update counts",
-      find: "return hasChanged ? matching(table, object) : none",
-      replace: "return matching(table, object)"
-    },
-    {
-      title: "those that lose the pod are not told",
-      find: "[...before.filter((key) => !now.includes(key)), ...fresh]",
-      replace: "fresh"
-    },
-    {
-      title: "those that get the pod are not told",
-      find: "[...before.filter((key) => !now.includes(key)), ...fresh]",
-      replace: "before.filter((key) => !now.includes(key))"
-    },
-    {
-      title: "those that keep the pod are told of labels",
-      find: "before.filter((key) => !now.includes(key))",
-      replace: "before"
-    },
-    { title: "one is asked for twice", find: "[...before, ...fresh]", replace: "[...before, ...now]" },
-    {
-      title: "a changed pod with changed labels is told to those that it leaves alone",
-      find: "hasChanged ? [...before, ...fresh]",
-      replace: "hasChanged ? before"
-    }
-  ]
+describe("Watching", () => {
+  checkProperty("a change asks for all whose endpoints it changes", scene, (given) => {
+    const [previous, object] = states(given)
+    return covers(asked(given, { _tag: "Updated", previous, object }), given, previous, object)
+  })
+
+  checkProperty("a pod that comes or goes asks for all whose endpoints it changes", scene, (given) => {
+    const [object] = states(given)
+    const came = asked(given, { _tag: "Created", object, initial: false })
+    const went = asked(given, { _tag: "Deleted", object, stateUnknown: false })
+    return covers(came, given, undefined, object) && covers(went, given, object, undefined)
+  })
+
+  checkProperty("who is asked for selects the pod now or before, and is asked for once", scene, (given) => {
+    const [previous, object] = states(given)
+    const keys = asked(given, { _tag: "Updated", previous, object })
+    const concerned = servicesOf(given).filter((one) => selected(one, [previous, object]).length > 0)
+    return new Set(keys).size === keys.length && keys.every((key) => concerned.map(Key.of).includes(key))
+  })
+
+  checkProperty("what nobody sees asks for nobody", scene, (given) => {
+    const object = pod({ ...given.before, families: "none" })
+    const other = pod({ ...given.after, id: given.before.id, families: "none" })
+    const seen = pod({ ...given.before, families: "4", phase: "Running" })
+    const same = { ...seen, metadata: { ...seen.metadata, resourceVersion: "2", annotations: { a: "b" } } }
+    return (
+      [
+        ...asked(given, { _tag: "Created", object, initial: false }),
+        ...asked(given, { _tag: "Updated", previous: object, object: other }),
+        ...asked(given, { _tag: "Updated", previous: seen, object: same })
+      ].length === 0
+    )
+  })
+
+  checkProperty("of those that select it before and after, a mere change of labels asks for none", scene, (given) => {
+    const web = service({ ...given.services[0], selector: "web" } as Parameters<typeof service>[0], "s0")
+    const [previous, object] = (["web", "web front"] as const).map((labels) =>
+      pod({ ...given.before, labels, families: "4", phase: "Running" })
+    )
+    if (previous === undefined || object === undefined) return false
+    return Watching.pods(tableOf(Selection, [web]))({ _tag: "Updated", previous, object }).length === 0
+  })
 })
 
 describe("Services", () => {

@@ -1,10 +1,8 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../../src/controllers/tainteviction/plan.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import { law, oneOf, prove, type ValueOf } from "../../support/laws.ts"
-
-type Module = typeof Plan
-
+import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 const toleration = Arbitrary.all({
   key: oneOf("a", "b", ""),
   value: oneOf("", "", "1"),
@@ -85,51 +83,43 @@ const expected = (world: World): Plan.Decision => {
   return world.isDeleted ? { _tag: "Leave" } : { _tag: "Schedule", since: now, due: now + time }
 }
 
-const decide = (module: Module, world: World, given: Partial<Plan.Given> = {}): Plan.Decision =>
-  module.decide({
+const decide = (world: World, given: Partial<Plan.Given> = {}): Plan.Decision =>
+  Plan.decide({
     pod: podOf(world),
-    taints: world.isKnown ? module.driving(nodeOf(world)) : undefined,
+    taints: world.isKnown ? Plan.driving(nodeOf(world)) : undefined,
     scheduled: scheduledOf(world),
     now,
     ...given
   })
+const tolerated = Arbitrary.array(oneOf(-1, 0, 1, 5, 60, 300, 999_999), { maxLength: 4 })
+describe("Plan", () => {
+  checkProperty("what the contract says of any pod on any node", worlds, (world) => {
+    const [is, should] = [decide(world), expected(world)]
+    return JSON.stringify(is) === JSON.stringify(should)
+  })
 
-const table = law<Module, World>("what the contract says of any pod on any node", worlds, (module, world) => {
-  const [is, should] = [decide(module, world), expected(world)]
-  return JSON.stringify(is) === JSON.stringify(should)
-})
+  checkProperty("an eviction that was decided on is never put off", worlds, (world) => {
+    const scheduled = scheduledOf(world)
+    const decision = decide(world)
+    if (scheduled?.isDone !== false) return true
+    if (decision._tag === "Keep") return decision.due <= scheduled.due
+    return decision._tag !== "Schedule"
+  })
 
-const never = law<Module, World>("an eviction that was decided on is never put off", worlds, (module, world) => {
-  const scheduled = scheduledOf(world)
-  const decision = decide(module, world)
-  if (scheduled?.isDone !== false) return true
-  if (decision._tag === "Keep") return decision.due <= scheduled.due
-  return decision._tag !== "Schedule"
-})
-
-const rests = law<Module, World>(
-  "what was decided is decided, until time or the world changes",
-  worlds,
-  (module, world) => {
-    const decision = decide(module, world)
+  checkProperty("what was decided is decided, until time or the world changes", worlds, (world) => {
+    const decision = decide(world)
     if (decision._tag === "Schedule") {
       const scheduled = { since: decision.since, due: decision.due, isDone: false }
-      return decide(module, world, { scheduled })._tag === "Keep"
+      return decide(world, { scheduled })._tag === "Keep"
     }
-    if (decision._tag === "Cancel") return decide(module, world, { scheduled: undefined })._tag === "Leave"
+    if (decision._tag === "Cancel") return decide(world, { scheduled: undefined })._tag === "Leave"
     if (decision._tag === "Evict") {
-      return decide(module, world, { scheduled: { since: now, due: now, isDone: true } })._tag === "Leave"
+      return decide(world, { scheduled: { since: now, due: now, isDone: true } })._tag === "Leave"
     }
     return true
-  }
-)
+  })
 
-const tolerated = Arbitrary.array(oneOf(-1, 0, 1, 5, 60, 300, 999_999), { maxLength: 4 })
-
-const shortest = law<Module, ReadonlyArray<number>>(
-  "of taints that are all tolerated, the shortest time counts",
-  tolerated,
-  (module, seconds) => {
+  checkProperty("of taints that are all tolerated, the shortest time counts", tolerated, (seconds) => {
     const times = seconds.map((one) => (one === 999_999 ? Infinity : Math.max(0, one * 1000)))
     const tolerations = seconds.map((tolerationSeconds, i) => ({
       key: `key-${i}`,
@@ -138,50 +128,6 @@ const shortest = law<Module, ReadonlyArray<number>>(
     }))
     const pod: Pod = { metadata: { name: "p" }, spec: { containers: [], tolerations } }
     const taints = seconds.map((_, i) => ({ key: `key-${i}`, effect: "NoExecute" }))
-    return module.patience(pod, taints) === Math.min(Infinity, ...times)
-  }
-)
-
-prove<Module>({
-  path: "controllers/tainteviction/plan.ts",
-  module: Plan,
-  laws: [table, never, rests, shortest],
-  mutants: [
-    { title: "every taint drives pods away", find: 'effect === "NoExecute"', replace: 'effect !== ""' },
-    {
-      title: "the longest time counts",
-      find: "Math.min(shortest, ",
-      replace: "Math.max(shortest === Infinity ? 0 : shortest, "
-    },
-    {
-      title: "what is not tolerated is",
-      find: "if (used === undefined) return 0",
-      replace: "if (used === undefined) continue"
-    },
-    { title: "seconds are milliseconds", find: "used.tolerationSeconds * 1000", replace: "used.tolerationSeconds" },
-    {
-      title: "less than nothing is for ever",
-      find: "Math.max(0, used.tolerationSeconds * 1000)",
-      replace: "used.tolerationSeconds < 0 ? Infinity : used.tolerationSeconds * 1000"
-    },
-    { title: "it is put off", find: 'if (held !== undefined) return { _tag: "Keep", due: held.due }', replace: "" },
-    { title: "nothing is cancelled", find: 'scheduled === undefined ? leave : { _tag: "Cancel" }', replace: "leave" },
-    { title: "it evicts again and again", find: "if (scheduled?.isDone === true) return leave", replace: "" },
-    { title: "it never comes to it", find: "held.due <= now", replace: "held.due < 0" },
-    {
-      title: "what is being deleted is deleted again",
-      find: 'return isGoing ? leave : { _tag: "Evict" }',
-      replace: 'return { _tag: "Evict" }'
-    },
-    {
-      title: "what is being deleted is to be",
-      find: 'return isGoing ? leave : { _tag: "Schedule"',
-      replace: 'return { _tag: "Schedule"'
-    },
-    {
-      title: "a lost node lets pods stay",
-      find: "taints === undefined && held === undefined",
-      replace: "taints === undefined"
-    }
-  ]
+    return Plan.patience(pod, taints) === Math.min(Infinity, ...times)
+  })
 })

@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /** Which changes may change what becomes of a pod on a node that drives pods away: spec G.4.3. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
@@ -6,10 +7,7 @@ import * as Triggers from "../../../src/controllers/tainteviction/triggers.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/Delta.ts"
 import type { Readable } from "../../../src/streams/Store.ts"
-import { law, prove } from "../../support/laws.ts"
-
-type Module = typeof Triggers
-
+import { checkProperty } from "../../support/property.ts"
 const kinds = Schema.Literals(["Created", "Updated", "Deleted"])
 
 const deltaOf = <A>(kind: typeof kinds.Type, object: A, previous: A): Delta<A> =>
@@ -70,88 +68,35 @@ const podDeltas = Arbitrary.schema(
 
 const text = JSON.stringify
 
-prove<Module>({
-  path: "controllers/tainteviction/triggers.ts",
-  module: Triggers,
-  laws: [
-    law(
-      "a node asks for all its pods when its taints drive them away, and for those that were to go when not",
-      nodeDeltas,
-      ({ node }, one) => {
-        const there = [...new Set(one.there)]
-        const pods = {
-          keysByIndex: (_: string, name: string) => (name === "n" ? there : [])
-        } as unknown as Readable<Pod>
-        const asked = node(pods, booksOf(one.held))(deltaOf(one.kind, nodeOf(one.after), nodeOf(one.before)))
-        const isSame = one.kind === "Updated" && text(driving(one.before)) === text(driving(one.after))
-        const held = there.filter((key) => one.held.some((other) => other === key))
-        const expected = one.kind === "Deleted" || isSame ? [] : driving(one.after).length > 0 ? there : held
-        return asked.join() === expected.join()
-      }
-    ),
-    law("a pod is asked for when something changes by which it stays or goes", podDeltas, ({ pod }, one) => {
-      const nodes = {
-        get: (name: string) => (name === "n" ? nodeOf(one.taints) : undefined)
-      } as unknown as Readable<Node>
-      const asked = pod(
-        nodes,
-        booksOf(one.isHeld ? ["ns/p"] : [])
-      )(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
-      const isDriven = one.kind !== "Deleted" && one.after.node === "n" && driving(one.taints).length > 0
-      const { before, after } = one
-      const isSame = before.node === after.node && before.seconds === after.seconds && before.uid === after.uid
-      const expected = (one.isHeld || isDriven) && !(one.kind === "Updated" && isSame)
-      return asked.join() === (expected ? "ns/p" : "")
-    })
-  ],
-  mutants: [
-    {
-      title: "nodes that are gone ask",
-      find: 'if (delta._tag === "Deleted") return none\n    const taints',
-      replace: "const taints"
-    },
-    {
-      title: "whatever a node says asks",
-      find: " && text(Plan.driving(delta.previous)) === text(taints)) return none",
-      replace: " && delta.previous === delta.object) return none"
-    },
-    {
-      title: "what changes asks for nobody",
-      find: "text(Plan.driving(delta.previous)) === text(taints)",
-      replace: "text([]) === text([])"
-    },
-    {
-      title: "without taints all are asked for",
-      find: "taints.length === 0 ? keys.filter((key) => books.has(key)) : keys",
-      replace: "keys"
-    },
-    {
-      title: "with taints those are asked for that were to go",
-      find: "taints.length === 0 ? keys.filter((key) => books.has(key)) : keys",
-      replace: "keys.filter((key) => books.has(key))"
-    },
-    { title: "those that were to go are forgotten", find: "if (!books.has(key)) {", replace: 'if (key !== "") {' },
-    {
-      title: "pods of any node are asked for",
-      find: " || Plan.driving(found).length === 0) return none",
-      replace: ") return none"
-    },
-    {
-      title: "pods of no node are asked for",
-      find: 'delta._tag === "Deleted" || name === undefined ?',
-      replace: "name === undefined ?"
-    },
-    {
-      title: "whatever changes of a pod asks",
-      find: 'if (delta._tag === "Updated" && isAlike(delta.previous, object)) return none',
-      replace: ""
-    },
-    { title: "a namesake is alike", find: "a.metadata.uid === b.metadata.uid &&", replace: "" },
-    {
-      title: "tolerations are not looked at",
-      find: " &&\n  text(a.spec?.tolerations) === text(b.spec?.tolerations)",
-      replace: ""
-    },
-    { title: "nodes are not looked at", find: "a.spec?.nodeName === b.spec?.nodeName &&", replace: "" }
-  ]
+describe("Triggers", () => {
+  checkProperty(
+    "a node asks for all its pods when its taints drive them away, and for those that were to go when not",
+    nodeDeltas,
+    (one) => {
+      const there = [...new Set(one.there)]
+      const pods = {
+        keysByIndex: (_: string, name: string) => (name === "n" ? there : [])
+      } as unknown as Readable<Pod>
+      const asked = Triggers.node(pods, booksOf(one.held))(deltaOf(one.kind, nodeOf(one.after), nodeOf(one.before)))
+      const isSame = one.kind === "Updated" && text(driving(one.before)) === text(driving(one.after))
+      const held = there.filter((key) => one.held.some((other) => other === key))
+      const expected = one.kind === "Deleted" || isSame ? [] : driving(one.after).length > 0 ? there : held
+      return asked.join() === expected.join()
+    }
+  )
+
+  checkProperty("a pod is asked for when something changes by which it stays or goes", podDeltas, (one) => {
+    const nodes = {
+      get: (name: string) => (name === "n" ? nodeOf(one.taints) : undefined)
+    } as unknown as Readable<Node>
+    const asked = Triggers.pod(
+      nodes,
+      booksOf(one.isHeld ? ["ns/p"] : [])
+    )(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
+    const isDriven = one.kind !== "Deleted" && one.after.node === "n" && driving(one.taints).length > 0
+    const { before, after } = one
+    const isSame = before.node === after.node && before.seconds === after.seconds && before.uid === after.uid
+    const expected = (one.isHeld || isDriven) && !(one.kind === "Updated" && isSame)
+    return asked.join() === (expected ? "ns/p" : "")
+  })
 })

@@ -1,13 +1,12 @@
 /** Whether the cache shows the pods of an owner as they are, and what a lost answer does to that trust. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Handover from "../../../src/controllers/workload/handover.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
-import { type Law, law, prove } from "../../support/laws.ts"
-
-type Module = typeof Handover
+import { checkProperty } from "../../support/property.ts"
 
 const Facts = Schema.Struct({
   version: Schema.Literals(["1", "2", "8", "9"]),
@@ -118,82 +117,39 @@ const callOf = (status: number | string): Effect.Effect<void, ApiError.ApiError>
   return Effect.fail(error)
 }
 
-const lost: Law<Module> = {
-  title: "only an answer that says nothing of what was done takes the trust away, and of that owner alone",
-  check: ({ trust, watched }, options) =>
-    Arbitrary.checkEffect(
-      failures,
-      ({ status, uid }) =>
-        Effect.gen(function* () {
-          const books = trust()
-          books.takeOver("u")
-          const done = yield* Effect.exit(watched(books, uid, callOf(status)))
-          const isUnanswered = status === "network" || status === 500 || status === 503
-          return books.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
-        }),
-      options
+describe("Handover", () => {
+  checkProperty("the cache is current when it knows all pods, and of each what decides something", lists, (one) => {
+    const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
+    const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
+    const extra = (name: string) => podOf(others["two"] as Facts, name)
+    const expected = one.extra === "none" && !one.pods.some(({ change }) => decides(change))
+    return (
+      Handover.isSame(
+        one.extra === "cached" || one.extra === "another" ? [...cached, extra("a")] : cached,
+        one.extra === "live" || one.extra === "another" ? [...live, extra("b")] : live
+      ) === expected
     )
-}
+  })
 
-prove<Module>({
-  path: "controllers/workload/handover.ts",
-  module: Handover,
-  laws: [
-    law("the cache is current when it knows all pods, and of each what decides something", lists, ({ isSame }, one) => {
-      const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
-      const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
-      const extra = (name: string) => podOf(others["two"] as Facts, name)
-      const expected = one.extra === "none" && !one.pods.some(({ change }) => decides(change))
-      return (
-        isSame(
-          one.extra === "cached" || one.extra === "another" ? [...cached, extra("a")] : cached,
-          one.extra === "live" || one.extra === "another" ? [...live, extra("b")] : live
-        ) === expected
-      )
-    }),
-    law("who is taken over is ours until it is disowned", failures, ({ trust }, { uid = "w" }) => {
-      const books = trust()
-      const before = books.isOurs(uid)
-      books.takeOver(uid)
-      const after = books.isOurs(uid)
-      books.disown(uid)
-      return !before && after && !books.isOurs(uid)
-    }),
-    lost
-  ],
-  mutants: [
-    {
-      title: "the number of pods is enough to know them by",
-      find: "before !== undefined && (isSameVersion",
-      replace: "before === undefined || (isSameVersion"
-    },
-    {
-      title: "what changes decides nothing",
-      find: "(isSameVersion(before, pod) || gist(before) === gist(pod))",
-      replace: "before.metadata.name !== undefined"
-    },
-    { title: "whatever changes decides something", find: " || gist(before) === gist(pod))", replace: ")" },
-    {
-      title: "pods that only the cache knows do not matter",
-      find: "if (cached.length !== live.length) return false",
-      replace: ""
-    },
-    { title: "who goes is as before", find: "    deletionTimestamp,\n", replace: "" },
-    { title: "who is held is as before", find: "    finalizers,\n", replace: "" },
-    { title: "labels are as before", find: "    labels,\n", replace: "" },
-    { title: "annotations are as before", find: "    annotations,\n", replace: "" },
-    { title: "nodes are as before", find: "    spec?.nodeName,\n", replace: "" },
-    { title: "phases are as before", find: "    status?.phase,\n", replace: "" },
-    {
-      title: "a refusal is a lost answer",
-      find: "ApiError.hasReason(error, ...unanswered)",
-      replace: "error !== undefined"
-    },
-    {
-      title: "a lost answer is a refusal",
-      find: "if (uid !== undefined && ApiError.hasReason(error, ...unanswered)) disown(uid)",
-      replace: ""
-    },
-    { title: "a server that fails has refused", find: '"Timeout", "ServerError"', replace: '"Timeout"' }
-  ]
+  checkProperty("who is taken over is ours until it is disowned", failures, ({ uid = "w" }) => {
+    const books = Handover.trust()
+    const before = books.isOurs(uid)
+    books.takeOver(uid)
+    const after = books.isOurs(uid)
+    books.disown(uid)
+    return !before && after && !books.isOurs(uid)
+  })
+
+  checkProperty(
+    "only an answer that says nothing of what was done takes the trust away, and of that owner alone",
+    failures,
+    ({ status, uid }) =>
+      Effect.gen(function* () {
+        const books = Handover.trust()
+        books.takeOver("u")
+        const done = yield* Effect.exit(Handover.watched(books, uid, callOf(status)))
+        const isUnanswered = status === "network" || status === 500 || status === 503
+        return books.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+      })
+  )
 })

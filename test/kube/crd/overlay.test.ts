@@ -1,9 +1,10 @@
+import { describe } from "@effect/vitest"
 /** Writing over: nothing unknown is lost, everything known is as it was written. Fields `x` and `toString` are the unknown ones here. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
 import * as Overlay from "../../../src/kube/crd/overlay.ts"
-import { law, prove } from "../../support/laws.ts"
+import { checkProperty } from "../../support/property.ts"
 
 type Json = Schema.Json
 type Fields = Readonly<Record<string, Json>>
@@ -50,77 +51,31 @@ const distinct = Arbitrary.map(Arbitrary.schema(Schema.Array(element).check(Sche
   (all as Elements).filter((one, at) => all.findIndex((other) => other["a"] === one["a"]) === at)
 )
 
-prove<typeof Overlay>({
-  path: "kube/crd/overlay.ts",
-  module: Overlay,
-  laws: [
-    law("what was read and not changed is written as it was", values, ({ overlay }, value) =>
-      Equal.equals(overlay(value, known(value), known(value)), value)
-    ),
-    law("what is known is as it was written", pairs, ({ overlay }, [value, other]) =>
-      Equal.equals(known(overlay(value, known(value), known(other)) as Json), known(other))
-    ),
-    law("what is unknown stays, at any depth of fields", pairs, ({ overlay }, [value, other]) =>
-      keptIn(overlay(value, known(value), known(other)), value)
-    ),
-    law("elements take what is unknown of them along", distinct, ({ overlay }, all) =>
-      Equal.equals(overlay(all, known(all), known(all.toReversed())), all.toReversed())
-    ),
-    law("a changed element keeps what is unknown of it", distinct, ({ overlay }, all) => {
-      const changed = all.map((one, at) => (at === 0 ? { ...one, a: 0.5 } : one))
-      return Equal.equals(overlay(all, known(all), known(changed)), changed)
-    }),
-    law("of a list that became shorter, what stays keeps its own", distinct, ({ overlay }, all) => {
-      const [, ...rest] = all
-      const changed = rest.map((one, at) => (at === 0 ? { a: 0.5 } : one))
-      return Equal.equals(overlay(all, known(all), known(changed)), changed)
-    })
-  ],
-  mutants: [
-    {
-      title: "drops what is unknown",
-      find: "else if (!Object.hasOwn(known, key)) out.push([key, value])",
-      replace: ""
-    },
-    {
-      title: "keeps what was removed",
-      find: "else if (!Object.hasOwn(known, key)) out.push([key, value])",
-      replace: "else out.push([key, value])"
-    },
-    {
-      title: "forgets new fields",
-      find: "for (const [key, value] of Object.entries(next)) if (!Object.hasOwn(original, key)) out.push([key, value])",
-      replace: ""
-    },
-    {
-      title: "does not look into fields",
-      find: "out.push([key, overlay(value, own(known, key), next[key])])",
-      replace: "out.push([key, next[key]])"
-    },
-    {
-      title: "takes inherited fields for known ones",
-      find: "else if (!Object.hasOwn(known, key))",
-      replace: "else if (!(key in known))"
-    },
-    {
-      title: "matches elements by place alone",
-      find: "if (from >= 0) claim(at, from)",
-      replace: "if (from >= 0) claim(at, at)"
-    },
-    {
-      title: "gives one origin to two",
-      find: "!claimed.has(index) && isSame(at, index)",
-      replace: "index === 0"
-    },
-    {
-      title: "forgets elements that were changed",
-      find: "next.length >= original.length) claim(at, at)",
-      replace: "false) claim(at, at)"
-    },
-    {
-      title: "trusts places in shorter lists",
-      find: " && next.length >= original.length",
-      replace: ""
-    }
-  ]
+describe("Overlay", () => {
+  checkProperty("what was read and not changed is written as it was", values, (value) =>
+    Equal.equals(Overlay.overlay(value, known(value), known(value)), value)
+  )
+
+  checkProperty("what is known is as it was written", pairs, ([value, other]) =>
+    Equal.equals(known(Overlay.overlay(value, known(value), known(other)) as Json), known(other))
+  )
+
+  checkProperty("what is unknown stays, at any depth of fields", pairs, ([value, other]) =>
+    keptIn(Overlay.overlay(value, known(value), known(other)), value)
+  )
+
+  checkProperty("elements take what is unknown of them along", distinct, (all) =>
+    Equal.equals(Overlay.overlay(all, known(all), known(all.toReversed())), all.toReversed())
+  )
+
+  checkProperty("a changed element keeps what is unknown of it", distinct, (all) => {
+    const changed = all.map((one, at) => (at === 0 ? { ...one, a: 0.5 } : one))
+    return Equal.equals(Overlay.overlay(all, known(all), known(changed)), changed)
+  })
+
+  checkProperty("of a list that became shorter, what stays keeps its own", distinct, (all) => {
+    const [, ...rest] = all
+    const changed = rest.map((one, at) => (at === 0 ? { a: 0.5 } : one))
+    return Equal.equals(Overlay.overlay(all, known(all), known(changed)), changed)
+  })
 })

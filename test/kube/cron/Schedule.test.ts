@@ -3,70 +3,47 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "../../../src/kube/cron/Schedule.ts"
 import * as Zone from "../../../src/kube/cron/Zone.ts"
-import { law, prove } from "../../support/laws.ts"
+import { checkProperty } from "../../support/property.ts"
 import * as Reading from "./reading.ts"
-
-type Module = typeof Schedule
-
 const zone = (id: string): Zone.Zone => {
   const found = Zone.named(id)
   if (found === undefined) throw new Error(`there is no zone ${id}`)
   return found
 }
 
-const read = (module: Module, text: string, id = "UTC") => Result.getOrThrow(module.parse(text, zone(id)))
+const read = (text: string, id = "UTC") => Result.getOrThrow(Schedule.parse(text, zone(id)))
 
-prove({
-  path: "kube/cron/Schedule.ts",
-  module: Schedule,
-  laws: [
-    law("the next time is the first minute whose clocks show one", Reading.cases, (module: Module, given) => {
-      const found = module.next(read(module, given.text, given.reading.zone), given.from)
-      const seen = Reading.next(given.reading, given.from, given.to)
-      return seen === undefined ? found === undefined || found > given.to : found === seen
-    }),
-    law("the latest time is the last minute whose clocks showed one", Reading.cases, (module: Module, given) => {
-      const found = module.latest(read(module, given.text, given.reading.zone), given.from, given.to)
-      return found === Reading.latest(given.reading, given.from, given.to)
-    }),
-    law("what was asked before makes no difference", Reading.cases, (module: Module, { from, reading, text, to }) => {
-      const schedule = read(module, text, reading.zone)
-      const step = 1_234_567
-      const moments = Array.from({ length: 12 }, (_, i) => from + ((i * 7) % 12) * step)
-      return moments.every((moment, i) => {
-        const fresh = read(module, text, reading.zone)
-        return i % 2 === 0
-          ? module.next(schedule, moment) === module.next(fresh, moment)
-          : module.latest(schedule, from, Math.max(moment, to)) === module.latest(fresh, from, Math.max(moment, to)) &&
-              module.latest(schedule, from, moment) === module.latest(fresh, from, moment)
-      })
-    }),
-    law("nothing lies between the latest time and the next", Reading.cases, (module: Module, given) => {
-      const schedule = read(module, given.text, given.reading.zone)
-      const latest = module.latest(schedule, given.from, given.to)
-      return module.next(schedule, latest ?? given.from) === module.next(schedule, given.to)
+describe("Schedule", () => {
+  checkProperty("the next time is the first minute whose clocks show one", Reading.cases, (given) => {
+    const found = Schedule.next(read(given.text, given.reading.zone), given.from)
+    const seen = Reading.next(given.reading, given.from, given.to)
+    return seen === undefined ? found === undefined || found > given.to : found === seen
+  })
+
+  checkProperty("the latest time is the last minute whose clocks showed one", Reading.cases, (given) => {
+    const found = Schedule.latest(read(given.text, given.reading.zone), given.from, given.to)
+    return found === Reading.latest(given.reading, given.from, given.to)
+  })
+
+  checkProperty("what was asked before makes no difference", Reading.cases, ({ from, reading, text, to }) => {
+    const schedule = read(text, reading.zone)
+    const step = 1_234_567
+    const moments = Array.from({ length: 12 }, (_, i) => from + ((i * 7) % 12) * step)
+    return moments.every((moment, i) => {
+      const fresh = read(text, reading.zone)
+      return i % 2 === 0
+        ? Schedule.next(schedule, moment) === Schedule.next(fresh, moment)
+        : Schedule.latest(schedule, from, Math.max(moment, to)) ===
+            Schedule.latest(fresh, from, Math.max(moment, to)) &&
+            Schedule.latest(schedule, from, moment) === Schedule.latest(fresh, from, moment)
     })
-  ],
-  mutants: [
-    { title: "clocks are never changed ahead", find: "if (shown < until)", replace: "if (shown < Infinity)" },
-    { title: "clocks were never changed", find: "if (shown >= since)", replace: "if (shown >= -Infinity)" },
-    { title: "a time is not its own successor's begin", find: "let from = after + 1", replace: "let from = after" },
-    { title: "a gap has no end", find: "after < gap.to) return gap.to", replace: "true) return gap.to" },
-    { title: "every gap begins with a time", find: "isTime: gap?.to === after", replace: "isTime: true" },
-    { title: "the end does not count", find: "until + offset + 1", replace: "until + offset" },
-    {
-      title: "days and days of the week are never both",
-      find: "const and = days.isStar || weekdays.isStar",
-      replace: "const and = false"
-    },
-    {
-      title: "days and days of the week are always both",
-      find: "const and = days.isStar || weekdays.isStar",
-      replace: "const and = true"
-    },
-    { title: "a year has no months", find: "months: months.values", replace: "months: []" },
-    { title: "what clocks show twice counts once", find: "from = until\n", replace: "from = until + 3600000\n" }
-  ]
+  })
+
+  checkProperty("nothing lies between the latest time and the next", Reading.cases, (given) => {
+    const schedule = read(given.text, given.reading.zone)
+    const latest = Schedule.latest(schedule, given.from, given.to)
+    return Schedule.next(schedule, latest ?? given.from) === Schedule.next(schedule, given.to)
+  })
 })
 
 const at = (text: string): number => Date.parse(text)
@@ -75,7 +52,7 @@ const iso = (millis: number | undefined): string | undefined =>
   millis === undefined ? undefined : new Date(millis).toISOString()
 
 describe("a schedule", () => {
-  const next = (text: string, after: string, id?: string) => iso(Schedule.next(read(Schedule, text, id), at(after)))
+  const next = (text: string, after: string, id?: string) => iso(Schedule.next(read(text, id), at(after)))
 
   it("of fields: the first minute after, never the same", () => {
     assert.strictEqual(next("*/5 * * * *", "2024-01-01T00:05:00Z"), "2024-01-01T00:10:00.000Z")
@@ -88,7 +65,7 @@ describe("a schedule", () => {
     assert.isUndefined(next("0 0 29 2 *", "2096-03-01T00:00:00Z"))
     for (const never of ["0 0 30 2 *", "0 0 31 2,4,6 ?", ", * * * *"]) {
       assert.isUndefined(next(never, "2024-01-01T00:00:00Z"), never)
-      assert.isUndefined(Schedule.latest(read(Schedule, never), 0, at("2024-01-01T00:00:00Z")), never)
+      assert.isUndefined(Schedule.latest(read(never), 0, at("2024-01-01T00:00:00Z")), never)
     }
     // Of a day of the week there is always one.
     assert.strictEqual(next("0 0 30 2 1", "2024-01-01T00:00:00Z"), "2024-02-05T00:00:00.000Z")
@@ -119,7 +96,7 @@ describe("a schedule", () => {
     assert.strictEqual(next("@every 1h30m", "2024-01-01T00:00:10Z"), "2024-01-01T01:30:10.000Z")
     assert.strictEqual(next("@every 1500ms", "2024-01-01T00:00:00.700Z"), "2024-01-01T00:00:01.000Z")
     assert.strictEqual(next("@every -3s", "2024-01-01T00:00:00Z"), "2024-01-01T00:00:01.000Z")
-    const schedule = read(Schedule, "@every 7m")
+    const schedule = read("@every 7m")
     assert.strictEqual(Schedule.latest(schedule, 60_000, 60_000 + 7 * 60_000 * 5 + 1), 60_000 + 7 * 60_000 * 5)
     assert.isUndefined(Schedule.latest(schedule, 60_000, 60_000 + 7 * 60_000 - 1))
   })

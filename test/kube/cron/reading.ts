@@ -3,7 +3,7 @@
  * has the number. Nothing here expands a field, or knows when clocks are changed.
  */
 import * as Arbitrary from "effect/Arbitrary"
-import { int, oneOf } from "../../support/laws.ts"
+import { int, oneOf } from "../../support/property.ts"
 
 const names = ["sun mon tue wed thu fri sat", "jan feb mar apr may jun jul aug sep oct nov dec"].join(" ").split(" ")
 

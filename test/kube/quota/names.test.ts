@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Names from "../../../src/kube/quota/names.ts"
-import { law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, oneOf } from "../../support/property.ts"
 
 const table: Readonly<Record<string, ReadonlyArray<string>>> = {
   pods: [
@@ -101,28 +101,16 @@ const kind = Arbitrary.all({
   plural: oneOf("pods", "services", "secrets", "widgets", "resourceclaims")
 })
 
-prove({
-  path: "kube/quota/names.ts",
-  module: Names,
-  laws: [
-    law("the name that counts a kind is counted from it and from no other", kind, (names: typeof Names, value) => {
-      const name = names.countOf(value)
-      return names.isOf(name, value) && !names.isOf(name, { ...value, plural: "others" })
-    }),
-    law("a kind of the core may have a short name, which means the same", kind, (names: typeof Names, value) => {
-      const alias = names.aliasOf(value)
-      return alias === undefined
-        ? value.group !== "" || value.plural === "widgets" || value.plural === "resourceclaims"
-        : names.isOf(alias, value)
-    })
-  ],
-  mutants: [
-    {
-      title: "the group is lost",
-      find: '{ group: group.join("."), plural }',
-      replace: '{ group: group[0] ?? "", plural }'
-    },
-    { title: "kinds of other groups have short names", find: 'group === "" && legacy.has', replace: "legacy.has" },
-    { title: "the plural does not matter", find: " && a.plural === b.plural", replace: "" }
-  ]
+describe("Names", () => {
+  checkProperty("the name that counts a kind is counted from it and from no other", kind, (value) => {
+    const name = Names.countOf(value)
+    return Names.isOf(name, value) && !Names.isOf(name, { ...value, plural: "others" })
+  })
+
+  checkProperty("a kind of the core may have a short name, which means the same", kind, (value) => {
+    const alias = Names.aliasOf(value)
+    return alias === undefined
+      ? value.group !== "" || value.plural === "widgets" || value.plural === "resourceclaims"
+      : Names.isOf(alias, value)
+  })
 })

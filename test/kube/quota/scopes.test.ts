@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Names from "../../../src/kube/quota/names.ts"
 import * as Scopes from "../../../src/kube/quota/scopes.ts"
 import * as Selector from "../../../src/kube/Selector.ts"
-import { law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, oneOf } from "../../support/property.ts"
 
 const of = (spec: object, status: object = {}): KubeObject => ({ metadata: { name: "a" }, spec, status }) as KubeObject
 
@@ -110,30 +110,12 @@ const said = Arbitrary.all({
   values: Arbitrary.array(oneOf("low", "high", "other"), { minLength: 1, maxLength: 2 })
 })
 
-prove({
-  path: "kube/quota/scopes.ts",
-  module: Scopes,
-  laws: [
-    law(
-      "classes of priority are selected as labels are",
-      said,
-      ({ match }: typeof Scopes, { operator, priorityClassName, values }) => {
-        const isList = operator === "In" || operator === "NotIn"
-        const selector = [{ key: "class", operator, values: isList ? values : [] }]
-        const labels = priorityClassName === "" ? {} : { class: priorityClassName }
-        const scope = { scopeName: "PriorityClass", operator, values: isList ? values : [] }
-        return match([scope], Names.pods, of({ priorityClassName })) === Selector.matchesLabels(selector, labels)
-      }
-    )
-  ],
-  mutants: [
-    {
-      title: "no class is in no list",
-      find: 'name === "" || !values.includes(name)',
-      replace: "name !== '' && !values.includes(name)"
-    },
-    { title: "every class exists", find: 'return name !== ""\n    case', replace: "return true\n    case" },
-    { title: "none is missing", find: 'return name === ""\n', replace: "return false\n" },
-    { title: "all are in the list", find: 'name !== "" && values.includes(name)', replace: "name !== ''" }
-  ]
+describe("Scopes", () => {
+  checkProperty("classes of priority are selected as labels are", said, ({ operator, priorityClassName, values }) => {
+    const isList = operator === "In" || operator === "NotIn"
+    const selector = [{ key: "class", operator, values: isList ? values : [] }]
+    const labels = priorityClassName === "" ? {} : { class: priorityClassName }
+    const scope = { scopeName: "PriorityClass", operator, values: isList ? values : [] }
+    return Scopes.match([scope], Names.pods, of({ priorityClassName })) === Selector.matchesLabels(selector, labels)
+  })
 })

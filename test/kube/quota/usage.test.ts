@@ -7,7 +7,7 @@ import * as Names from "../../../src/kube/quota/names.ts"
 import * as PodResources from "../../../src/kube/podResources.ts"
 import * as PodUsage from "../../../src/kube/quota/podUsage.ts"
 import * as Usage from "../../../src/kube/quota/usage.ts"
-import { int, law, oneOf, prove } from "../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../support/property.ts"
 
 const show = (usage: Usage.Usage) =>
   Object.fromEntries([...usage].map(([name, amount]) => [name, Quantity.canonical(amount)]))
@@ -365,36 +365,18 @@ const most = ({ containers, first }: Whole, of: (one: Whole["first"][number]) =>
 
 const onTop = ({ overhead }: Whole): bigint => BigInt(overhead) * 1_000_000_000n
 
-prove({
-  path: "kube/podResources.ts",
-  module: PodResources,
-  laws: [
-    law(
-      "a pod asks for the most that runs at any time",
-      whole,
-      ({ amounts }: typeof PodResources, value) =>
-        amounts(made(value), "requests", "status").get("cpu")?.nanos === most(value, ({ cpu }) => cpu) + onTop(value)
-    ),
-    law("and is limited by the most that may run", whole, ({ amounts }: typeof PodResources, value) => {
-      const limit = most(value, ({ limit }) => limit)
-      const expected = limit === 0n ? 0n : limit + onTop(value)
-      return amounts(made(value), "limits", "status").get("cpu")?.nanos === expected
-    })
-  ],
-  mutants: [
-    { title: "what stays is not there later", find: "add(total, amounts)\n", replace: "" },
-    {
-      title: "what stays is forgotten at once",
-      find: "raise(starting, add(staying, amounts))",
-      replace: "raise(starting, amounts)"
-    },
-    {
-      title: "init containers are alone",
-      find: "add(read(container.resources?.[list]), staying)",
-      replace: "read(container.resources?.[list])"
-    },
-    { title: "only what runs in the end counts", find: "return raise(total, starting)", replace: "return total" },
-    { title: "nothing comes on top", find: "read(pod.spec?.overhead)", replace: "read(undefined)" },
-    { title: "the smaller of both", find: "known.nanos < amount.nanos", replace: "known.nanos > amount.nanos" }
-  ]
+describe("PodResources", () => {
+  checkProperty(
+    "a pod asks for the most that runs at any time",
+    whole,
+    (value) =>
+      PodResources.amounts(made(value), "requests", "status").get("cpu")?.nanos ===
+      most(value, ({ cpu }) => cpu) + onTop(value)
+  )
+
+  checkProperty("and is limited by the most that may run", whole, (value) => {
+    const limit = most(value, ({ limit }) => limit)
+    const expected = limit === 0n ? 0n : limit + onTop(value)
+    return PodResources.amounts(made(value), "limits", "status").get("cpu")?.nanos === expected
+  })
 })

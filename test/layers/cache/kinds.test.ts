@@ -10,64 +10,29 @@ import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import * as Kinds from "../../../src/layers/cache/kinds.ts"
 import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
-import { law, prove } from "../../support/laws.ts"
+import { checkProperty } from "../../support/property.ts"
 
 const selector = Schema.UndefinedOr(Schema.Literals(["", "a=1", "b=2"]))
 const who = Schema.Struct({ own: selector, kind: selector, all: selector, of: Schema.Literals(["labels", "fields"]) })
 
-prove({
-  path: "layers/cache/kinds.ts",
-  module: Kinds,
-  laws: [
-    law(
-      "the more particular saying counts, and an empty one is all",
-      Arbitrary.schema(who),
-      (module: typeof Kinds, given) => {
-        const said = (value: string | undefined) =>
-          given.of === "labels" ? { labelSelector: value } : { fieldSelector: value }
-        const options = {
-          ...said(given.all),
-          kinds: [module.kind(Secret, said("c=3")), module.kind(ConfigMap, said(given.kind))]
-        }
-        const found = module.selection(options, ConfigMap, said(given.own))
-        const first = [given.own, given.kind, given.all].find((one) => one !== undefined)
-        const expected = first === undefined || first === "" ? [] : [first]
-        return JSON.stringify(Object.values(found)) === JSON.stringify(expected)
-      }
-    ),
-    law(
-      "what is said of a kind holds for its metadata too",
-      Arbitrary.schema(selector),
-      (module: typeof Kinds, labelSelector) => {
-        const options = { kinds: [module.kind(ConfigMap, { labelSelector })] }
-        return module.of(options, Resource.metadataOnly(ConfigMap)).labelSelector === labelSelector
-      }
-    )
-  ],
-  mutants: [
-    {
-      title: "all goes before the kind, of labels",
-      find: "own?.labelSelector ?? options.labelSelector",
-      replace: "options.labelSelector ?? own?.labelSelector"
-    },
-    {
-      title: "all goes before the kind, of fields",
-      find: "own?.fieldSelector ?? options.fieldSelector",
-      replace: "options.fieldSelector ?? own?.fieldSelector"
-    },
-    {
-      title: "the kind goes before the subscription, of labels",
-      find: "given.labelSelector ?? said.labelSelector",
-      replace: "said.labelSelector ?? given.labelSelector"
-    },
-    {
-      title: "the kind goes before the subscription, of fields",
-      find: "given.fieldSelector ?? said.fieldSelector",
-      replace: "said.fieldSelector ?? given.fieldSelector"
-    },
-    { title: "empty is not all", find: "given.labelSelector ?? said", replace: "given.labelSelector || said" },
-    { title: "any kind", find: "resource.plural === plural", replace: "resource.plural !== undefined" }
-  ]
+describe("Kinds", () => {
+  checkProperty("the more particular saying counts, and an empty one is all", Arbitrary.schema(who), (given) => {
+    const said = (value: string | undefined) =>
+      given.of === "labels" ? { labelSelector: value } : { fieldSelector: value }
+    const options = {
+      ...said(given.all),
+      kinds: [Kinds.kind(Secret, said("c=3")), Kinds.kind(ConfigMap, said(given.kind))]
+    }
+    const found = Kinds.selection(options, ConfigMap, said(given.own))
+    const first = [given.own, given.kind, given.all].find((one) => one !== undefined)
+    const expected = first === undefined || first === "" ? [] : [first]
+    return JSON.stringify(Object.values(found)) === JSON.stringify(expected)
+  })
+
+  checkProperty("what is said of a kind holds for its metadata too", Arbitrary.schema(selector), (labelSelector) => {
+    const options = { kinds: [Kinds.kind(ConfigMap, { labelSelector })] }
+    return Kinds.of(options, Resource.metadataOnly(ConfigMap)).labelSelector === labelSelector
+  })
 })
 
 const objects = [

@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /** Laws of handlers: what a webhook says of any object, whatever the Schema knows of it. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Denial from "../../../src/layers/webhook/denial.ts"
 import * as Handlers from "../../../src/layers/webhook/handlers.ts"
 import type { Request, Verdict } from "../../../src/layers/webhook/Request.ts"
-import { law, prove } from "../../support/laws.ts"
+import { checkProperty } from "../../support/property.ts"
 import { json } from "../manager/webhooks/json.ts"
 import { Gadget } from "./gadget.ts"
 
@@ -88,81 +89,43 @@ const isOld = ({ isOldGood, request: { object, oldObject } }: Asked): boolean =>
 
 const specOf = (object: any): unknown => object?.spec
 
-prove<typeof Handlers>({
-  path: "layers/webhook/handlers.ts",
-  module: Handlers,
-  laws: [
-    law("a default is written, and all else is as it was", cases, ({ defaulting }, asked) => {
-      const { object, refusal } = run(defaulting(Gadget, grey)(asked.request))
-      if (!isAsked(asked) || asked.request.operation === "DELETE") return object === undefined
-      const raw = asked.request.object as any
-      return refusal === undefined && isDeepStrictEqual(object, { ...raw, spec: { ...raw.spec, colour: "grey" } })
-    }),
-    law("what a body leaves alone stays as it was", cases, ({ defaulting }, asked) => {
-      const { object } = run(defaulting(Gadget, (one) => Effect.succeed(one))(asked.request))
-      return object === undefined || isDeepStrictEqual(object, asked.request.object)
-    }),
-    law("the Schema refuses what it cannot read, unless it was stored before", cases, ({ validating }, asked) => {
-      const { operation } = asked.request
-      const { refusal, warnings } = run(validating(Gadget, () => Effect.void)(asked.request))
-      const isJudged = operation === "CREATE" || operation === "UPDATE"
-      const isBad = isJudged && !asked.isGood
-      return (
-        (refusal !== undefined) === (isBad && !isOld(asked)) &&
-        warnings.length > 0 === (isBad && isOld(asked)) &&
-        (refusal === undefined || (refusal.code === 422 && refusal.details?.causes?.[0]?.field === "spec.size"))
-      )
-    }),
-    law("a rule is asked about all that can be read, and its refusal is one", cases, ({ validating }, asked) => {
-      const { refusal } = run(validating(Gadget, refusing)(asked.request))
-      return (refusal?.message === "no") === isAsked(asked)
-    }),
-    law("a rule sees what is stored where it can be read", cases, ({ validating }, asked) => {
-      let seen: unknown = "nothing"
-      const check = ({ oldObject }: { readonly oldObject?: unknown }) => Effect.sync(() => void (seen = oldObject))
-      run(validating(Gadget, check)(asked.request))
-      const { oldObject, operation } = asked.request
-      if (!isAsked(asked)) return seen === "nothing"
-      if (operation === "CREATE" || !asked.isOldGood) return seen === undefined
-      return isDeepStrictEqual(seen, Result.getOrThrow(Gadget.decode(oldObject)))
-    })
-  ],
-  mutants: [
-    {
-      title: "a default goes over nothing",
-      find: "resource.encode(result, object)",
-      replace: "resource.encode(result)"
-    },
-    {
-      title: "a creation is not defaulted",
-      find: 'review.operation === "DELETE"',
-      replace: 'review.operation !== "UPDATE"'
-    },
-    { title: "old faults are refused", find: "return isOld ?", replace: "return isOld && false ?" },
-    {
-      title: "faults of deleted objects are refused",
-      find: "object?.metadata.deletionTimestamp !== undefined ||",
-      replace: ""
-    },
-    {
-      title: "every fault of a bad object passes",
-      find: "Equal.equals(specOf(object), specOf(oldObject))",
-      replace: "true"
-    },
-    {
-      title: "a good object can be made bad",
-      find: "    Result.isFailure(decoded(resource, oldObject)) &&\n",
-      replace: ""
-    },
-    {
-      title: "what is connected to is asked about",
-      find: 'if (request.operation === "CONNECT") return Effect.succeed(allowed())',
-      replace: ""
-    },
-    {
-      title: "what nobody can read cannot be deleted",
-      find: "      ? undefined\n      : Result.succeed({",
-      replace: "      ? (Result.fail({ message: '', path: '' }) as never)\n      : Result.succeed({"
-    }
-  ]
+describe("Handlers", () => {
+  checkProperty("a default is written, and all else is as it was", cases, (asked) => {
+    const { object, refusal } = run(Handlers.defaulting(Gadget, grey)(asked.request))
+    if (!isAsked(asked) || asked.request.operation === "DELETE") return object === undefined
+    const raw = asked.request.object as any
+    return refusal === undefined && isDeepStrictEqual(object, { ...raw, spec: { ...raw.spec, colour: "grey" } })
+  })
+
+  checkProperty("what a body leaves alone stays as it was", cases, (asked) => {
+    const { object } = run(Handlers.defaulting(Gadget, (one) => Effect.succeed(one))(asked.request))
+    return object === undefined || isDeepStrictEqual(object, asked.request.object)
+  })
+
+  checkProperty("the Schema refuses what it cannot read, unless it was stored before", cases, (asked) => {
+    const { operation } = asked.request
+    const { refusal, warnings } = run(Handlers.validating(Gadget, () => Effect.void)(asked.request))
+    const isJudged = operation === "CREATE" || operation === "UPDATE"
+    const isBad = isJudged && !asked.isGood
+    return (
+      (refusal !== undefined) === (isBad && !isOld(asked)) &&
+      warnings.length > 0 === (isBad && isOld(asked)) &&
+      (refusal === undefined || (refusal.code === 422 && refusal.details?.causes?.[0]?.field === "spec.size"))
+    )
+  })
+
+  checkProperty("a rule is asked about all that can be read, and its refusal is one", cases, (asked) => {
+    const { refusal } = run(Handlers.validating(Gadget, refusing)(asked.request))
+    return (refusal?.message === "no") === isAsked(asked)
+  })
+
+  checkProperty("a rule sees what is stored where it can be read", cases, (asked) => {
+    let seen: unknown = "nothing"
+    const check = ({ oldObject }: { readonly oldObject?: unknown }) => Effect.sync(() => void (seen = oldObject))
+    run(Handlers.validating(Gadget, check)(asked.request))
+    const { oldObject, operation } = asked.request
+    if (!isAsked(asked)) return seen === "nothing"
+    if (operation === "CREATE" || !asked.isOldGood) return seen === undefined
+    return isDeepStrictEqual(seen, Result.getOrThrow(Gadget.decode(oldObject)))
+  })
 })

@@ -1,13 +1,11 @@
+import { describe } from "@effect/vitest"
 /** Which nodes a DaemonSet's pods belong on: spec E.2, E.3. The model knows two labels, two keys of taints, and every form of saying so. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Eligibility from "../../../../src/controllers/daemonset/plan/eligibility.ts"
 import type { DaemonSet, Node } from "../../../../src/kube/resources.ts"
 import type * as Taints from "../../../../src/kube/taints.ts"
-import { law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Eligibility
-
+import { checkProperty } from "../../../support/property.ts"
 /** What nodes say of themselves, and what a user may. */
 const keys = ["own", "node.kubernetes.io/not-ready", "node.kubernetes.io/unschedulable"] as const
 const network = "node.kubernetes.io/network-unavailable"
@@ -123,90 +121,42 @@ const daemons = (hostNetwork: boolean): ReadonlyArray<string> => [
   ...(hostNetwork ? [`${network},NoSchedule,Exists,`] : [])
 ]
 
-prove<Module>({
-  path: "controllers/daemonset/plan/eligibility.ts",
-  module: Eligibility,
-  laws: [
-    law("one is made where the template asks for and no taint repels", facts, ({ judge }, given) => {
-      const { shouldRun } = judge(setOf(given))(nodeOf(given))
-      return shouldRun === (isChosen(given) && !repels(given, "NoSchedule", "NoExecute"))
-    }),
-    law("one stays where the template asks for and no taint drives it away", facts, ({ judge }, given) => {
-      const { mayStay } = judge(setOf(given))(nodeOf(given))
-      return mayStay === (isChosen(given) && !repels(given, "NoExecute"))
-    }),
-    law("every daemon stands what its node is in trouble with, without end", facts, ({ tolerationsOf }, given) => {
-      const all = tolerationsOf(specOf(given))
-      return daemons(given.hostNetwork).every((wanted) =>
-        all.some((one) => idOf(one) === wanted && one.tolerationSeconds === undefined)
-      )
-    }),
-    law(
-      "what the template tolerates stays in its place, and nothing else is said",
-      facts,
-      ({ tolerationsOf }, given) => {
-        const own = specOf(given).tolerations
-        const all = tolerationsOf(specOf(given))
-        const added = all.slice(own.length).map(idOf)
+describe("Eligibility", () => {
+  checkProperty("one is made where the template asks for and no taint repels", facts, (given) => {
+    const { shouldRun } = Eligibility.judge(setOf(given))(nodeOf(given))
+    return shouldRun === (isChosen(given) && !repels(given, "NoSchedule", "NoExecute"))
+  })
+
+  checkProperty("one stays where the template asks for and no taint drives it away", facts, (given) => {
+    const { mayStay } = Eligibility.judge(setOf(given))(nodeOf(given))
+    return mayStay === (isChosen(given) && !repels(given, "NoExecute"))
+  })
+
+  checkProperty("every daemon stands what its node is in trouble with, without end", facts, (given) => {
+    const all = Eligibility.tolerationsOf(specOf(given))
+    return daemons(given.hostNetwork).every((wanted) =>
+      all.some((one) => idOf(one) === wanted && one.tolerationSeconds === undefined)
+    )
+  })
+
+  checkProperty("what the template tolerates stays in its place, and nothing else is said", facts, (given) => {
+    const own = specOf(given).tolerations
+    const all = Eligibility.tolerationsOf(specOf(given))
+    const added = all.slice(own.length).map(idOf)
+    return (
+      own.every((one, i) => {
+        const now = all[i]
+        const isOurs = daemons(given.hostNetwork).includes(idOf(one))
         return (
-          own.every((one, i) => {
-            const now = all[i]
-            const isOurs = daemons(given.hostNetwork).includes(idOf(one))
-            return (
-              now !== undefined &&
-              idOf(now) === idOf(one) &&
-              (isOurs || now.tolerationSeconds === one.tolerationSeconds)
-            )
-          }) && added.every((id) => daemons(given.hostNetwork).includes(id) && !own.map(idOf).includes(id))
+          now !== undefined && idOf(now) === idOf(one) && (isOurs || now.tolerationSeconds === one.tolerationSeconds)
         )
-      }
-    ),
-    law("said twice it says the same", facts, ({ tolerationsOf }, given) => {
-      const once = tolerationsOf(specOf(given))
-      const twice = tolerationsOf({ ...specOf(given), tolerations: [...once] })
-      return JSON.stringify(once) === JSON.stringify(twice)
-    })
-  ],
-  mutants: [
-    { title: "the template's node is not asked", find: "nodeName !== node.metadata.name", replace: "false" },
-    { title: "an empty name is a node's", find: 'nodeName !== "" && ', replace: "" },
-    { title: "labels are not asked", find: "if (!NodeSelection.isWanted(spec, node)) return unwanted", replace: "" },
-    { title: "NoSchedule repels nobody", find: '["NoSchedule", "NoExecute"]', replace: '["NoExecute"]' },
-    { title: "NoExecute repels nobody", find: '["NoSchedule", "NoExecute"]', replace: '["NoSchedule"]' },
-    {
-      title: "what is preferred repels",
-      find: '["NoSchedule", "NoExecute"]',
-      replace: '["NoSchedule", "NoExecute", "PreferNoSchedule"]'
-    },
-    { title: "who was there stays", find: "? endured : unwanted", replace: "? endured : endured" },
-    { title: "nobody who was there stays", find: "? endured : unwanted", replace: "? unwanted : unwanted" },
-    {
-      title: "daemons tolerate what others do",
-      find: "const tolerations = tolerationsOf(spec)",
-      replace: "const tolerations = spec?.tolerations ?? []"
-    },
-    {
-      title: "the network is everybody's",
-      find: "spec?.hostNetwork === true ?",
-      replace: "spec?.hostNetwork !== true ?"
-    },
-    {
-      title: "a time limit stays",
-      find: "? tolerations.map((other) => (saysTheSame(other, one) ? one : other))",
-      replace: "? tolerations"
-    },
-    {
-      title: "what is said already is said again",
-      find: "tolerations.some((other) => saysTheSame(other, one))",
-      replace: "false"
-    },
-    { title: "another effect is the same", find: "a.effect === b.effect && ", replace: "" },
-    { title: "another operator is the same", find: "a.operator === b.operator && ", replace: "" },
-    { title: "another value is the same", find: ' && (a.value ?? "") === (b.value ?? "")', replace: "" },
-    {
-      title: "trouble with the memory drives daemons away",
-      find: 'exists("memory-pressure", "NoSchedule"),',
-      replace: ""
-    }
-  ]
+      }) && added.every((id) => daemons(given.hostNetwork).includes(id) && !own.map(idOf).includes(id))
+    )
+  })
+
+  checkProperty("said twice it says the same", facts, (given) => {
+    const once = Eligibility.tolerationsOf(specOf(given))
+    const twice = Eligibility.tolerationsOf({ ...specOf(given), tolerations: [...once] })
+    return JSON.stringify(once) === JSON.stringify(twice)
+  })
 })

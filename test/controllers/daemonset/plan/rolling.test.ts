@@ -1,6 +1,7 @@
+import { describe } from "@effect/vitest"
 /** How an update goes on: spec E.7. The model counts nodes before and after; whom of equals it takes is the plan's to say. */
 import * as Rolling from "../../../../src/controllers/daemonset/plan/rolling.ts"
-import { law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 import {
   boundsOf,
   hash,
@@ -15,9 +16,6 @@ import {
   type PodFacts,
   type SetFacts
 } from "./objects.ts"
-
-type Module = typeof Rolling
-
 /** What an update makes of a node. */
 type Kind =
   /** Nobody works there, or more than an update has to do with. */
@@ -45,8 +43,8 @@ const placesOf = (facts: LookFacts, ...kinds: ReadonlyArray<Kind>): ReadonlyArra
 
 const nodeOf = (pod: string): string => nameOf(Number(pod[1]))
 
-const run = ({ decide }: Module, facts: LookFacts) => {
-  const { create, remove } = decide(lookOf(facts))
+const run = (facts: LookFacts) => {
+  const { create, remove } = Rolling.decide(lookOf(facts))
   return {
     made: create.map(({ node }) => node),
     gone: remove.map(({ pod }) => pod.metadata.name),
@@ -96,137 +94,86 @@ const available = ({ places, set }: LookFacts): number =>
 const isSubset = (some: ReadonlyArray<string>, all: ReadonlyArray<string>): boolean =>
   some.every((one) => all.includes(one))
 
-prove<Module>({
-  path: "controllers/daemonset/plan/rolling.ts",
-  module: Rolling,
-  laws: [
-    law("leaves old pods to the user who wants to delete them", looks, (module, facts) => {
-      const { gone, made } = run(module, facts)
-      return facts.set.strategy !== "OnDelete" || made.length + gone.length === 0
-    }),
-    law(
-      "deletes old pods alone, each once, none that is going, and makes one for a node once",
-      looks,
-      (module, facts) => {
-        const { gone, made, whys } = run(module, facts)
-        const isOld = (name: string): boolean => {
-          const pod = inOrder(facts.places[Number(name[1])]?.pods ?? [])[Number(name[2])]
-          return pod !== undefined && !pod.isGoing && pod.revision !== hash
-        }
-        return (
-          unique(gone) &&
-          unique(made) &&
-          gone.every(isOld) &&
-          whys.join() === [...made.map(() => "surge"), ...gone.map(() => "outdated")].join()
-        )
+describe("Rolling", () => {
+  checkProperty("leaves old pods to the user who wants to delete them", looks, (facts) => {
+    const { gone, made } = run(facts)
+    return facts.set.strategy !== "OnDelete" || made.length + gone.length === 0
+  })
+
+  checkProperty(
+    "deletes old pods alone, each once, none that is going, and makes one for a node once",
+    looks,
+    (facts) => {
+      const { gone, made, whys } = run(facts)
+      const isOld = (name: string): boolean => {
+        const pod = inOrder(facts.places[Number(name[1])]?.pods ?? [])[Number(name[2])]
+        return pod !== undefined && !pod.isGoing && pod.revision !== hash
       }
-    ),
-    law(
-      "without a surge, what does not work goes, and of the rest as many as there is room for",
-      looks,
-      (module, facts) => {
-        if (!isReplacing(facts)) return true
-        const { gone, made } = run(module, facts)
-        const nodes = gone.map(nodeOf)
-        const [broken, old] = [placesOf(facts, "broken"), placesOf(facts, "old")]
-        const without = placesOf(facts, "unavailable", "broken").length
-        const room = Math.max(0, modeOf(facts).unavailable - without)
-        return (
-          made.length === 0 &&
-          isSubset(nodes, [...broken, ...old]) &&
-          isSubset(broken, nodes) &&
-          nodes.length === broken.length + Math.min(room, old.length)
-        )
-      }
-    ),
-    law("no more nodes are without an available pod than may be, or were before", looks, (module, facts) => {
-      if (!isReplacing(facts)) return true
-      const { gone } = run(module, facts)
-      const before = placesOf(facts, "unavailable", "broken")
-      const after = new Set([...before, ...gone.map(nodeOf)])
-      return after.size <= Math.max(before.length, modeOf(facts).unavailable)
-    }),
-    law(
-      "with a surge, as many nodes get a second pod as may, and those at once whose pod does not work",
-      surges,
-      (module, facts) => {
-        if (!isSurging(facts)) return true
-        const { made } = run(module, facts)
-        const [urgent, candidates] = [surging(facts, "urgent"), surging(facts, "candidate")]
-        const room = Math.max(0, modeOf(facts).surge - surging(facts, "waits", "excess").length)
-        return (
-          isSubset(urgent, made) &&
-          isSubset(made, [...urgent, ...candidates]) &&
-          made.length === urgent.length + Math.min(room, candidates.length)
-        )
-      }
-    ),
-    law(
-      "with a surge, nobody goes before somebody does the work, or who need not be there",
-      surges,
-      (module, facts) => {
-        if (!isSurging(facts)) return true
-        const nodes = run(module, facts).gone.map(nodeOf)
-        const [done, sunset] = [surging(facts, "over", "useless"), surging(facts, "sunset")]
-        const spare = Math.max(0, available(facts) - desiredOf(facts))
-        return (
-          isSubset(done, nodes) &&
-          isSubset(nodes, [...done, ...sunset]) &&
-          nodes.length === done.length + Math.min(spare, sunset.length)
-        )
-      }
-    )
-  ],
-  mutants: [
-    { title: "who deletes old pods is not asked", find: "if (!Spec.isRolling(look.set)) return nothing", replace: "" },
-    { title: "there is no surge", find: "maxSurge > 0 ? surging", replace: "maxSurge > 9 ? surging" },
-    { title: "those on their way out count", find: "pods.filter((pod) => !Look.isGoing(pod))", replace: "pods" },
-    { title: "several new pods are one", find: "updated.length > 1 || old", replace: "old" },
-    { title: "several old pods are one", find: "updated.length > 1 || old.length > 1", replace: "updated.length > 1" },
-    { title: "nodes without a pod do not count", find: "shouldRun || pods.length > 0", replace: "pods.length > 0" },
-    { title: "nodes that need no pod do not count", find: "shouldRun || pods.length > 0", replace: "shouldRun" },
-    { title: "nodes that need no pod count", find: "shouldRun || pods.length > 0", replace: "shouldRun || pods" },
-    { title: "new pods go as well", find: "if (only === old) working.push(only)", replace: "working.push(only)" },
-    { title: "who does not work does not count", find: "    unavailable++\n    if (only", replace: "    if (only" },
-    { title: "who does not work stays", find: "[...broken, ...working", replace: "[...working" },
-    {
-      title: "new pods that do not work go",
-      find: "only !== undefined && only === old) broken",
-      replace: "only !== undefined) broken"
-    },
-    { title: "one too many", find: "maxUnavailable - unavailable)", replace: "maxUnavailable - unavailable + 1)" },
-    { title: "one too few", find: "maxUnavailable - unavailable)", replace: "maxUnavailable - unavailable - 1)" },
-    {
-      title: "nodes with two kinds of pods may lose one",
-      find: "updated === undefined ? old : undefined",
-      replace: "old"
-    },
-    { title: "one surge too many", find: "maxSurge - found.surging)", replace: "maxSurge - found.surging + 1)" },
-    { title: "moves away before it is elsewhere", find: "sunset.slice(0, spare)", replace: "sunset" },
-    { title: "never moves away", find: "sunset.slice(0, spare)", replace: "sunset.slice(0, 0)" },
-    { title: "nobody is in a hurry", find: "[...urgent, ...candidates", replace: "[...candidates" },
-    { title: "what is too much is no surge", find: "return void found.surging++", replace: "return" },
-    { title: "who waits is no surge", find: "else found.surging++", replace: "" },
-    {
-      title: "goes before the new one works",
-      find: "if (works(updated)) found",
-      replace: "if (true) found"
-    },
-    { title: "the new one counts beside the old", find: "works(old ?? updated)", replace: "works(updated ?? old)" },
-    {
-      title: "a new one wherever an old one is",
-      find: "else if (place.shouldRun) (works",
-      replace: "else if (place.mayStay) (works"
-    },
-    {
-      title: "who works nowhere moves in time",
-      find: "(works(old) ? found.sunset : found.done)",
-      replace: "found.sunset"
-    },
-    {
-      title: "everybody is in a hurry",
-      find: "(works(old) ? found.candidates : found.urgent)",
-      replace: "found.urgent"
+      return (
+        unique(gone) &&
+        unique(made) &&
+        gone.every(isOld) &&
+        whys.join() === [...made.map(() => "surge"), ...gone.map(() => "outdated")].join()
+      )
     }
-  ]
+  )
+
+  checkProperty(
+    "without a surge, what does not work goes, and of the rest as many as there is room for",
+    looks,
+    (facts) => {
+      if (!isReplacing(facts)) return true
+      const { gone, made } = run(facts)
+      const nodes = gone.map(nodeOf)
+      const [broken, old] = [placesOf(facts, "broken"), placesOf(facts, "old")]
+      const without = placesOf(facts, "unavailable", "broken").length
+      const room = Math.max(0, modeOf(facts).unavailable - without)
+      return (
+        made.length === 0 &&
+        isSubset(nodes, [...broken, ...old]) &&
+        isSubset(broken, nodes) &&
+        nodes.length === broken.length + Math.min(room, old.length)
+      )
+    }
+  )
+
+  checkProperty("no more nodes are without an available pod than may be, or were before", looks, (facts) => {
+    if (!isReplacing(facts)) return true
+    const { gone } = run(facts)
+    const before = placesOf(facts, "unavailable", "broken")
+    const after = new Set([...before, ...gone.map(nodeOf)])
+    return after.size <= Math.max(before.length, modeOf(facts).unavailable)
+  })
+
+  checkProperty(
+    "with a surge, as many nodes get a second pod as may, and those at once whose pod does not work",
+    surges,
+    (facts) => {
+      if (!isSurging(facts)) return true
+      const { made } = run(facts)
+      const [urgent, candidates] = [surging(facts, "urgent"), surging(facts, "candidate")]
+      const room = Math.max(0, modeOf(facts).surge - surging(facts, "waits", "excess").length)
+      return (
+        isSubset(urgent, made) &&
+        isSubset(made, [...urgent, ...candidates]) &&
+        made.length === urgent.length + Math.min(room, candidates.length)
+      )
+    }
+  )
+
+  checkProperty(
+    "with a surge, nobody goes before somebody does the work, or who need not be there",
+    surges,
+    (facts) => {
+      if (!isSurging(facts)) return true
+      const nodes = run(facts).gone.map(nodeOf)
+      const [done, sunset] = [surging(facts, "over", "useless"), surging(facts, "sunset")]
+      const spare = Math.max(0, available(facts) - desiredOf(facts))
+      return (
+        isSubset(done, nodes) &&
+        isSubset(nodes, [...done, ...sunset]) &&
+        nodes.length === done.length + Math.min(spare, sunset.length)
+      )
+    }
+  )
 })

@@ -1,13 +1,11 @@
+import { describe } from "@effect/vitest"
 /** How long a failed pod is not replaced: spec D.9. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
 import type { Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
-import { law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Backoff
-
+import { checkProperty } from "../../../support/property.ts"
 const second = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2000 }))
 const times = Arbitrary.schema(
   Schema.Struct({
@@ -38,48 +36,34 @@ const endedAt = (seconds: number): Pod => ({
 /** 10 s, twice as long after each, up to 10 min. */
 const delays = [0, 10, 20, 40, 80, 160, 320, 600]
 
-prove<Module>({
-  path: "controllers/job/plan/backoff.ts",
-  module: Backoff,
-  laws: [
-    law("waits as long as the table says", times, ({ remaining }, { failures, last, now }) => {
-      const delay = delays[Math.min(failures, 7)] ?? 0
-      const expected = failures === 0 ? 0 : Math.max(0, last + delay - now)
-      return remaining({ failures, last: last * 1000 }, now * 1000) === expected * 1000
-    }),
-    law(
-      "counts the failures since the last success",
-      times,
-      ({ after, none }, { failed, failures, last, succeeded }) => {
-        const before = failures === 0 ? none : { failures, last: last * 1000 }
-        const record = after(before, succeeded.map(endedAt), failed.map(endedAt))
-        const success = Math.max(-1, ...succeeded)
-        const since = succeeded.length === 0 ? failed : failed.filter((at) => at > success)
-        const kept = succeeded.length === 0 ? failures : 0
-        // The last of these pods, even if one that was counted earlier ended later.
-        const latest = since.length === 0 ? last : Math.max(...since)
-        return (
-          record.failures === kept + since.length && record.last === (record.failures === 0 ? undefined : latest * 1000)
-        )
-      }
-    ),
-    law("a new failure never shortens the wait of an index", times, ({ remainingOf }, { failures, last, now }) => {
-      const pod = (count: number): Pod => {
-        const ended = endedAt(last)
-        const annotations = { "batch.kubernetes.io/job-index-failure-count": `${count}` }
-        return { ...ended, metadata: { ...ended.metadata, annotations } }
-      }
-      const [shorter, longer] = [pod(failures), pod(failures + 1)].map((one) => remainingOf(one, now * 1000))
-      const delay = (delays[Math.min(failures + 1, 7)] ?? 0) * 1000
-      return (longer ?? 0) >= (shorter ?? 0) && shorter === Math.max(0, last * 1000 + delay - now * 1000)
-    })
-  ],
-  mutants: [
-    { title: "the first wait is twice as long", find: "failures - 1, 6", replace: "failures, 6" },
-    { title: "waits without end", find: "Math.min(most, base", replace: "Math.max(0, base" },
-    { title: "a success changes nothing", find: "success === undefined ? before : none", replace: "before" },
-    { title: "failures before the success count", find: "success === undefined || at > success", replace: "at >= 0" },
-    { title: "an index has failed once less", find: "allFailuresBefore(pod) + 1", replace: "allFailuresBefore(pod)" },
-    { title: "the last failure is the first", find: "Math.max(...since)", replace: "Math.min(...since)" }
-  ]
+describe("Backoff", () => {
+  checkProperty("waits as long as the table says", times, ({ failures, last, now }) => {
+    const delay = delays[Math.min(failures, 7)] ?? 0
+    const expected = failures === 0 ? 0 : Math.max(0, last + delay - now)
+    return Backoff.remaining({ failures, last: last * 1000 }, now * 1000) === expected * 1000
+  })
+
+  checkProperty("counts the failures since the last success", times, ({ failed, failures, last, succeeded }) => {
+    const before = failures === 0 ? Backoff.none : { failures, last: last * 1000 }
+    const record = Backoff.after(before, succeeded.map(endedAt), failed.map(endedAt))
+    const success = Math.max(-1, ...succeeded)
+    const since = succeeded.length === 0 ? failed : failed.filter((at) => at > success)
+    const kept = succeeded.length === 0 ? failures : 0
+    // The last of these pods, even if one that was counted earlier ended later.
+    const latest = since.length === 0 ? last : Math.max(...since)
+    return (
+      record.failures === kept + since.length && record.last === (record.failures === 0 ? undefined : latest * 1000)
+    )
+  })
+
+  checkProperty("a new failure never shortens the wait of an index", times, ({ failures, last, now }) => {
+    const pod = (count: number): Pod => {
+      const ended = endedAt(last)
+      const annotations = { "batch.kubernetes.io/job-index-failure-count": `${count}` }
+      return { ...ended, metadata: { ...ended.metadata, annotations } }
+    }
+    const [shorter, longer] = [pod(failures), pod(failures + 1)].map((one) => Backoff.remainingOf(one, now * 1000))
+    const delay = (delays[Math.min(failures + 1, 7)] ?? 0) * 1000
+    return (longer ?? 0) >= (shorter ?? 0) && shorter === Math.max(0, last * 1000 + delay - now * 1000)
+  })
 })

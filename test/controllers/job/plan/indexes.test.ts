@@ -3,10 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Indexes from "../../../../src/controllers/job/plan/indexes.ts"
-import { law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Indexes
-
+import { checkProperty } from "../../../support/property.ts"
 const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 }))
 const numbers = Schema.Array(small)
 const two = Arbitrary.schema(Schema.Struct({ a: numbers, b: numbers, count: small, most: small }))
@@ -32,42 +29,41 @@ const textOf = (all: ReadonlyArray<number>): string => {
   return runs.map((run) => (run.length > 2 ? `${run[0]}-${run.at(-1)}` : run.join(","))).join(",")
 }
 
-prove<Module>({
-  path: "controllers/job/plan/indexes.ts",
-  module: Indexes,
-  laws: [
-    law("holds what it was made of, in runs with gaps between", two, ({ of }, { a }) => same(of(a), a)),
-    law("has what it holds, and nothing else", two, ({ has, of }, { a }) =>
-      Array.from({ length: 26 }, (_, i) => i).every((i) => has(of(a), i) === a.includes(i))
-    ),
-    law("a union holds what either holds", two, ({ of, union }, { a, b }) => same(union(of(a), of(b)), [...a, ...b])),
-    law("counts what it holds, and what two have in common", two, ({ common, of, size }, { a, b }) => {
-      const both = sorted(a).filter((one) => b.includes(one))
-      return size(of(a)) === sorted(a).length && common(of(a), of(b)) === both.length
-    }),
-    law("is written in the reference's way", two, ({ format, of }, { a }) => format(of(a)) === textOf(a)),
-    law("reads what it wrote, without what the Job has no more", two, ({ format, of, parse }, { a, count }) =>
-      same(
-        parse(format(of(a)), count),
-        a.filter((one) => one < count)
-      )
-    ),
-    law("reads anything", texts, ({ parse }, { count, text }) => same(parse(text, count), listOf(parse(text, count)))),
-    law("names the first that are missing", two, ({ firstMissing, of }, { a, count, most }) => {
-      const missing = Array.from({ length: count }, (_, i) => i).filter((i) => !a.includes(i))
-      return JSON.stringify(firstMissing(of(a), count, most)) === JSON.stringify(missing.slice(0, most))
-    })
-  ],
-  mutants: [
-    { title: "two in a row are a run", find: "last === first + 1", replace: "last === first - 1" },
-    { title: "neighbours stay apart", find: "first <= before[1] + 1", replace: "first <= before[1]" },
-    { title: "a shorter run shortens a longer one", find: "Math.max(before[1], last)", replace: "last" },
-    { title: "the last index is one too many", find: "count - 1)", replace: "count)" },
-    { title: "looks one run too far", find: "?? 0) < index", replace: "?? 0) <= index" },
-    { title: "one more than asked for", find: "found.length < most", replace: "found.length <= most" },
-    { title: "what runs share is one short", find: "Math.max(x[0], y[0]) + 1", replace: "Math.max(x[0], y[0])" },
-    { title: "the run after a gap is missing", find: "next = last + 1", replace: "next = last" }
-  ]
+describe("Indexes", () => {
+  checkProperty("holds what it was made of, in runs with gaps between", two, ({ a }) => same(Indexes.of(a), a))
+
+  checkProperty("has what it holds, and nothing else", two, ({ a }) =>
+    Array.from({ length: 26 }, (_, i) => i).every((i) => Indexes.has(Indexes.of(a), i) === a.includes(i))
+  )
+
+  checkProperty("a union holds what either holds", two, ({ a, b }) =>
+    same(Indexes.union(Indexes.of(a), Indexes.of(b)), [...a, ...b])
+  )
+
+  checkProperty("counts what it holds, and what two have in common", two, ({ a, b }) => {
+    const both = sorted(a).filter((one) => b.includes(one))
+    return (
+      Indexes.size(Indexes.of(a)) === sorted(a).length && Indexes.common(Indexes.of(a), Indexes.of(b)) === both.length
+    )
+  })
+
+  checkProperty("is written in the reference's way", two, ({ a }) => Indexes.format(Indexes.of(a)) === textOf(a))
+
+  checkProperty("reads what it wrote, without what the Job has no more", two, ({ a, count }) =>
+    same(
+      Indexes.parse(Indexes.format(Indexes.of(a)), count),
+      a.filter((one) => one < count)
+    )
+  )
+
+  checkProperty("reads anything", texts, ({ count, text }) =>
+    same(Indexes.parse(text, count), listOf(Indexes.parse(text, count)))
+  )
+
+  checkProperty("names the first that are missing", two, ({ a, count, most }) => {
+    const missing = Array.from({ length: count }, (_, i) => i).filter((i) => !a.includes(i))
+    return JSON.stringify(Indexes.firstMissing(Indexes.of(a), count, most)) === JSON.stringify(missing.slice(0, most))
+  })
 })
 
 describe("an empty set", () => {

@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /**
  * What becomes of the pods of a Job that is not over: spec D.6. Whatever there is, nobody works beside the plan: no more than may at once, none on
  * what is done, none on what another works on.
@@ -9,10 +10,7 @@ import * as Look from "../../../../src/controllers/job/plan/look.ts"
 import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
-import { law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Manage
-
+import { checkProperty } from "../../../support/property.ts"
 const now = 1000
 
 const PodFacts = Schema.Struct({
@@ -139,8 +137,8 @@ const left = (one: Facts, step: Manage.Step): ReadonlyArray<PodFacts> => {
 }
 
 /** The indexes of pods that are made. */
-const areFirst = ({ decide }: Module, one: Facts): boolean => {
-  const { step } = decide(lookOf(one))
+const areFirst = (one: Facts): boolean => {
+  const { step } = Manage.decide(lookOf(one))
   if (step._tag !== "Create" || !isIndexed(one)) return step._tag !== "Create" || step.indexes === undefined
   const { indexes = [] } = step
   const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
@@ -181,150 +179,91 @@ const replacing = Arbitrary.map(facts, ({ pods }): Facts => ({
   }))
 }))
 
-prove<Module>({
-  path: "controllers/job/plan/manage.ts",
-  module: Manage,
-  laws: [
-    law("nothing is done for a Job that goes, or while the cache is behind", facts, ({ decide }, one) => {
-      const { step, verdict, wasManaged } = decide(lookOf(one))
-      return wasManaged === (isOn(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
-    }),
-    law("a suspended Job loses all its pods", facts, ({ decide }, one) => {
-      const { step, wasManaged } = decide(lookOf(one))
-      if (!one.isSuspended || !wasManaged) return true
-      return left(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
-    }),
-    law("no more are made than are wanted and may be at once", facts, ({ decide }, one) => {
-      const { step } = decide(lookOf(one))
-      if (step._tag !== "Create") return true
-      const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod)).length
-      const held = one.replaces === "Failed" ? leaving : 0
-      const active = one.pods.filter(isActive).length
-      return step.count > 0 && active + held + step.count <= Math.min(one.parallelism, wantedOf(one))
-    }),
-    law("without limits per index all that are missing are made at once", facts, ({ decide }, one) => {
-      const { step, wasManaged } = decide(lookOf(one))
-      if (!wasManaged || one.isSuspended || one.mode === "perIndex" || step._tag === "Delete" || step._tag === "Wait")
-        return true
-      const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
-      const held = one.replaces === "Failed" ? leaving.length : 0
-      const missing = wantedOf(one) - one.pods.filter(isActive).length - held
-      const busy = new Set(
-        [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? leaving : [])].map(({ index }) => index)
+describe("Manage", () => {
+  checkProperty("nothing is done for a Job that goes, or while the cache is behind", facts, (one) => {
+    const { step, verdict, wasManaged } = Manage.decide(lookOf(one))
+    return wasManaged === (isOn(one) && verdict === undefined) && (wasManaged || step._tag === "Nothing")
+  })
+
+  checkProperty("a suspended Job loses all its pods", facts, (one) => {
+    const { step, wasManaged } = Manage.decide(lookOf(one))
+    if (!one.isSuspended || !wasManaged) return true
+    return left(one, step).length === 0 && step._tag !== "Create" && step._tag !== "Wait"
+  })
+
+  checkProperty("no more are made than are wanted and may be at once", facts, (one) => {
+    const { step } = Manage.decide(lookOf(one))
+    if (step._tag !== "Create") return true
+    const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod)).length
+    const held = one.replaces === "Failed" ? leaving : 0
+    const active = one.pods.filter(isActive).length
+    return step.count > 0 && active + held + step.count <= Math.min(one.parallelism, wantedOf(one))
+  })
+
+  checkProperty("without limits per index all that are missing are made at once", facts, (one) => {
+    const { step, wasManaged } = Manage.decide(lookOf(one))
+    if (!wasManaged || one.isSuspended || one.mode === "perIndex" || step._tag === "Delete" || step._tag === "Wait")
+      return true
+    const leaving = one.pods.filter((pod) => pod.isGoing && !isEnded(pod))
+    const held = one.replaces === "Failed" ? leaving.length : 0
+    const missing = wantedOf(one) - one.pods.filter(isActive).length - held
+    const busy = new Set(
+      [...one.pods.filter(isActive), ...(one.replaces === "Failed" ? leaving : [])].map(({ index }) => index)
+    )
+    const free = isIndexed(one)
+      ? Array.from({ length: countOf(one) ?? 0 }, (_, i) => i).filter(
+          (i) => !busy.has(i as never) && !doneOf(one).has(i)
+        ).length
+      : Infinity
+    return (step._tag === "Create" ? step.count : 0) === Math.max(0, Math.min(missing, free))
+  })
+
+  checkProperty("the first indexes that nobody works on and that are not done, each once", facts, areFirst)
+
+  checkProperty(
+    "indexes that somebody leaves are not free, if the Job waits for the end of its pods",
+    replacing,
+    areFirst
+  )
+
+  checkProperty(
+    "whoever is too many goes, and first who works on nothing or on what another works on",
+    facts,
+    (one) => {
+      const { step, wasManaged } = Manage.decide(lookOf(one))
+      if (!wasManaged || one.isSuspended) return true
+      const active = one.pods.filter(isActive)
+      const useful = isIndexed(one)
+        ? new Set(active.filter((pod) => isValid(one, pod)).map(({ index }) => index)).size
+        : active.length
+      const stay = Math.min(useful, wantedOf(one))
+      const still = left(one, step)
+      if (
+        step._tag === "Delete" &&
+        !step.pods.every((pod) => one.pods[Number(pod.metadata.name.slice(1))] !== undefined)
       )
-      const free = isIndexed(one)
-        ? Array.from({ length: countOf(one) ?? 0 }, (_, i) => i).filter(
-            (i) => !busy.has(i as never) && !doneOf(one).has(i)
-          ).length
-        : Infinity
-      return (step._tag === "Create" ? step.count : 0) === Math.max(0, Math.min(missing, free))
-    }),
-    law("the first indexes that nobody works on and that are not done, each once", facts, areFirst),
-    law("indexes that somebody leaves are not free, if the Job waits for the end of its pods", replacing, areFirst),
-    law(
-      "whoever is too many goes, and first who works on nothing or on what another works on",
-      facts,
-      ({ decide }, one) => {
-        const { step, wasManaged } = decide(lookOf(one))
-        if (!wasManaged || one.isSuspended) return true
-        const active = one.pods.filter(isActive)
-        const useful = isIndexed(one)
-          ? new Set(active.filter((pod) => isValid(one, pod)).map(({ index }) => index)).size
-          : active.length
-        const stay = Math.min(useful, wantedOf(one))
-        const still = left(one, step)
-        if (
-          step._tag === "Delete" &&
-          !step.pods.every((pod) => one.pods[Number(pod.metadata.name.slice(1))] !== undefined)
-        )
-          return false
-        return (
-          still.length === stay &&
-          (step._tag !== "Delete" || nameless(one).every((pod) => !still.includes(pod))) &&
-          (!isIndexed(one) || new Set(still.map(({ index }) => index)).size === still.length)
-        )
-      }
-    ),
-    law("after a failure nobody is made for as long as it takes", facts, ({ decide }, one) => {
-      const { step } = decide(lookOf(one))
-      if (one.mode === "perIndex" || step._tag === "Nothing" || step._tag === "Delete") return true
-      const { record } = lookOf(one)
-      const wait = Backoff.remaining(record, now * 1000)
-      return step._tag === "Wait" ? step.millis === wait && wait > 0 : wait === 0
-    }),
-    law("with a limit per index each waits for its own last failure", facts, ({ decide }, one) => {
-      const look = lookOf(one)
-      const { step } = decide(look)
-      if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
-      const waitOf = (index: number): number => Backoff.remainingOf(look.retained.get(index), now * 1000)
-      return step._tag === "Create" ? (step.indexes ?? []).every((index) => waitOf(index) === 0) : step.millis > 0
-    })
-  ],
-  mutants: [
-    { title: "a Job that goes is worked for", find: " && !Spec.isLeaving(look.job)", replace: "" },
-    {
-      title: "an old cache is believed",
-      find: "verdict === undefined && look.isSettled",
-      replace: "verdict === undefined"
-    },
-    {
-      title: "a suspended Job keeps its pods",
-      find: "if (Spec.isSuspended(look.job)) return deletion(look.active)",
-      replace: ""
-    },
-    {
-      title: "as many as may, however few are missing",
-      find: "Math.min(completions - succeeded, Spec.parallelism(job))",
-      replace: "Spec.parallelism(job)"
-    },
-    {
-      title: "as many as are missing, however few may",
-      find: "Math.min(completions - succeeded, Spec.parallelism(job))",
-      replace: "completions - succeeded"
-    },
-    {
-      title: "after a success others are sent",
-      find: "succeeded > 0 ? active.length : Spec.parallelism(job)",
-      replace: "Spec.parallelism(job)"
-    },
-    {
-      title: "who goes has left",
-      find: " - (Spec.replacesOnlyFailed(look.job) ? look.terminating.length : 0)",
-      replace: ""
-    },
-    {
-      title: "who goes stays in any case",
-      find: "(Spec.replacesOnlyFailed(look.job) ? look.terminating.length : 0)",
-      replace: "look.terminating.length"
-    },
-    {
-      title: "an index that somebody leaves is free",
-      find: "Spec.replacesOnlyFailed(job) ? [...active, ...terminating] : active",
-      replace: "active"
-    },
-    { title: "indexes that are worked on are free", find: "Indexes.union(taken, done)", replace: "done" },
-    { title: "indexes that are done are free", find: "Indexes.union(taken, done)", replace: "taken" },
-    {
-      title: "two may work on an index",
-      find: "if (pods.length > 1) useless",
-      replace: "if (pods.length > 9) useless"
-    },
-    {
-      title: "who works on nothing stays",
-      find: "if (index === undefined) useless.push(pod)\n    else if",
-      replace: "if (index === undefined) continue\n    else if"
-    },
-    {
-      title: "the useless stay beside those that are too many",
-      find: "if (useless.length >= tooMany) return useless",
-      replace: "if (useless.length > tooMany) return useless.slice(0, tooMany)"
-    },
-    {
-      title: "nobody is too many",
-      find: "const tooMany = Math.max(0, active.length - wanted(look))",
-      replace: "const tooMany = Math.min(0, active.length - wanted(look))"
-    },
-    { title: "nobody waits after a failure", find: "if (millis > 0) return", replace: "if (millis > 1e9) return" },
-    { title: "no index waits", find: "(_, i) => waits[i] === 0", replace: "(_, i) => waits[i] !== undefined" }
-  ]
+        return false
+      return (
+        still.length === stay &&
+        (step._tag !== "Delete" || nameless(one).every((pod) => !still.includes(pod))) &&
+        (!isIndexed(one) || new Set(still.map(({ index }) => index)).size === still.length)
+      )
+    }
+  )
+
+  checkProperty("after a failure nobody is made for as long as it takes", facts, (one) => {
+    const { step } = Manage.decide(lookOf(one))
+    if (one.mode === "perIndex" || step._tag === "Nothing" || step._tag === "Delete") return true
+    const { record } = lookOf(one)
+    const wait = Backoff.remaining(record, now * 1000)
+    return step._tag === "Wait" ? step.millis === wait && wait > 0 : wait === 0
+  })
+
+  checkProperty("with a limit per index each waits for its own last failure", facts, (one) => {
+    const look = lookOf(one)
+    const { step } = Manage.decide(look)
+    if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
+    const waitOf = (index: number): number => Backoff.remainingOf(look.retained.get(index), now * 1000)
+    return step._tag === "Create" ? (step.indexes ?? []).every((index) => waitOf(index) === 0) : step.millis > 0
+  })
 })

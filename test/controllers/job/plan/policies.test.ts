@@ -6,7 +6,7 @@ import * as FailurePolicy from "../../../../src/controllers/job/plan/failurePoli
 import * as Indexes from "../../../../src/controllers/job/plan/indexes.ts"
 import * as SuccessPolicy from "../../../../src/controllers/job/plan/successPolicy.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
-import { law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 
 const completions = 5
 
@@ -34,50 +34,27 @@ const members: Readonly<Record<string, ReadonlyArray<number>>> = {
 
 const successes = Arbitrary.schema(SuccessFacts)
 
-prove<typeof SuccessPolicy>({
-  path: "controllers/job/plan/successPolicy.ts",
-  module: SuccessPolicy,
-  laws: [
-    law(
-      "the first rule counts of which all indexes have succeeded, or as many as it asks for",
-      successes,
-      (module, facts) => {
-        const done = new Set<number>(facts.succeeded)
-        const rules = facts.rules.map(({ count, indexes }) => ({
-          ...(indexes === undefined ? {} : { succeededIndexes: indexes }),
-          ...(count === undefined ? {} : { succeededCount: count })
-        }))
-        const isMet = ({ count, indexes }: (typeof facts.rules)[number]): boolean => {
-          if (indexes === undefined) return count !== undefined && done.size >= count
-          const wanted = members[indexes] ?? []
-          const met = wanted.filter((index) => done.has(index)).length
-          return wanted.length > 0 && (met === wanted.length || (count !== undefined && met >= count))
-        }
-        const first = done.size === 0 ? -1 : facts.rules.findIndex(isMet)
-        const job = { metadata: { name: "a" }, spec: { completions, template: {}, successPolicy: { rules } } } as Job
-        return module.matched(job, Indexes.of(facts.succeeded)) === (first === -1 ? undefined : first)
+describe("SuccessPolicy", () => {
+  checkProperty(
+    "the first rule counts of which all indexes have succeeded, or as many as it asks for",
+    successes,
+    (facts) => {
+      const done = new Set<number>(facts.succeeded)
+      const rules = facts.rules.map(({ count, indexes }) => ({
+        ...(indexes === undefined ? {} : { succeededIndexes: indexes }),
+        ...(count === undefined ? {} : { succeededCount: count })
+      }))
+      const isMet = ({ count, indexes }: (typeof facts.rules)[number]): boolean => {
+        if (indexes === undefined) return count !== undefined && done.size >= count
+        const wanted = members[indexes] ?? []
+        const met = wanted.filter((index) => done.has(index)).length
+        return wanted.length > 0 && (met === wanted.length || (count !== undefined && met >= count))
       }
-    )
-  ],
-  mutants: [
-    { title: "nothing is enough", find: "if (succeeded.length === 0) return undefined", replace: "" },
-    { title: "a rule of no indexes is met", find: "wanted.length > 0 && ", replace: "" },
-    {
-      title: "more than there are have to succeed",
-      find: "Math.min(succeededCount ?? Infinity, Indexes.size(wanted))",
-      replace: "(succeededCount ?? Indexes.size(wanted))"
-    },
-    {
-      title: "all have to succeed",
-      find: "Math.min(succeededCount ?? Infinity, Indexes.size(wanted))",
-      replace: "Indexes.size(wanted)"
-    },
-    {
-      title: "a rule that says nothing is met",
-      find: "succeededCount !== undefined && ",
-      replace: "succeededCount === undefined || "
+      const first = done.size === 0 ? -1 : facts.rules.findIndex(isMet)
+      const job = { metadata: { name: "a" }, spec: { completions, template: {}, successPolicy: { rules } } } as Job
+      return SuccessPolicy.matched(job, Indexes.of(facts.succeeded)) === (first === -1 ? undefined : first)
     }
-  ]
+  )
 })
 
 const Container = Schema.Struct({
@@ -163,53 +140,41 @@ const cause = ({ containers, disrupted, inits }: FailureFacts, rule: typeof Rule
 const deciding = (facts: FailureFacts): number =>
   facts.rules.findIndex((rule) => rule.action !== "Unknown" && cause(facts, rule) !== undefined)
 
-prove<typeof FailurePolicy>({
-  path: "controllers/job/plan/failurePolicy.ts",
-  module: FailurePolicy,
-  laws: [
-    law(
-      "the first rule that speaks of the pod decides; where none does, the failure counts",
-      failures,
-      ({ match }, facts) => {
-        const { action, counts } = match(jobOf(facts), podOf(facts))
-        const expected = facts.rules[deciding(facts)]?.action
-        return action === expected && counts === (expected !== "Ignore")
-      }
-    ),
-    law("a Job that is to fail says which pod it was, and for which rule", failures, ({ failJobMessage }, facts) => {
-      const position = deciding(facts)
-      const rule = facts.rules[position]
-      const isFailed = facts.phase === "Failed"
-      const expected =
-        rule?.action === "FailJob" && isFailed
-          ? `${cause(facts, rule)} matching FailJob rule at index ${position}`
-          : undefined
-      return failJobMessage(jobOf(facts), [podOf({ ...facts, phase: "Running", rules: [] }), podOf(facts)]) === expected
-    }),
-    law("without a policy every failure counts", failures, ({ failJobMessage, match }, facts) => {
-      const job: Job = { metadata: { name: "a" }, spec: { template: {} } }
-      const { action, counts, message } = match(job, podOf(facts))
-      return (
-        action === undefined && counts && message === undefined && failJobMessage(job, [podOf(facts)]) === undefined
-      )
-    })
-  ],
-  mutants: [
-    { title: "a container that has ended well has failed", find: " || code === 0 ||", replace: " ||" },
-    {
-      title: "any container will do",
-      find: " || (containerName !== undefined && containerName !== name)",
-      replace: ""
-    },
-    { title: "all codes are in the list", find: "values.includes(code)) ||", replace: "true) ||" },
-    { title: "no code is outside of the list", find: "&& !values.includes(code))", replace: "&& false)" },
-    { title: "any operator is NotIn", find: '(operator === "NotIn" && ', replace: "(" },
-    { title: "init containers do not count", find: ", ...(status?.initContainerStatuses ?? [])", replace: "" },
-    { title: "any status of a condition will do", find: ' && (pattern.status ?? "True") === status', replace: "" },
-    { title: "nothing is ignored", find: 'action: "Ignore", counts: false', replace: 'action: "Ignore", counts: true' },
-    { title: "a pod that runs fails the Job", find: "Pods.hasFailed(pod, job) ?", replace: "true ?" },
-    { title: "rules are counted from one", find: "rule at index ${index}", replace: "rule at index ${index + 1}" }
-  ]
+describe("FailurePolicy", () => {
+  checkProperty(
+    "the first rule that speaks of the pod decides; where none does, the failure counts",
+    failures,
+    (facts) => {
+      const { action, counts } = FailurePolicy.match(jobOf(facts), podOf(facts))
+      const expected = facts.rules[deciding(facts)]?.action
+      return action === expected && counts === (expected !== "Ignore")
+    }
+  )
+
+  checkProperty("a Job that is to fail says which pod it was, and for which rule", failures, (facts) => {
+    const position = deciding(facts)
+    const rule = facts.rules[position]
+    const isFailed = facts.phase === "Failed"
+    const expected =
+      rule?.action === "FailJob" && isFailed
+        ? `${cause(facts, rule)} matching FailJob rule at index ${position}`
+        : undefined
+    return (
+      FailurePolicy.failJobMessage(jobOf(facts), [podOf({ ...facts, phase: "Running", rules: [] }), podOf(facts)]) ===
+      expected
+    )
+  })
+
+  checkProperty("without a policy every failure counts", failures, (facts) => {
+    const job: Job = { metadata: { name: "a" }, spec: { template: {} } }
+    const { action, counts, message } = FailurePolicy.match(job, podOf(facts))
+    return (
+      action === undefined &&
+      counts &&
+      message === undefined &&
+      FailurePolicy.failJobMessage(job, [podOf(facts)]) === undefined
+    )
+  })
 })
 
 describe("a rule of a success policy", () => {

@@ -11,10 +11,7 @@ import type { Ports } from "../../../../src/controllers/job/ports.ts"
 import * as Sync from "../../../../src/controllers/job/sync.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
-import { law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Verdict
-
+import { checkProperty } from "../../../support/property.ts"
 const now = 100
 
 const Facts = Schema.Struct({
@@ -173,8 +170,8 @@ const reasons: ReadonlyArray<readonly [string, (one: Facts) => boolean]> = [
   ]
 ]
 
-const isFirst = ({ of }: Module, one: Facts): boolean => {
-  const verdict = of(lookOf(one))
+const isFirst = (one: Facts): boolean => {
+  const verdict = Verdict.of(lookOf(one))
   const expected = reasons.find(([, holds]) => holds(one))?.[0]
   return (verdict && `${verdict.ends} ${verdict.reason}`) === expected
 }
@@ -196,105 +193,39 @@ const failing = Arbitrary.map(facts, ({ completions, maxFailed, pods }): Facts =
   pods
 }))
 
-prove<Module>({
-  path: "controllers/job/plan/verdict.ts",
-  module: Verdict,
-  laws: [
-    law("the first reason counts, and one that is stored before all others", facts, isFirst),
-    law("of a Job whose indexes fail, too", failing, isFirst),
-    law("a verdict is told first in one word and last in another, with one reason", facts, (module, one) => {
-      const verdict = module.of(lookOf(one))
-      if (verdict === undefined) return true
-      const [first, last] = [module.interim(verdict), module.terminal(verdict)]
-      return (
-        first.type === (verdict.ends === "Complete" ? "SuccessCriteriaMet" : "FailureTarget") &&
-        last.type === verdict.ends &&
-        first.reason === last.reason &&
-        first.message === last.message &&
-        verdict.isStored === verdict.reason.endsWith(" before")
-      )
-    }),
-    law("the deadline is watched while the Job is on", facts, ({ untilDeadline }, one) => {
-      const left = one.deadline === undefined ? undefined : Math.max(0, one.deadline - (now - (one.started ?? now)))
-      const isOn = !one.isSuspended && left !== undefined
-      return untilDeadline(lookOf(one)) === (isOn ? left * 1000 : undefined)
-    }),
-    law("enough have succeeded and nobody is active: it is complete", facts, ({ completion }, one) => {
-      const succeeded = isIndexed(one) ? succeededIndexes(one).size : ended(one, "Succeeded").length
-      const completions = countOf(one)
-      const isEnough = completions === undefined ? succeeded > 0 : succeeded >= completions
-      return (
-        (completion(lookOf(one), 0)?.reason === "CompletionsReached") === isEnough &&
-        completion(lookOf(one), 1) === undefined
-      )
-    })
-  ],
-  mutants: [
-    {
-      title: "what is stored is thought over",
-      find: "stored(look.job) ?? failure(look)",
-      replace: "failure(look) ?? stored(look.job)"
-    },
-    {
-      title: "a failure comes before a success that is stored",
-      find: 'const target = met ?? Spec.trueCondition(job, "FailureTarget")',
-      replace: 'const target = Spec.trueCondition(job, "FailureTarget") ?? met'
-    },
-    {
-      title: "a success counts before a failure",
-      find: "failure(look) ?? indexFailure(look) ?? success(look)",
-      replace: "success(look) ?? failure(look) ?? indexFailure(look)"
-    },
-    {
-      title: "one failure too few",
-      find: "failed > Spec.backoffLimit(job)",
-      replace: "failed >= Spec.backoffLimit(job)"
-    },
-    { title: "restarts do not count", find: " || restartsTooOften(job, pods)", replace: "" },
-    {
-      title: "restarts count wherever they are",
-      find: 'if (job.spec?.template.spec?.restartPolicy !== "OnFailure") return false',
-      replace: ""
-    },
-    {
-      title: "restarts of pods that have ended count",
-      find: 'if (status?.phase !== "Running" && status?.phase !== "Pending") continue',
-      replace: "if (status === undefined) continue"
-    },
-    {
-      title: "a limit of zero is reached before anything happens",
-      find: "Math.max(1, Spec.backoffLimit(job))",
-      replace: "Spec.backoffLimit(job)"
-    },
-    {
-      title: "time passes while it is suspended",
-      find: " || Spec.isSuspended(job)) return undefined",
-      replace: ") return undefined"
-    },
-    {
-      title: "the deadline is one moment later",
-      find: "untilDeadline(look) === 0",
-      replace: "untilDeadline(look) === -1"
-    },
-    { title: "one index too few may fail", find: "failed > most", replace: "failed >= most" },
-    {
-      title: "it goes on although no index is left",
-      find: ">= Spec.indexCount(job)",
-      replace: "> Spec.indexCount(job)"
-    },
-    {
-      title: "indexes that have succeeded are a failure",
-      find: "failed > 0 && failed + Indexes",
-      replace: "failed + Indexes"
-    },
-    { title: "complete while some are active", find: "active === 0 && succeeded", replace: "succeeded" },
-    { title: "complete without a success", find: "job.spec?.completions ?? 1", replace: "job.spec?.completions ?? 0" },
-    {
-      title: "nothing to complete is never complete",
-      find: "succeeded >= Math.max(0, job",
-      replace: "succeeded >= Math.max(1, job"
-    }
-  ]
+describe("Verdict", () => {
+  checkProperty("the first reason counts, and one that is stored before all others", facts, isFirst)
+
+  checkProperty("of a Job whose indexes fail, too", failing, isFirst)
+
+  checkProperty("a verdict is told first in one word and last in another, with one reason", facts, (one) => {
+    const verdict = Verdict.of(lookOf(one))
+    if (verdict === undefined) return true
+    const [first, last] = [Verdict.interim(verdict), Verdict.terminal(verdict)]
+    return (
+      first.type === (verdict.ends === "Complete" ? "SuccessCriteriaMet" : "FailureTarget") &&
+      last.type === verdict.ends &&
+      first.reason === last.reason &&
+      first.message === last.message &&
+      verdict.isStored === verdict.reason.endsWith(" before")
+    )
+  })
+
+  checkProperty("the deadline is watched while the Job is on", facts, (one) => {
+    const left = one.deadline === undefined ? undefined : Math.max(0, one.deadline - (now - (one.started ?? now)))
+    const isOn = !one.isSuspended && left !== undefined
+    return Verdict.untilDeadline(lookOf(one)) === (isOn ? left * 1000 : undefined)
+  })
+
+  checkProperty("enough have succeeded and nobody is active: it is complete", facts, (one) => {
+    const succeeded = isIndexed(one) ? succeededIndexes(one).size : ended(one, "Succeeded").length
+    const completions = countOf(one)
+    const isEnough = completions === undefined ? succeeded > 0 : succeeded >= completions
+    return (
+      (Verdict.completion(lookOf(one), 0)?.reason === "CompletionsReached") === isEnough &&
+      Verdict.completion(lookOf(one), 1) === undefined
+    )
+  })
 })
 
 describe("a Job of a mode that nobody knows", () => {

@@ -1,12 +1,10 @@
+import { describe } from "@effect/vitest"
 /** Whatever a conversion webhook answers: it is converted objects that kept what they have to keep, or one sentence. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Review from "../../../../src/layers/apiserver/custom/conversion/conversionReview.ts"
-import { law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Review
-
+import { checkProperty } from "../../../support/property.ts"
 /** Nearly always the first, so that what is said of one member is not drowned by the others. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(
   usual: A,
@@ -123,67 +121,34 @@ const isTaken = (answer: Answer): boolean =>
 
 const answers = Arbitrary.schema(Answer)
 
-const read = ({ read }: Module, answer: Answer) => read(wantedOf(answer), "7", replyTo(answer))
+const read = (answer: Answer) => Review.read(wantedOf(answer), "7", replyTo(answer))
 
-prove({
-  path: "layers/apiserver/custom/conversion/conversionReview.ts",
-  module: Review,
-  laws: [
-    law(
-      "an answer is taken when it is all that it has to be, and otherwise one sentence",
-      answers,
-      (module: Module, answer) => {
-        const found = read(module, answer)
-        return Result.isSuccess(found)
-          ? isTaken(answer)
-          : !isTaken(answer) &&
-              /^conversion webhook for g\.example\/v1, Kind=Widget (failed|returned)/.test(found.failure)
-      }
-    ),
-    law("an object keeps its metadata but for labels and annotations", answers, (module: Module, answer) => {
-      const found = read(module, answer)
-      if (Result.isFailure(found)) return true
-      return found.success.every(({ metadata, spec }: any, index) => {
-        const own = { none: undefined, null: undefined, new: '{"more":"2"}', own: '{"own":"1"}' }
-        const { labels, ...rest } = metadata
-        const expected = own[answer.objects[index]?.labels as keyof typeof own]
-        return (
-          JSON.stringify(rest) ===
-            JSON.stringify({ name: `w${index}`, namespace: "n", uid: `u${index}`, generation: 3 }) &&
-          JSON.stringify(labels) === expected &&
-          spec.replicas === index
-        )
-      })
+describe("Review", () => {
+  checkProperty(
+    "an answer is taken when it is all that it has to be, and otherwise one sentence",
+    answers,
+    (answer) => {
+      const found = read(answer)
+      return Result.isSuccess(found)
+        ? isTaken(answer)
+        : !isTaken(answer) &&
+            /^conversion webhook for g\.example\/v1, Kind=Widget (failed|returned)/.test(found.failure)
+    }
+  )
+
+  checkProperty("an object keeps its metadata but for labels and annotations", answers, (answer) => {
+    const found = read(answer)
+    if (Result.isFailure(found)) return true
+    return found.success.every(({ metadata, spec }: any, index) => {
+      const own = { none: undefined, null: undefined, new: '{"more":"2"}', own: '{"own":"1"}' }
+      const { labels, ...rest } = metadata
+      const expected = own[answer.objects[index]?.labels as keyof typeof own]
+      return (
+        JSON.stringify(rest) ===
+          JSON.stringify({ name: `w${index}`, namespace: "n", uid: `u${index}`, generation: 3 }) &&
+        JSON.stringify(labels) === expected &&
+        spec.replicas === index
+      )
     })
-  ],
-  mutants: [
-    {
-      title: "the uid of the call does not count",
-      find: "if (strict && own !== uid)",
-      replace: "if (strict && own === '')"
-    },
-    { title: "too many objects are as good", find: "found.length !== expected", replace: "found.length < expected" },
-    {
-      title: "the version of objects does not count",
-      find: "if (apiVersion !== expected)",
-      replace: "if (apiVersion === '')"
-    },
-    { title: "uids may change", find: '["uid", "UID"]', replace: '["namespace", "UID"]' },
-    {
-      title: "finalizers may change",
-      find: "const out: JsonObject = { ...before }",
-      replace: "const out: JsonObject = { ...given }"
-    },
-    {
-      title: "labels that are taken away stay",
-      find: "put(out, field, value)",
-      replace: "put(out, field, value ?? get(before, field))"
-    },
-    {
-      title: "labels are not looked at",
-      find: 'if (field === "labels") formats.labels(errors, "metadata.labels", value)',
-      replace: 'if (field === "labels") errors.length = 0'
-    },
-    { title: "success is not asked for", find: 'if (status !== "Success")', replace: 'if (status === "Failed")' }
-  ]
+  })
 })

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../../src/layers/apiserver/Api.ts"
 import { ApiServer } from "../../../../src/layers/apiserver/ApiServer.ts"
-import { int } from "../../../support/laws.ts"
+import { int } from "../../../support/property.ts"
 import { runs, seed } from "../../../support/runs.ts"
 import { definition, definitions, memcached, memcacheds } from "./memcached.ts"
 

@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /** Laws of what is pure about webhooks: which rule is about which request, and what any answer whatsoever is taken for. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Base64 from "effect/encoding/Base64"
@@ -5,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Matching from "../../../../src/layers/apiserver/admission/webhooks/matching.ts"
 import * as Review from "../../../../src/layers/apiserver/admission/webhooks/review.ts"
-import { law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 
 const groups = ["", "apps"] as const
 const versions = ["v1", "v2"] as const
@@ -59,40 +60,13 @@ const requestsOf = ({ groups: gs, operations: os, resources, scope, versions: vs
   )
 }
 
-prove({
-  path: "layers/apiserver/admission/webhooks/matching.ts",
-  module: Matching,
-  laws: [
-    law(
-      "a rule is about what it is with every star written out",
-      Arbitrary.schema(Case),
-      ({ holds }: typeof Matching, { asked, rule }) => {
-        const { kind, operation, subresource } = asked
-        const scope = kind.namespaced ? "Namespaced" : "Cluster"
-        const wanted = ` ${operation} ${kind.group} ${kind.version} ${kind.plural}/${subresource} ${scope}`
-        return holds({ ...rule, resources: rule.resources.map(written) }, asked) === requestsOf(rule).has(wanted)
-      }
-    )
-  ],
-  mutants: [
-    {
-      title: "a star of resources is one of subresources too",
-      find: 'const part = slash === -1 ? "" : resource.slice(slash + 1)',
-      replace: 'const part = slash === -1 ? (own === "*" ? "*" : "") : resource.slice(slash + 1)'
-    },
-    {
-      title: "all subresources of a resource do not include the object",
-      find: '(part === "*" || part === subresource)',
-      replace: '((part === "*" && subresource !== "") || part === subresource)'
-    },
-    { title: "scopes do not count", find: 'rule.scope === "*" ||', replace: "true ||" },
-    {
-      title: "versions do not count",
-      find: "includes(rule.versions, kind.version)",
-      replace: "rule.versions.length > 0"
-    },
-    { title: "a star is a name", find: 'list.includes("*") || list.includes(wanted)', replace: "list.includes(wanted)" }
-  ]
+describe("Matching", () => {
+  checkProperty("a rule is about what it is with every star written out", Arbitrary.schema(Case), ({ asked, rule }) => {
+    const { kind, operation, subresource } = asked
+    const scope = kind.namespaced ? "Namespaced" : "Cluster"
+    const wanted = ` ${operation} ${kind.group} ${kind.version} ${kind.plural}/${subresource} ${scope}`
+    return Matching.holds({ ...rule, resources: rule.resources.map(written) }, asked) === requestsOf(rule).has(wanted)
+  })
 })
 
 const uid = "7"
@@ -136,67 +110,35 @@ const Told = Schema.Struct({
   reason: Schema.Literals(["", "Because"])
 })
 
-prove({
-  path: "layers/apiserver/admission/webhooks/review.ts",
-  module: Review,
-  laws: [
-    law(
-      "only a review with the uid of the call is a verdict",
-      Arbitrary.schema(Answer),
-      ({ read }: typeof Review, answer) => {
-        const verdict = read(outcome(answer), answer.phase)
-        return Result.isFailure(verdict) ? verdict.failure !== "" : isReview(answer)
+describe("Review", () => {
+  checkProperty("only a review with the uid of the call is a verdict", Arbitrary.schema(Answer), (answer) => {
+    const verdict = Review.read(outcome(answer), answer.phase)
+    return Result.isFailure(verdict) ? verdict.failure !== "" : isReview(answer)
+  })
+
+  checkProperty(
+    "a verdict allows when it says so, and patches when it may and has both parts",
+    Arbitrary.schema(Answer),
+    (answer) => {
+      const verdict = Review.read(outcome(answer), answer.phase)
+      const { allowed, patch, patchType } = answer.response ?? { allowed: false, patch: "", patchType: "" }
+      if (Result.isFailure(verdict)) {
+        return !isReview(answer) || patchType !== undefined || (typeof patch === "string" && patch !== "")
       }
-    ),
-    law(
-      "a verdict allows when it says so, and patches when it may and has both parts",
-      Arbitrary.schema(Answer),
-      ({ read }: typeof Review, answer) => {
-        const verdict = read(outcome(answer), answer.phase)
-        const { allowed, patch, patchType } = answer.response ?? { allowed: false, patch: "", patchType: "" }
-        if (Result.isFailure(verdict)) {
-          return !isReview(answer) || patchType !== undefined || (typeof patch === "string" && patch !== "")
-        }
-        const patches = answer.phase === "mutating" && patch === Base64.encode("[]") && patchType === "JSONPatch"
-        return verdict.success.allowed === (allowed === true) && verdict.success.patch === (patches ? "[]" : undefined)
-      }
-    ),
-    law(
-      "a denial never sounds like success, and names the webhook",
-      Arbitrary.schema(Told),
-      ({ denial }: typeof Review, told) => {
-        const { code, message, status } = denial("a.b.c", told)
-        const own = told.message === "" ? told.reason : told.message
-        const isOwn = Number.isInteger(told.code) && told.code >= 400 && told.code < 600
-        const said = own === "" ? " without explanation" : `: ${own}`
-        return (
-          status === "Failure" &&
-          code === (isOwn ? told.code : 400) &&
-          message === `admission webhook "a.b.c" denied the request${said}`
-        )
-      }
-    )
-  ],
-  mutants: [
-    { title: "any uid will do", find: "if (given !== uid)", replace: "if (given === undefined)" },
-    { title: "any version will do", find: "version !== apiVersion || ", replace: "" },
-    { title: "an error's body is read", find: "reply.status > 299", replace: "reply.status > 499" },
-    {
-      title: "everything true is a yes",
-      find: 'get(response, "allowed") === true',
-      replace: 'get(response, "allowed") !== false'
-    },
-    {
-      title: "validating webhooks patch",
-      find: 'if (phase === "validating") {',
-      replace: "if (phase === undefined) {"
-    },
-    { title: "every type of patch is one", find: 'if (type !== "JSONPatch")', replace: "if (type === 7)" },
-    { title: "a refusal may have the code of success", find: "code >= 400", replace: "code >= 200" },
-    {
-      title: "the reason is told before the message",
-      find: 'textAt(given, "message") || textAt(given, "reason")',
-      replace: 'textAt(given, "reason") || textAt(given, "message")'
+      const patches = answer.phase === "mutating" && patch === Base64.encode("[]") && patchType === "JSONPatch"
+      return verdict.success.allowed === (allowed === true) && verdict.success.patch === (patches ? "[]" : undefined)
     }
-  ]
+  )
+
+  checkProperty("a denial never sounds like success, and names the webhook", Arbitrary.schema(Told), (told) => {
+    const { code, message, status } = Review.denial("a.b.c", told)
+    const own = told.message === "" ? told.reason : told.message
+    const isOwn = Number.isInteger(told.code) && told.code >= 400 && told.code < 600
+    const said = own === "" ? " without explanation" : `: ${own}`
+    return (
+      status === "Failure" &&
+      code === (isOwn ? told.code : 400) &&
+      message === `admission webhook "a.b.c" denied the request${said}`
+    )
+  })
 })

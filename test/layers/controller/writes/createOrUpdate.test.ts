@@ -1,10 +1,9 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import type { Draft, KubeObject } from "../../../../src/kube/Meta.ts"
 import * as CreateOrUpdate from "../../../../src/layers/controller/writes/createOrUpdate.ts"
-import { type Law, law, prove } from "../../../support/laws.ts"
-
-type Module = typeof CreateOrUpdate
+import { checkProperty } from "../../../support/property.ts"
 
 const texts = Schema.Record(Schema.Literals(["a", "b"]), Schema.optionalKey(Schema.Literals(["1", "2"])))
 const names = Schema.Literals(["x", "y"])
@@ -55,14 +54,12 @@ const draftOf = ({ says, wanted }: Case): Draft<KubeObject> =>
     data: wanted.data
   }) as Draft<KubeObject>
 
-const planned = ({ plan }: Module, value: Case, current = storedOf(value)) => plan(place, current, draftOf(value))
+const planned = (value: Case, current = storedOf(value)) => CreateOrUpdate.plan(place, current, draftOf(value))
 
 const isRight = ({ says }: Case): boolean => (says.name ?? "x") === "x" && (says.namespace ?? "x") === "x"
 
-const about = (
-  title: string,
-  holds: (value: Case, step: ReturnType<Module["plan"]>, module: Module) => boolean
-): Law<Module> => law(title, cases, (module, value) => holds(value, planned(module, value), module))
+const checkPlan = (title: string, holds: (value: Case, step: ReturnType<typeof planned>) => boolean): void =>
+  checkProperty(title, cases, (value) => holds(value, planned(value)))
 
 const text = (value: unknown): string =>
   JSON.stringify(Object.entries(value ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -71,72 +68,43 @@ const differs = ({ stored, wanted }: Case): boolean =>
   text(stored?.data) !== text(wanted.data) ||
   (wanted.labels !== undefined && text(stored?.labels) !== text(wanted.labels))
 
-const laws: ReadonlyArray<Law<Module>> = [
-  about(
+describe("CreateOrUpdate.plan", () => {
+  checkPlan(
     "another name or namespace is refused, and nothing else",
     (value, step) => (step._tag === "Refuse") === !isRight(value)
-  ),
-  about("what is not there is created in its place", (value, step) =>
+  )
+
+  checkPlan("what is not there is created in its place", (value, step) =>
     !isRight(value) || value.stored !== undefined
       ? step._tag !== "Create"
       : step._tag === "Create" && step.draft.metadata.name === "x" && step.draft.metadata.namespace === "x"
-  ),
-  about(
+  )
+
+  checkPlan(
     "what is there is written exactly if it would mean something else",
     (value, step) =>
       !isRight(value) || value.stored === undefined || step._tag === (differs(value) ? "Update" : "Nothing")
-  ),
-  about(
+  )
+
+  checkPlan(
     "an update stands on the object and the version that were read",
     (value, step) =>
       step._tag !== "Update" ||
       (step.object.metadata.resourceVersion === value.stored?.version && step.object.metadata.uid === "u")
-  ),
-  about(
+  )
+
+  checkPlan(
     "an update keeps what the draft does not say of the metadata",
     (value, step) =>
       step._tag !== "Update" ||
       (text(step.object.metadata.annotations) === text(value.stored?.annotations) &&
         text(step.object.metadata.labels) === text(value.wanted.labels ?? value.stored?.labels))
-  ),
-  about("after its own write there is nothing more to do", (value, step, module) => {
+  )
+
+  checkPlan("after its own write there is nothing more to do", (value, step) => {
     if (step._tag !== "Update" && step._tag !== "Create") return true
     const written = step._tag === "Update" ? step.object : step.draft
     const stored = { ...written, metadata: { ...written.metadata, uid: "u", resourceVersion: "9" } } as KubeObject
-    return planned(module, value, stored)._tag === "Nothing"
+    return planned(value, stored)._tag === "Nothing"
   })
-]
-
-prove({
-  path: "layers/controller/writes/createOrUpdate.ts",
-  module: CreateOrUpdate,
-  laws,
-  mutants: [
-    { title: "the namespace may change", find: " || (said.namespace ?? namespace) !== namespace", replace: "" },
-    { title: "the name may change", find: "(said.name ?? name) !== name || ", replace: "" },
-    { title: "always writes", find: "return isSame(current, object) ?", replace: "return false ?" },
-    { title: "never writes", find: "return isSame(current, object) ?", replace: "return true ?" },
-    {
-      title: "compares what is the server's",
-      find: "metadata: { annotations, finalizers, labels, ownerReferences } }",
-      replace: "metadata }"
-    },
-    { title: "compares the status", find: "status: _3, ...rest", replace: "...rest" },
-    {
-      title: "does not compare labels",
-      find: "annotations, finalizers, labels, ownerReferences } }",
-      replace: "annotations } }"
-    },
-    {
-      title: "stands on no version",
-      find: "...current.metadata, ...said, ...identity",
-      replace: "...current.metadata, ...said"
-    },
-    {
-      title: "takes the others' metadata away",
-      find: "...current.metadata, ...said, ...identity",
-      replace: "...said, ...identity"
-    },
-    { title: "creates it anywhere", find: "metadata: { ...said, ...place }", replace: "metadata: { ...said }" }
-  ]
 })

@@ -2,6 +2,7 @@
  * A controller of one object, and a server that does to each call what a script says: lose it, lose its answer, or let another writer be
  * faster. The controller runs again and again, on what the cache shows, which may be old; in the end the script is over.
  */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,9 +17,7 @@ import { ConfigMap } from "../../../../src/kube/resources.ts"
 import type { Client } from "../../../../src/layers/controller/tools.ts"
 import * as Finalize from "../../../../src/layers/controller/writes/finalize.ts"
 import type { PatchOptions, Target } from "../../../../src/layers/KubeClient.ts"
-import { type Law, prove } from "../../../support/laws.ts"
-
-type Module = typeof Finalize
+import { checkProperty } from "../../../support/property.ts"
 
 const mine = ["example.com/a", "example.com/b"] as const
 const theirs = "other.example/c"
@@ -116,7 +115,7 @@ const serve = (value: Case, seen: Seen) => {
 
 const rounds = 12
 
-const play = Effect.fnUntraced(function* (module: Module, value: Case) {
+const run = Effect.fnUntraced(function* (value: Case) {
   const seen: Seen = { live: [], done: [], skipped: [], meddled: [], silent: 0, held: false, left: undefined }
   const server = serve(value, seen)
   const failing: Array<number> = [...value.failures]
@@ -137,8 +136,8 @@ const play = Effect.fnUntraced(function* (module: Module, value: Case) {
     older = server.read()
     if (cached === undefined) continue
     failed = false
-    const run = module.finalize(server.client, { resource: ConfigMap, object: cached, finalizers })
-    const fiber = yield* Effect.forkChild(run, { startImmediately: true })
+    const finalized = Finalize.finalize(server.client, { resource: ConfigMap, object: cached, finalizers })
+    const fiber = yield* Effect.forkChild(finalized, { startImmediately: true })
     // Only what tries again waits.
     if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
     const exit = yield* Fiber.await(fiber)
@@ -149,20 +148,19 @@ const play = Effect.fnUntraced(function* (module: Module, value: Case) {
   return { ...seen, left: server.read()?.metadata.finalizers }
 })
 
-const about = (title: string, holds: (seen: Seen, value: Case) => boolean): Law<Module> => ({
-  title,
-  check: (module, options) =>
-    Arbitrary.checkEffect(cases, (value) => Effect.map(play(module, value), (seen) => holds(seen, value)), options)
-})
+const checkRuns = (title: string, holds: (seen: Seen, value: Case) => boolean): void =>
+  checkProperty(title, cases, (value) => Effect.map(run(value), (seen) => holds(seen, value)))
 
 const possible = ({ failures }: Case): ReadonlyArray<string> => mine.filter((_, i) => failures[i] !== 99)
 
-const laws: ReadonlyArray<Law<Module>> = [
-  about("what is handed out to be worked on has the finalizers on it", ({ live }) =>
+describe("Finalize.finalize", () => {
+  checkRuns("what is handed out to be worked on has the finalizers on it", ({ live }) =>
     live.every((names) => mine.every((name) => names.includes(name)))
-  ),
-  about("no finalizer goes before its work has succeeded", ({ skipped }) => skipped.length === 0),
-  about(
+  )
+
+  checkRuns("no finalizer goes before its work has succeeded", ({ skipped }) => skipped.length === 0)
+
+  checkRuns(
     "work that can succeed is done exactly once for a deletion, whatever becomes of other work",
     ({ done, held }, value) => {
       const can = possible(value)
@@ -171,69 +169,13 @@ const laws: ReadonlyArray<Law<Module>> = [
         can.every((name) => !held || done.includes(name))
       )
     }
-  ),
-  about("work that failed fails the run", ({ silent }) => silent === 0),
-  about("finalizers of others are left alone", ({ meddled }) => meddled.length === 0),
-  about("in the end nothing of ours holds the object but work that cannot be done", ({ left }, value) =>
+  )
+
+  checkRuns("work that failed fails the run", ({ silent }) => silent === 0)
+
+  checkRuns("finalizers of others are left alone", ({ meddled }) => meddled.length === 0)
+
+  checkRuns("in the end nothing of ours holds the object but work that cannot be done", ({ left }, value) =>
     (left ?? []).every((name) => !possible(value).includes(name))
   )
-]
-
-prove({
-  path: "layers/controller/writes/finalize.ts",
-  module: Finalize,
-  laws,
-  mutants: [
-    {
-      title: "works before the finalizers are stored",
-      find: "Effect.succeed(object) : store.put(object, wanted)",
-      replace: "Effect.succeed(object) : Effect.succeed(object)"
-    },
-    {
-      title: "takes a finalizer off though its work failed",
-      find: "work(object), ",
-      replace: "Effect.ignore(work(object)), "
-    },
-    {
-      title: "takes a finalizer off before its work",
-      find: "work(object), takeOff(store, name)",
-      replace: "takeOff(store, name), work(object)"
-    },
-    { title: "believes the cache", find: "yield* store.confirmed", replace: "read" },
-    {
-      title: "gives up at the first difficulty",
-      find: 'ApiError.isTransient(error) || ApiError.hasReason(error, "Conflict")',
-      replace: "false"
-    },
-    {
-      title: "gives up when an answer is lost",
-      find: 'ApiError.isTransient(error) || ApiError.hasReason(error, "Conflict")',
-      replace: 'ApiError.hasReason(error, "Conflict")'
-    },
-    {
-      title: "says nothing of work that failed",
-      find: "for (const failure of failures) return yield* Effect.fail(failure)",
-      replace: ""
-    },
-    {
-      title: "takes everybody's finalizers off",
-      find: "Finalizers.remove(Finalizers.of(object), name)",
-      replace: "[]"
-    },
-    {
-      title: "writes whatever the version",
-      find: "patch({ resourceVersion: object.metadata.resourceVersion, finalizers }",
-      replace: "patch({ finalizers }"
-    },
-    {
-      title: "forgets the finalizers of others",
-      find: "store.put(object, wanted)",
-      replace: "store.put(object, Object.keys(finalizers))"
-    },
-    {
-      title: "one failure keeps the other from being done",
-      find: "const [, failures] = yield* Effect.partition(mine,",
-      replace: "const failures = []\n  yield* Effect.forEach(mine.slice(0, 1),"
-    }
-  ]
 })

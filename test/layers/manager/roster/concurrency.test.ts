@@ -8,7 +8,7 @@ import * as Concurrency from "../../../../src/layers/manager/roster/concurrency.
 import { resolve } from "../../../../src/layers/manager/setting/sources.ts"
 import { settings } from "../../../../src/layers/manager/settings.ts"
 import { syncsOf } from "../../../../src/layers/manager/settings/tuning.ts"
-import { law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 
 const read = (text: string) =>
   Option.match(Concurrency.codec.decode(text), {
@@ -53,24 +53,11 @@ const said = Arbitrary.schema(
   })
 )
 
-prove({
-  path: "layers/manager/roster/concurrency.ts",
-  module: Concurrency,
-  laws: [
-    law("the more particular saying counts", said, ({ choose }: typeof Concurrency, { everybody, kind, own }) => {
-      const first = [own, kind, everybody].find((one) => one !== undefined)
-      return choose({ own, kind, everybody }, 7) === (first ?? 7)
-    })
-  ],
-  mutants: [
-    { title: "the kind goes before the flag", find: "own ?? kind ?? everybody", replace: "kind ?? own ?? everybody" },
-    {
-      title: "what stands for all goes before the kind",
-      find: "own ?? kind ?? everybody",
-      replace: "own ?? everybody ?? kind"
-    },
-    { title: "what is built in goes before all", find: "everybody ?? builtIn", replace: "builtIn ?? everybody" }
-  ]
+describe("Concurrency", () => {
+  checkProperty("the more particular saying counts", said, ({ everybody, kind, own }) => {
+    const first = [own, kind, everybody].find((one) => one !== undefined)
+    return Concurrency.choose({ own, kind, everybody }, 7) === (first ?? 7)
+  })
 })
 
 describe("how many at once, from the settings", () => {

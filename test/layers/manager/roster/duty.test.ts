@@ -1,7 +1,8 @@
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Duty from "../../../../src/layers/manager/roster/duty.ts"
-import { type Law, law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 
 /** A controller by the place in the order; which of them lack a kind changes with the time. */
 const history = Arbitrary.schema(
@@ -20,8 +21,8 @@ interface Member extends Duty.Member {
   readonly index: number
 }
 
-/** What a played history is judged by. */
-interface Played {
+/** What a run is judged by. */
+interface Run {
   readonly members: ReadonlyArray<Member>
   readonly steps: ReadonlyArray<{
     readonly tag: "Start" | "Stop"
@@ -39,10 +40,10 @@ interface Played {
   readonly endless: boolean
 }
 
-const play = ({ next }: typeof Duty, { firsts, stretches, waits }: History): Played => {
+const run = ({ firsts, stretches, waits }: History): Run => {
   const members = firsts.map((startFirst, index) => ({ name: `c${index}`, index, startFirst }))
-  const steps: Array<Played["steps"][number]> = []
-  const rests: Array<Played["rests"][number]> = []
+  const steps: Array<Run["steps"][number]> = []
+  const rests: Array<Run["rests"][number]> = []
   let running: Array<string> = []
   // Somebody who is not waited for lacks what it lacks for good.
   const closing = new Set<string>()
@@ -50,7 +51,7 @@ const play = ({ next }: typeof Duty, { firsts, stretches, waits }: History): Pla
     const lacks = ({ index }: Member) => lacking[index] === true
     for (let limit = 0; ; limit++) {
       if (limit > 2 * members.length) return { members, steps, rests, endless: true }
-      const step = next({ members, running, closing, isMissing: lacks, waits })
+      const step = Duty.next({ members, running, closing, isMissing: lacks, waits })
       if (step._tag === "Rest") {
         if (closing.size === 0 || !drains) break
         closing.clear()
@@ -66,30 +67,38 @@ const play = ({ next }: typeof Duty, { firsts, stretches, waits }: History): Pla
   return { members, steps, rests, endless: false }
 }
 
-const about = (title: string, holds: (played: Played, history: History) => boolean): Law<typeof Duty> =>
-  law(title, history, (module, value) => holds(play(module, value), value))
+const checkRun = (title: string, holds: (run: Run, history: History) => boolean): void =>
+  checkProperty(title, history, (value) => holds(run(value), value))
 
-const laws = [
-  about("comes to rest", ({ endless }) => !endless),
-  about("starts nobody twice, and nobody who is still stopping", ({ steps }) =>
+describe("Duty.next", () => {
+  checkRun("comes to rest", ({ endless }) => !endless)
+
+  checkRun("starts nobody twice, and nobody who is still stopping", ({ steps }) =>
     steps.every(
       ({ closing, member, running, tag }) =>
         tag === "Stop" || (!running.includes(member.name) && !closing.has(member.name))
     )
-  ),
-  about("starts nobody who lacks a kind, and stops nobody who does not", ({ steps }) =>
+  )
+
+  checkRun("starts nobody who lacks a kind, and stops nobody who does not", ({ steps }) =>
     steps.every(({ lacks, member, tag }) => lacks(member) === (tag === "Stop"))
-  ),
-  about("at rest exactly those run who lack nothing and whom no first one holds up", ({ members, rests }, { waits }) =>
-    rests.every(({ closing, lacks, running }) => {
-      const isHeld = members.some((one) => one.startFirst === true && (closing.has(one.name) || (lacks(one) && waits)))
-      return members.every((one) => {
-        if (lacks(one) || closing.has(one.name)) return !running.includes(one.name)
-        return running.includes(one.name) || (isHeld && one.startFirst !== true)
+  )
+
+  checkRun(
+    "at rest exactly those run who lack nothing and whom no first one holds up",
+    ({ members, rests }, { waits }) =>
+      rests.every(({ closing, lacks, running }) => {
+        const isHeld = members.some(
+          (one) => one.startFirst === true && (closing.has(one.name) || (lacks(one) && waits))
+        )
+        return members.every((one) => {
+          if (lacks(one) || closing.has(one.name)) return !running.includes(one.name)
+          return running.includes(one.name) || (isHeld && one.startFirst !== true)
+        })
       })
-    })
-  ),
-  about("nobody starts while one that is to be first could", ({ members, steps }) =>
+  )
+
+  checkRun("nobody starts while one that is to be first could", ({ members, steps }) =>
     steps.every(
       ({ closing, lacks, member, running, tag }) =>
         tag === "Stop" ||
@@ -98,8 +107,9 @@ const laws = [
           (one) => one.startFirst !== true || running.includes(one.name) || (lacks(one) && !closing.has(one.name))
         )
     )
-  ),
-  about("those that start in one stretch do so in their order, the first ones before", ({ steps }) =>
+  )
+
+  checkRun("those that start in one stretch do so in their order, the first ones before", ({ steps }) =>
     steps.every(({ member, tag }, at) => {
       const before = steps[at - 1]
       if (tag === "Stop" || before === undefined || before.tag === "Stop" || before.lacks !== steps[at]?.lacks)
@@ -107,57 +117,13 @@ const laws = [
       const rank = ({ index, startFirst }: Member) => (startFirst === true ? 0 : 1000) + index
       return rank(before.member) < rank(member) || before.closing.size > 0
     })
-  ),
-  about("of those that have to stop, the last started goes first", ({ steps }) =>
+  )
+
+  checkRun("of those that have to stop, the last started goes first", ({ steps }) =>
     steps.every(
       ({ lacks, member, running, tag }) =>
         tag === "Start" ||
         running.slice(running.indexOf(member.name) + 1).every((name) => !lacks({ name, index: Number(name.slice(1)) }))
     )
   )
-]
-
-prove({
-  path: "layers/manager/roster/duty.ts",
-  module: Duty,
-  laws,
-  mutants: [
-    {
-      title: "one that is closing is started again",
-      find: "!running.includes(one.name) && !closing.has(one.name))",
-      replace: "!running.includes(one.name))"
-    },
-    {
-      title: "one that runs is started again",
-      find: "!running.includes(one.name) && !closing.has",
-      replace: "!closing.has"
-    },
-    { title: "the first started is stopped first", find: "running.findLast(", replace: "running.find(" },
-    {
-      title: "nobody is stopped",
-      find: "if (leaving !== undefined) return",
-      replace: "if (leaving?.name === '') return"
-    },
-    {
-      title: "first ones hold nobody up",
-      find: "!isMissing(one) && (!isHeld || one.startFirst === true)",
-      replace: "!isMissing(one)"
-    },
-    {
-      title: "one that is left out holds up",
-      find: "firsts.some((one) => waits || !isMissing(one))",
-      replace: "firsts.length > 0"
-    },
-    {
-      title: "one that is waited for holds nobody up",
-      find: "firsts.some((one) => waits || !isMissing(one))",
-      replace: "firsts.some((one) => !isMissing(one))"
-    },
-    {
-      title: "missing kinds do not matter",
-      find: "idle.find((one) => !isMissing(one) && ",
-      replace: "idle.find((one) => "
-    },
-    { title: "the order is turned round", find: "idle.find(", replace: "idle.findLast(" }
-  ]
 })

@@ -1,3 +1,4 @@
+import { describe } from "@effect/vitest"
 /** Laws of reviews: any text is one or has a flaw, and what was asked is answered in its own version, with its own uid. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Base64 from "effect/encoding/Base64"
@@ -8,7 +9,7 @@ import type { KubeObject } from "../../../../src/kube/Meta.ts"
 import type { Json } from "../../../../src/layers/apiserver/json.ts"
 import { apply } from "../../../../src/layers/apiserver/patch/jsonPatch.ts"
 import * as Admission from "../../../../src/layers/manager/webhooks/admission.ts"
-import { law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 import { json } from "./json.ts"
 
 /** Nearly always what it should be, so that each member is wrong alone now and then. */
@@ -81,98 +82,57 @@ const patched = (object: KubeObject, patch: string): unknown => {
 
 const allowed = { refusal: undefined, object: undefined, warnings: [] }
 
-prove<typeof Admission>({
-  path: "layers/manager/webhooks/admission.ts",
-  module: Admission,
-  laws: [
-    law("any text is a review, or has a flaw with a sentence", texts, ({ read }, value) => {
-      const found = read(isText(value) ? value : JSON.stringify(value))
-      return Result.isSuccess(found) || (found.failure.message !== "" && !found.failure.message.includes("\n"))
-    }),
-    law("what can be asked about is read, and nothing else is", reviews, ({ read }, value) => {
-      const found = read(JSON.stringify(value))
-      return Result.isSuccess(found) === isReview(value)
-    }),
-    law("an object that its operation has not is not told", reviews, ({ read }, value) => {
-      const found = read(JSON.stringify(value))
-      if (Result.isFailure(found)) return true
-      const { object, oldObject, operation } = found.success.request
-      return (
-        (object !== undefined) === ["CREATE", "UPDATE"].includes(operation) &&
-        (oldObject !== undefined) === ["UPDATE", "DELETE"].includes(operation)
-      )
-    }),
-    law("a flaw keeps version and uid where they can be read", reviews, ({ mishap, read }, value) => {
-      const found = read(JSON.stringify(value))
-      if (Result.isSuccess(found)) return true
-      const { apiVersion, response } = parsed(mishap(found.failure, 400))
-      const isKnown = value.kind === "AdmissionReview" && String(value.apiVersion).startsWith("admission.k8s.io/v1")
-      return (
-        response.allowed === false &&
-        (!isKnown ||
-          !["admission.k8s.io/v1", "admission.k8s.io/v1beta1"].includes(value.apiVersion) ||
-          (apiVersion === value.apiVersion && response.uid === (isText(value.request.uid) ? value.request.uid : "")))
-      )
-    }),
-    law("an answer has version and uid of what was asked", reviews, ({ answer, read }, value) => {
-      const found = read(JSON.stringify(value))
-      if (Result.isFailure(found)) return true
-      const told = parsed(answer(found.success, allowed))
-      return told.apiVersion === value.apiVersion && told.response.uid === value.request.uid && told.response.allowed
-    }),
-    law(
-      "its patch makes the object what it should be; there is none where it is",
-      verdicts,
-      ({ answer, read }, [value, result]) => {
-        const found = read(JSON.stringify(value))
-        if (Result.isFailure(found)) return true
-        const { object } = found.success.request
-        const told = parsed(answer(found.success, { ...allowed, object: result as KubeObject })).response
-        if (object === undefined || isDeepStrictEqual(object, result))
-          return !("patch" in told) && !("patchType" in told)
-        return told.patchType === "JSONPatch" && isDeepStrictEqual(patched(object, told.patch), result)
-      }
+describe("Admission", () => {
+  checkProperty("any text is a review, or has a flaw with a sentence", texts, (value) => {
+    const found = Admission.read(isText(value) ? value : JSON.stringify(value))
+    return Result.isSuccess(found) || (found.failure.message !== "" && !found.failure.message.includes("\n"))
+  })
+
+  checkProperty("what can be asked about is read, and nothing else is", reviews, (value) => {
+    const found = Admission.read(JSON.stringify(value))
+    return Result.isSuccess(found) === isReview(value)
+  })
+
+  checkProperty("an object that its operation has not is not told", reviews, (value) => {
+    const found = Admission.read(JSON.stringify(value))
+    if (Result.isFailure(found)) return true
+    const { object, oldObject, operation } = found.success.request
+    return (
+      (object !== undefined) === ["CREATE", "UPDATE"].includes(operation) &&
+      (oldObject !== undefined) === ["UPDATE", "DELETE"].includes(operation)
     )
-  ],
-  mutants: [
-    {
-      title: "nothing is connected to",
-      find: '"DELETE", "CONNECT"]',
-      replace: '"DELETE"]'
-    },
-    { title: "a deletion needs no old object", find: 'DELETE: ["oldObject"]', replace: "DELETE: []" },
-    { title: "an update needs no old object", find: 'UPDATE: ["object", "oldObject"]', replace: 'UPDATE: ["object"]' },
-    { title: "what is connected to is an object", find: "CONNECT: []", replace: 'CONNECT: ["object"]' },
-    {
-      title: "an object needs no metadata",
-      find: 'isFields(value) && isFields(value["metadata"])',
-      replace: "isFields(value)"
-    },
-    {
-      title: "everything is told",
-      find: "needed[operation].includes(field) ? present[field] : undefined",
-      replace: "present[field]"
-    },
-    {
-      title: "answers are in the newest version",
-      find: "  apiVersion,\n  response: {\n    uid: request.uid",
-      replace: "  apiVersion: newest(sort),\n  response: {\n    uid: request.uid"
-    },
-    { title: "a mishap forgets the uid", find: "response: { uid: flaw.uid,", replace: 'response: { uid: "",' },
-    {
-      title: "a mishap is in the newest version",
-      find: "apiVersion: flaw.apiVersion",
-      replace: "apiVersion: newest(sort)"
-    },
-    {
-      title: "a patch is always there",
-      find: "operations.length === 0",
-      replace: "operations.length < 0"
-    },
-    {
-      title: "a patch is not encoded",
-      find: "Base64.encode(JSON.stringify(operations))",
-      replace: "JSON.stringify(operations)"
+  })
+
+  checkProperty("a flaw keeps version and uid where they can be read", reviews, (value) => {
+    const found = Admission.read(JSON.stringify(value))
+    if (Result.isSuccess(found)) return true
+    const { apiVersion, response } = parsed(Admission.mishap(found.failure, 400))
+    const isKnown = value.kind === "AdmissionReview" && String(value.apiVersion).startsWith("admission.k8s.io/v1")
+    return (
+      response.allowed === false &&
+      (!isKnown ||
+        !["admission.k8s.io/v1", "admission.k8s.io/v1beta1"].includes(value.apiVersion) ||
+        (apiVersion === value.apiVersion && response.uid === (isText(value.request.uid) ? value.request.uid : "")))
+    )
+  })
+
+  checkProperty("an answer has version and uid of what was asked", reviews, (value) => {
+    const found = Admission.read(JSON.stringify(value))
+    if (Result.isFailure(found)) return true
+    const told = parsed(Admission.answer(found.success, allowed))
+    return told.apiVersion === value.apiVersion && told.response.uid === value.request.uid && told.response.allowed
+  })
+
+  checkProperty(
+    "its patch makes the object what it should be; there is none where it is",
+    verdicts,
+    ([value, result]) => {
+      const found = Admission.read(JSON.stringify(value))
+      if (Result.isFailure(found)) return true
+      const { object } = found.success.request
+      const told = parsed(Admission.answer(found.success, { ...allowed, object: result as KubeObject })).response
+      if (object === undefined || isDeepStrictEqual(object, result)) return !("patch" in told) && !("patchType" in told)
+      return told.patchType === "JSONPatch" && isDeepStrictEqual(patched(object, told.patch), result)
     }
-  ]
+  )
 })

@@ -10,7 +10,7 @@ import * as Resource from "../../../../src/kube/Resource.ts"
 import * as Conversion from "../../../../src/layers/manager/webhooks/conversion.ts"
 import { handler } from "../../../../src/layers/manager/webhooks/handle.ts"
 import * as Webhook from "../../../../src/layers/Webhook.ts"
-import { law, oneOf, prove } from "../../../support/laws.ts"
+import { checkProperty, oneOf } from "../../../support/property.ts"
 import { conversion, Gadget, GadgetV1 } from "../../webhook/gadget.ts"
 import { post } from "./asking.ts"
 
@@ -160,42 +160,24 @@ const making = (metadata: object): Webhook.Conversion => ({
   convert: (object) => Effect.succeed({ ...object, kind: "Other", apiVersion: "other/v1", metadata } as KubeObject)
 })
 
-prove<typeof Conversion>({
-  path: "layers/manager/webhooks/conversion.ts",
-  module: Conversion,
-  laws: [
-    law(
-      "of the metadata labels and annotations are the handler's, the rest the object's",
-      cases,
-      ({ convert }, [own, made, name]) => {
-        const object = { ...gadget("v1", name, {}), metadata: own } as KubeObject
-        const wanted = { apiVersion: "", uid: "", version: `${group}/v2`, objects: [object] }
-        const exit = Effect.runSyncExit(convert([making(made)], wanted))
-        if (!Exit.isSuccess(exit)) return false
-        const [one] = exit.value
-        const { annotations, labels, ...rest } = (one?.metadata ?? {}) as Record<string, unknown>
-        const { annotations: _a, labels: _l, ...kept } = own
-        return (
-          one?.apiVersion === `${group}/v2` &&
-          one.kind === "Gadget" &&
-          isDeepStrictEqual({ ...rest }, { ...kept }) &&
-          isDeepStrictEqual([annotations, labels], [made.annotations, made.labels])
-        )
-      }
-    )
-  ],
-  mutants: [
-    {
-      title: "the handler's metadata is taken over",
-      find: "      ...own,\n",
-      replace: "      ...converted.metadata,\n"
-    },
-    {
-      title: "labels are the object's",
-      find: "const { annotations, labels } = converted.metadata",
-      replace: "const { annotations, labels } = metadata"
-    },
-    { title: "the version is the handler's", find: "    apiVersion: version,\n", replace: "" },
-    { title: "the kind is the handler's", find: "    ...(kind === undefined ? {} : { kind }),\n", replace: "" }
-  ]
+describe("Conversion", () => {
+  checkProperty(
+    "of the metadata labels and annotations are the handler's, the rest the object's",
+    cases,
+    ([own, made, name]) => {
+      const object = { ...gadget("v1", name, {}), metadata: own } as KubeObject
+      const wanted = { apiVersion: "", uid: "", version: `${group}/v2`, objects: [object] }
+      const exit = Effect.runSyncExit(Conversion.convert([making(made)], wanted))
+      if (!Exit.isSuccess(exit)) return false
+      const [one] = exit.value
+      const { annotations, labels, ...rest } = (one?.metadata ?? {}) as Record<string, unknown>
+      const { annotations: _a, labels: _l, ...kept } = own
+      return (
+        one?.apiVersion === `${group}/v2` &&
+        one.kind === "Gadget" &&
+        isDeepStrictEqual({ ...rest }, { ...kept }) &&
+        isDeepStrictEqual([annotations, labels], [made.annotations, made.labels])
+      )
+    }
+  )
 })

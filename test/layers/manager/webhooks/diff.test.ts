@@ -1,10 +1,11 @@
+import { describe } from "@effect/vitest"
 /** A patch says the difference, and nothing else. */
 import * as Arbitrary from "effect/Arbitrary"
 import { isDeepStrictEqual } from "node:util"
 import type { Json } from "../../../../src/layers/apiserver/json.ts"
 import { apply } from "../../../../src/layers/apiserver/patch/jsonPatch.ts"
 import * as Diff from "../../../../src/layers/manager/webhooks/diff.ts"
-import { law, prove } from "../../../support/laws.ts"
+import { checkProperty } from "../../../support/property.ts"
 import { json } from "./json.ts"
 
 /** As parsed: generated objects have no prototype. */
@@ -32,47 +33,21 @@ const applied = (value: unknown, patch: unknown): unknown => {
   }
 }
 
-prove<typeof Diff>({
-  path: "layers/manager/webhooks/diff.ts",
-  module: Diff,
-  laws: [
-    law("applied to the first it gives the second", pairs, ({ diff }, [from, to]) =>
-      isDeepStrictEqual(applied(from, diff(from, to)), to)
-    ),
-    law("what is the same is not spoken of", pairs, ({ diff }, [from, to]) => {
-      const paths = diff(from, to).map(({ path }) => path)
-      return alike(from, to).every((same) =>
-        paths.every((path) => path !== same && !path.startsWith(`${same}/`) && !same.startsWith(`${path}/`))
-      )
-    }),
-    law("of undefined fields nothing is said", values, ({ diff }, value) =>
-      isFields(value) ? diff(value, { ...value, nothing: undefined }).length === 0 : diff(value, value).length === 0
+describe("Diff", () => {
+  checkProperty("applied to the first it gives the second", pairs, ([from, to]) =>
+    isDeepStrictEqual(applied(from, Diff.diff(from, to)), to)
+  )
+
+  checkProperty("what is the same is not spoken of", pairs, ([from, to]) => {
+    const paths = Diff.diff(from, to).map(({ path }) => path)
+    return alike(from, to).every((same) =>
+      paths.every((path) => path !== same && !path.startsWith(`${same}/`) && !same.startsWith(`${path}/`))
     )
-  ],
-  mutants: [
-    {
-      title: "it forgets what was removed",
-      find: "if (!Object.hasOwn(to, key)) out.push",
-      replace: "if (false) out.push"
-    },
-    { title: "it adds what is there", find: "if (Object.hasOwn(from, key)) walk", replace: "if (false) walk" },
-    {
-      title: "it does not look into objects",
-      find: "if (isRecord(from) && isRecord(to)) return",
-      replace: "if (false) return"
-    },
-    { title: "it forgets that a list has grown", find: "&& from.length === to.length", replace: "" },
-    { title: "a slash in a key is a way down", find: '.replaceAll("/", "~1")', replace: "" },
-    {
-      title: "it escapes in the wrong order",
-      find: 'key.replaceAll("~", "~0").replaceAll("/", "~1")',
-      replace: 'key.replaceAll("/", "~1").replaceAll("~", "~0")'
-    },
-    { title: "it says what is the same", find: "if (!Equal.equals(from, to)) out.push", replace: "if (true) out.push" },
-    {
-      title: "it takes fields over that JSON has not",
-      find: "JSON.parse(JSON.stringify(to)) as unknown",
-      replace: "to"
-    }
-  ]
+  })
+
+  checkProperty("of undefined fields nothing is said", values, (value) =>
+    isFields(value)
+      ? Diff.diff(value, { ...value, nothing: undefined }).length === 0
+      : Diff.diff(value, value).length === 0
+  )
 })

@@ -1,10 +1,11 @@
+import { describe } from "@effect/vitest"
 /**
  * The order in which certificates are renewed, with replicas and leaders that read and write in any interleaving, stop in the middle of
  * anything and go on with what they had read long ago: whoever serves is trusted by whoever was told of the authorities last, or a while before.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Rotation from "../../../../../src/layers/manager/webhooks/certificates/rotation.ts"
-import { int, law, oneOf, prove } from "../../../../support/laws.ts"
+import { checkProperty, int, oneOf } from "../../../../support/property.ts"
 
 type Module = typeof Rotation
 
@@ -178,8 +179,8 @@ const calm = (world: World, leader: number): void => {
   }
 }
 
-const lived = (module: Module, chapters: Story): World => {
-  const world = new World(module, names)
+const lived = (chapters: Story): World => {
+  const world = new World(Rotation, names)
   for (let replica = 0; replica < replicas; replica++) world.look(replica)
   calm(world, 0)
   for (const { acts, days, leader } of chapters) {
@@ -192,83 +193,40 @@ const lived = (module: Module, chapters: Story): World => {
 
 type Story = typeof story extends Arbitrary.Arbitrary<infer A> ? A : never
 
-prove<Module>({
-  path: "layers/manager/webhooks/certificates/rotation.ts",
-  module: Rotation,
-  laws: [
-    law(
-      "whoever serves has what is valid, and by an authority that every API server knows",
-      story,
-      (module, chapters) => lived(module, chapters).wrong === undefined
-    ),
-    law("nobody has to begin anew, and authorities are published", story, (module, chapters) => {
-      const { configuration, secret, starts } = lived(module, chapters)
-      const ids = secret.state?.authorities.map(({ id }) => id) ?? []
-      return starts === 1 && ids.length > 0 && ids.join() === configuration.ids.join()
-    }),
-    law("in years authorities come and go", int(0, replicas - 1), (module, leader) => {
-      const chapters = Array.from({ length: 50 }, () => ({ days: 20, acts: [], leader }))
-      const { made, now, secret } = lived(module, chapters)
-      const authorities = secret.state?.authorities ?? []
-      return made >= 4 && authorities.slice(1).every((one) => one.notAfter + module.skew + 20 * day > now)
-    }),
-    law("nothing outlives the authority that has signed it", int(-100, 500), (module, days) => {
-      const issuer = { id: "a", notBefore: 0, notAfter: 400 * day }
-      const { notAfter, notBefore } = module.validity(days * day, module.lifetimes.serving, issuer)
-      return notAfter <= issuer.notAfter && notBefore < days * day
-    }),
-    law("whoever is called otherwise gets a certificate for it", oneOf("a.svc", "b.svc"), (module, name) => {
-      const now = 10 * day
-      const [authority] = [{ id: "a", ...module.validity(now, module.lifetimes.authority) }]
-      const serving = { issuer: "a", names: ["a.svc"], ...module.validity(now, module.lifetimes.serving, authority) }
-      const step = module.next(
-        { authorities: [authority], serving },
-        { now, names: [name], publishedFor: module.settling }
-      )
-      return step === (name === "a.svc" ? undefined : "Sign")
-    })
-  ],
-  mutants: [
-    {
-      title: "a new authority signs before API servers have seen it",
-      find: "publishedFor >= settling",
-      replace: "publishedFor >= 0"
-    },
-    {
-      title: "a new authority signs what is due before it is published",
-      find: "if (!isSucceeding && isOutdated)",
-      replace: "if (isOutdated)"
-    },
-    {
-      title: "old authorities leave when they are young",
-      find: "now > notAfter + skew",
-      replace: "now > notAfter - lifetimes.authority / 2"
-    },
-    {
-      title: "nothing is renewed before it has expired",
-      find: "export const renewAfter = 2 / 3",
-      replace: "export const renewAfter = 1"
-    },
-    {
-      title: "authorities are never succeeded",
-      find: "!isSucceeding && isDue(newest, now)",
-      replace: "!isSucceeding && hasExpired(newest, now)"
-    },
-    {
-      title: "nothing is published",
-      find: 'if (publishedFor === undefined) return "Publish"',
-      replace: "if (publishedFor === undefined) return undefined"
-    },
-    {
-      title: "old authorities stay for ever",
-      find: 'if (older.some((one) => isOver(one, now))) return "Forget"',
-      replace: ""
-    },
-    { title: "certificates outlive their authority", find: "issuer?.notAfter ?? Infinity", replace: "Infinity" },
-    {
-      title: "names are not looked at",
-      find: "!names.every((name) => state.serving.names.includes(name))",
-      replace: "false"
-    }
-  ]
+describe("Rotation", () => {
+  checkProperty(
+    "whoever serves has what is valid, and by an authority that every API server knows",
+    story,
+    (chapters) => lived(chapters).wrong === undefined
+  )
+
+  checkProperty("nobody has to begin anew, and authorities are published", story, (chapters) => {
+    const { configuration, secret, starts } = lived(chapters)
+    const ids = secret.state?.authorities.map(({ id }) => id) ?? []
+    return starts === 1 && ids.length > 0 && ids.join() === configuration.ids.join()
+  })
+
+  checkProperty("in years authorities come and go", int(0, replicas - 1), (leader) => {
+    const chapters = Array.from({ length: 50 }, () => ({ days: 20, acts: [], leader }))
+    const { made, now, secret } = lived(chapters)
+    const authorities = secret.state?.authorities ?? []
+    return made >= 4 && authorities.slice(1).every((one) => one.notAfter + Rotation.skew + 20 * day > now)
+  })
+
+  checkProperty("nothing outlives the authority that has signed it", int(-100, 500), (days) => {
+    const issuer = { id: "a", notBefore: 0, notAfter: 400 * day }
+    const { notAfter, notBefore } = Rotation.validity(days * day, Rotation.lifetimes.serving, issuer)
+    return notAfter <= issuer.notAfter && notBefore < days * day
+  })
+
+  checkProperty("whoever is called otherwise gets a certificate for it", oneOf("a.svc", "b.svc"), (name) => {
+    const now = 10 * day
+    const [authority] = [{ id: "a", ...Rotation.validity(now, Rotation.lifetimes.authority) }]
+    const serving = { issuer: "a", names: ["a.svc"], ...Rotation.validity(now, Rotation.lifetimes.serving, authority) }
+    const step = Rotation.next(
+      { authorities: [authority], serving },
+      { now, names: [name], publishedFor: Rotation.settling }
+    )
+    return step === (name === "a.svc" ? undefined : "Sign")
+  })
 })
