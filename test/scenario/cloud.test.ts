@@ -16,16 +16,7 @@ const here = ["--cloud-loops=include", "--cloud-provider=memory", loop]
 
 const patience = 120_000
 
-/** A cloud in memory that has some machines and not others. */
-const machines = `const memory = CloudProvider.layerMemory((node) =>
-  node === "gone" ? undefined : { isShutDown: node === "off" })`
-const cloudy = Bundle.make("src/main.ts", [
-  {
-    path: "layers/manager/roster/cloud.ts",
-    find: "const memory = CloudProvider.layerMemory(() => ({}))",
-    replace: machines
-  }
-])
+const machines = Bundle.make("test/scenario/cloud/machines.ts")
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" }
 
@@ -110,7 +101,7 @@ describe.concurrent("the loop of a cloud", () => {
         yield* add("off", "Unknown")
         yield* add("silent", "Unknown")
         yield* add("back", "True", [shutdown])
-        const running = yield* start(yield* cloudy)
+        const running = yield* start(yield* machines)
         yield* Cluster.until(
           client,
           Event,

@@ -1,4 +1,4 @@
-/** Random steps for the models of the store and of the watch; shared by their properties and by their mutants' tests. */
+/** Random steps for the models of the store and of the watch; shared by their properties. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 

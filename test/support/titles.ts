@@ -12,7 +12,7 @@ export interface Title {
 }
 
 /** Functions that take a title first: the runner's, and those of test/support and the stands of suites. */
-const takers = /^(?:it|describe|law|checkProperty|scenario)$/
+const takers = /^(?:it|describe|checkProperty|scenario)$/
 
 /** Members of these that may keep a test from running. */
 const conditions = /^(?:skip|skipIf|runIf|todo|fails|only)$/
@@ -21,7 +21,7 @@ type Node = Readonly<Record<string, unknown>>
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
 
-/** `it.effect.prop`, `describe.skipIf(…)` and `Laws.law` as lists of names. */
+/** `it.effect.prop`, `describe.skipIf(…)` and `Suite.scenario` as lists of names. */
 const namesOf = (callee: unknown): ReadonlyArray<string> => {
   if (!isNode(callee)) return []
   if (callee["type"] === "Identifier") return [String(callee["name"])]

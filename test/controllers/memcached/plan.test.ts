@@ -132,7 +132,6 @@ const drifted = (deployment: Deployment, { drift }: Facts): Deployment => {
   }
 }
 
-/** By the original: a mutant is judged by what it plans, not by what it would have stored. */
 const wantedOf = (facts: Facts) => {
   const { deployment } = Plan.plan({
     memcached: memcachedOf(facts),

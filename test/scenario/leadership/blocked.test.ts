@@ -4,7 +4,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Bundle from "../../support/bundle.ts"
 import { full } from "../../support/runs.ts"
 import * as Audit from "./audit.ts"
 import * as Load from "./load.ts"
@@ -14,20 +13,11 @@ import * as Stage from "./stage.ts"
 /** Milliseconds. Liveness remembers what took more than ten seconds. */
 const busy = full ? 30_000 : 12_000
 
-/** The program with a controller that computes for so long when it is about to make a pod of the set `endless-…`. */
-const endless = Bundle.make("src/main.ts", [
-  {
-    path: "controllers/workload/podControl.ts",
-    find: "return Effect.matchEffect(calls.create(body, owner.metadata.namespace), {",
-    replace: `const end = performance.now() + Number(process.env["BUSY"] ?? "0")
-  if (owner.metadata.name.startsWith("endless-")) {
-    process.stderr.write("busy\\n")
-    while (performance.now() < end);
-    process.stderr.write("free again\\n")
-  }
-  return Effect.matchEffect(calls.create(body, owner.metadata.namespace), {`
-  }
-])
+/** For the environment of a process that computes for so long when it is about to make a pod of the set `endless-…`. */
+const endless = {
+  NODE_OPTIONS: `--import=${new URL("endless.mjs", import.meta.url).href}`,
+  BUSY: String(busy)
+}
 
 /** The status of the answer; undefined when there is none within a second, as a kubelet has it. */
 const probe = (port: string, path: string) =>
@@ -47,12 +37,11 @@ describe("a reconcile that does not let go of the event loop", () => {
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.make(yield* Servers.embedded)
-        const program = yield* endless
-        const env = { BUSY: String(busy), CM_HEALTH_PROBE_BIND_ADDRESS: "127.0.0.1:0" }
-        const first = yield* stage.start({ program, env, more: ["--leader-elect-on-lost=rejoin"] })
+        const env = { ...endless, CM_HEALTH_PROBE_BIND_ADDRESS: "127.0.0.1:0" }
+        const first = yield* stage.start({ env, more: ["--leader-elect-on-lost=rejoin"] })
         const [, port = ""] = yield* first.says(/Serving probes"[^\n]*port"?[=:](\d+)/)
         yield* Stage.latest(stage, 0)
-        const second = yield* stage.start({ program })
+        const second = yield* stage.start()
         assert.strictEqual(yield* probe(port, "/healthz"), 200)
         const model: Load.Model = new Map([
           ["other", 3],

@@ -1,5 +1,5 @@
 import { describe } from "@effect/vitest"
-/** What is thinned out of the logs: the laws, and mutants that break them. */
+/** What is thinned out of the logs. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Module from "../../../../src/layers/manager/logs/sampler.ts"

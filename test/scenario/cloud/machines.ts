@@ -1,0 +1,18 @@
+/** This package's program with a cloud in memory that has some machines and not others. For the scenarios of `cloud.test.ts`. */
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import process from "node:process"
+import { CloudProvider } from "../../../src/index.ts"
+import { product } from "../../../src/product.ts"
+import { start } from "../../../src/program.ts"
+
+const machines = CloudProvider.layerMemory((node) => (node === "gone" ? undefined : { isShutDown: node === "off" }))
+
+start(
+  Result.map(product, (program) => ({
+    program: { ...program, services: (resolved) => Layer.merge(program.services(resolved), machines) },
+    settings: {},
+    commands: () => []
+  })),
+  process
+)
