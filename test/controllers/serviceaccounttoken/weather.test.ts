@@ -15,7 +15,7 @@ import type * as Faults from "../../../src/layers/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { runs } from "../../support/runs.ts"
+import { runs, seed } from "../../support/runs.ts"
 
 const namespace = "default"
 
@@ -163,7 +163,7 @@ const play = (history: History) =>
 const check = Arbitrary.checkEffect(
   Arbitrary.schema(History),
   (history) => Effect.map(Effect.exit(play(history)), Exit.isSuccess),
-  { size: 25, runs: runs(25) }
+  { size: 25, seed, runs: runs(40) }
 )
 
 describe("ServiceAccountToken under fault injection", () => {

@@ -13,7 +13,7 @@ const holds = Arbitrary.checkEffect(
       Effect.provide(TestClock.layer()),
       Effect.flatMap((wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong)))
     ),
-  { size: 25, seed, runs: runs(500), maxShrinks: 500 }
+  { size: 25, seed, runs: runs(1000), maxShrinks: 500 }
 )
 
 describe("the StatefulSet loop under random operation sequences", () => {

@@ -19,7 +19,7 @@ import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
-import { runs } from "../../support/runs.ts"
+import { runs, seed } from "../../support/runs.ts"
 import * as Stand from "../job/stand.ts"
 
 const Name = Schema.Literals(["a", "b"])
@@ -225,7 +225,7 @@ const check = Arbitrary.checkEffect(
   Arbitrary.schema(History),
   (history) =>
     Effect.flatMap(play(history), (wrong) => (wrong.length === 0 ? Effect.succeed(true) : Effect.fail(wrong))),
-  { size: 25, runs: runs(25) }
+  { size: 25, seed, runs: runs(40) }
 )
 
 describe("TtlAfterFinished under fault injection", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { runs } from "../../support/runs.ts"
+import { runs, seed } from "../../support/runs.ts"
 import { Action, check } from "./replicaModel.ts"
 
 /** Long scripts reach states that short ones do not. */
@@ -13,7 +13,7 @@ const property = (minLength: number) =>
       Effect.flatMap(check(actions), (wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong))).pipe(
         Effect.provide(TestClock.layer())
       ),
-    { size: 24, runs: runs(300) }
+    { size: 24, seed, runs: runs(1000) }
   )
 
 describe("the replica loop, with a cache that lags as it likes", () => {

@@ -14,7 +14,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import * as Objects from "../../../src/layers/controller/objects.ts"
-import { runs } from "../../support/runs.ts"
+import { runs, seed } from "../../support/runs.ts"
 
 const Gadget = Resource.make({
   group: "example.com",
@@ -200,7 +200,7 @@ const check = Arbitrary.checkEffect(
   cases,
   (value) =>
     Effect.flatMap(play(value), (verdict) => (verdict === undefined ? Effect.succeed(true) : Effect.fail(verdict))),
-  { runs: runs(400) }
+  { runs: runs(600), seed }
 )
 
 describe("objects that cannot be decoded", () => {
