@@ -66,7 +66,7 @@ describe("a row is complained about", () => {
       it.effect("runs", () => done)
       it.live.skipIf(missing)("runs sometimes", () => done)
       it.skip("never runs", () => done)
-      for (const what of all) law(\`takes \${what}\`, values, holds)
+      for (const what of all) checkProperty(\`takes \${what}\`, values, holds)
     })
     describe.skipIf(missing).concurrent("skipped whole", () => { it("inside", () => done) })
     say("is no test")
