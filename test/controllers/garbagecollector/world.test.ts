@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { seed } from "../../support/runs.ts"
 import * as World from "./world.ts"
 
 describe("the garbage collector under random operation sequences", () => {
@@ -9,6 +10,6 @@ describe("the garbage collector under random operation sequences", () => {
       const wrong = World.check(operations)
       if (wrong !== undefined) assert.fail(wrong)
     },
-    { arbitrary: { runs: 7500 } }
+    { arbitrary: { runs: 7500, seed } }
   )
 })
