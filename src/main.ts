@@ -8,8 +8,8 @@ import { isMainThread, parentPort, workerData } from "node:worker_threads"
 import { version } from "./version.ts"
 
 if (!isMainThread) {
-  const { role } = await import("./renewer/protocol.ts")
-  const { serve } = await import("./renewer/thread.ts")
+  const { role } = await import("./manager/renewal/protocol.ts")
+  const { serve } = await import("./manager/renewal/thread.ts")
   if (workerData === role && parentPort !== null) serve(parentPort)
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${version}\n`)

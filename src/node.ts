@@ -6,8 +6,8 @@ export { EmbeddedCluster, EmbeddedClusterError } from "./layers/EmbeddedCluster.
 export * as HttpTransport from "./layers/HttpTransport.ts"
 export * as KubeConfig from "./layers/KubeConfig.ts"
 
-export type { Host } from "./layers/manager/process/Host.ts"
-export { InvalidProgram, type Member, type Options as ProgramOptions } from "./layers/manager/Program.ts"
-export * as Setting from "./layers/manager/setting.ts"
-export * as SettingCodec from "./layers/manager/setting/codecs.ts"
+export type { Host } from "./manager/process/Host.ts"
+export { InvalidProgram, type Member, type Options as ProgramOptions } from "./manager/Program.ts"
+export * as Setting from "./manager/setting.ts"
+export * as SettingCodec from "./manager/setting/codecs.ts"
 export { run } from "./program.ts"

@@ -16,24 +16,24 @@ import { InvalidNames } from "./commands/create/names.ts"
 import * as Crds from "./commands/crds.ts"
 import { manifests } from "./commands/manifests.ts"
 import * as Run from "./commands/run.ts"
-import * as CommandLine from "./layers/manager/process/commandLine.ts"
-import * as ConfigFile from "./layers/manager/configFile.ts"
-import * as Help from "./layers/manager/process/help.ts"
-import type { Host } from "./layers/manager/process/Host.ts"
-import * as Logs from "./layers/manager/logs/Logs.ts"
-import * as Program from "./layers/manager/Program.ts"
-import * as Roster from "./layers/manager/roster.ts"
-import { orderly, Verdict } from "./layers/manager/process/orderlyStop.ts"
-import type * as Setting from "./layers/manager/setting.ts"
-import * as SettingFlags from "./layers/manager/setting/flags.ts"
-import * as SettingSources from "./layers/manager/setting/sources.ts"
-import * as Settings from "./layers/manager/settings.ts"
-import { gates } from "./layers/manager/settings/controllers.ts"
-import * as LogSettings from "./layers/manager/settings/logs.ts"
-import * as StandAlone from "./layers/manager/cluster/standAlone.ts"
-import * as Terminal from "./layers/manager/process/Terminal.ts"
+import * as CommandLine from "./manager/process/commandLine.ts"
+import * as ConfigFile from "./manager/configFile.ts"
+import * as Help from "./manager/process/help.ts"
+import type { Host } from "./manager/process/Host.ts"
+import * as Logs from "./manager/logs/Logs.ts"
+import * as Program from "./manager/Program.ts"
+import * as Roster from "./manager/roster.ts"
+import { orderly, Verdict } from "./manager/process/orderlyStop.ts"
+import type * as Setting from "./manager/setting.ts"
+import * as SettingFlags from "./manager/setting/flags.ts"
+import * as SettingSources from "./manager/setting/sources.ts"
+import * as Settings from "./manager/settings.ts"
+import { gates } from "./manager/settings/controllers.ts"
+import * as LogSettings from "./manager/settings/logs.ts"
+import * as StandAlone from "./manager/cluster/standAlone.ts"
+import * as Terminal from "./manager/process/Terminal.ts"
 import { ElectionConfigError } from "./leader/lease.ts"
-import * as Renewer from "./renewer/Renewer.ts"
+import * as Renewer from "./manager/renewal/Renewer.ts"
 
 /**
  * Runs a program in this process, with the command line of all programs: its controllers, `check`, `manifests`, `crds` and the embedded
@@ -60,7 +60,7 @@ type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof command>
 const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
 /** Where the thread that renews leases begins, in sources and in what is built of them. */
-const thread = new URL(`./renewer/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+const thread = new URL(`./manager/renewal/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
 /** The same for what has been checked already. `entry`: the file to start a thread of the program from. */
 export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {

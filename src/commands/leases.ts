@@ -6,12 +6,12 @@ import * as Option from "effect/Option"
 import { hostname } from "node:os"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { Leadership } from "../layers/Leadership.ts"
-import * as Clusters from "../layers/manager/cluster/clusters.ts"
-import { Program } from "../layers/manager/Program.ts"
-import type * as Settings from "../layers/manager/settings.ts"
-import { isOn } from "../layers/manager/settings/controllers.ts"
+import * as Clusters from "../manager/cluster/clusters.ts"
+import { Program } from "../manager/Program.ts"
+import type * as Settings from "../manager/settings.ts"
+import { isOn } from "../manager/settings/controllers.ts"
 import * as Election from "../leader/Election.ts"
-import * as Renewer from "../renewer/Renewer.ts"
+import * as Renewer from "../manager/renewal/Renewer.ts"
 
 /** Whether an election is possible, on whichever cluster: then its settings must make sense. */
 export const mayLead = ({ leaderElect }: Settings.Settings): boolean => Option.getOrElse(leaderElect, () => true)

@@ -6,9 +6,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as RequestMetrics from "../layers/http/requestMetrics.ts"
-import * as Throttle from "../layers/manager/cluster/throttle.ts"
-import type * as Roster from "../layers/manager/roster.ts"
-import type * as Settings from "../layers/manager/settings.ts"
+import * as Throttle from "../manager/cluster/throttle.ts"
+import type * as Roster from "../manager/roster.ts"
+import type * as Settings from "../manager/settings.ts"
 
 /** `each`: every controller has a limit of its own. */
 export const Sharing = Context.Reference<"one" | "each">("effect-controller-manager/commands/Sharing", {

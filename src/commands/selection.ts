@@ -3,14 +3,14 @@
  * spoken to.
  */
 import * as Effect from "effect/Effect"
-import { type Available, Program } from "../layers/manager/Program.ts"
-import { restricted } from "../layers/manager/roster/restricted.ts"
-import * as Roster from "../layers/manager/roster.ts"
-import * as Cloud from "../layers/manager/roster/cloud.ts"
-import * as Concurrency from "../layers/manager/roster/concurrency.ts"
-import * as SettingSources from "../layers/manager/setting/sources.ts"
-import * as Settings from "../layers/manager/settings.ts"
-import { restriction } from "../layers/manager/settings/cache.ts"
+import { type Available, Program } from "../manager/Program.ts"
+import { restricted } from "../manager/roster/restricted.ts"
+import * as Roster from "../manager/roster.ts"
+import * as Cloud from "../manager/roster/cloud.ts"
+import * as Concurrency from "../manager/roster/concurrency.ts"
+import * as SettingSources from "../manager/setting/sources.ts"
+import * as Settings from "../manager/settings.ts"
+import { restriction } from "../manager/settings/cache.ts"
 import * as Election from "../leader/Election.ts"
 import * as Leases from "./leases.ts"
 

@@ -1,14 +1,14 @@
 /** Probes, metrics, profiles and what operators look at, as the settings want them. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Clusters from "../layers/manager/cluster/clusters.ts"
-import * as CommandLine from "../layers/manager/debug/commandLine.ts"
-import type { Host } from "../layers/manager/process/Host.ts"
-import * as Features from "../layers/manager/metrics/features.ts"
-import { Program } from "../layers/manager/Program.ts"
-import { type Address, format, isLoopback } from "../layers/manager/http/address.ts"
-import { gates } from "../layers/manager/settings/controllers.ts"
-import { metricsAt, settings } from "../layers/manager/settings/servers.ts"
+import type * as Clusters from "../manager/cluster/clusters.ts"
+import * as CommandLine from "../manager/debug/commandLine.ts"
+import type { Host } from "../manager/process/Host.ts"
+import * as Features from "../manager/metrics/features.ts"
+import { Program } from "../manager/Program.ts"
+import { type Address, format, isLoopback } from "../manager/http/address.ts"
+import { gates } from "../manager/settings/controllers.ts"
+import { metricsAt, settings } from "../manager/settings/servers.ts"
 import type { Resolved, Selection } from "./selection.ts"
 
 /** Outside of everything that talks to the cluster: they answer before it and close after it. */
@@ -21,7 +21,7 @@ export const servers = Effect.fnUntraced(function* (
   const { origins, values } = resolved
   const { metricsAddress, pprofAddress, probeAddress } = values
   if (probeAddress === undefined && metricsAddress === undefined && pprofAddress === undefined) return
-  const Servers = yield* Effect.promise(() => import("../layers/manager/servers.ts"))
+  const Servers = yield* Effect.promise(() => import("../manager/servers.ts"))
   const place = (address: Address | undefined, setting: "probeAddress" | "metricsAddress") =>
     Servers.place(address, { byDefault: origins[setting]._tag === "Default", embedded })
   if (metricsAddress !== undefined) yield* Features.publish(gates, values.featureGates)

@@ -2,9 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { Host } from "../layers/manager/process/Host.ts"
-import { Program } from "../layers/manager/Program.ts"
-import type * as Settings from "../layers/manager/settings.ts"
+import type { Host } from "../manager/process/Host.ts"
+import { Program } from "../manager/Program.ts"
+import type * as Settings from "../manager/settings.ts"
 
 export const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
   Option.match(otlpEndpoint, {
@@ -13,7 +13,7 @@ export const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
       Layer.unwrap(
         Effect.gen(function* () {
           const { name, version } = yield* Program
-          const Otlp = yield* Effect.promise(() => import("../layers/manager/telemetry/Otlp.ts"))
+          const Otlp = yield* Effect.promise(() => import("../manager/telemetry/Otlp.ts"))
           return Otlp.layer({ endpoint, env: host.env, name, version })
         })
       )

@@ -1,9 +1,9 @@
 /** What the chosen controllers and the program need on a cluster: what `check` asks for, and what the embedded cluster grants. */
 import * as Effect from "effect/Effect"
-import type * as Permissions from "../layers/manager/permissions.ts"
-import type * as Roster from "../layers/manager/roster.ts"
-import * as CacheSettings from "../layers/manager/settings/cache.ts"
-import { holders } from "../layers/manager/webhooks/holders.ts"
+import type * as Permissions from "../manager/permissions.ts"
+import type * as Roster from "../manager/roster.ts"
+import * as CacheSettings from "../manager/settings/cache.ts"
+import { holders } from "../manager/webhooks/holders.ts"
 import { accountOf } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { ledBy, type Resolved, type Selection } from "./selection.ts"

@@ -6,17 +6,17 @@ import * as Option from "effect/Option"
 import { isIPv6 } from "node:net"
 import type { Descriptor, Services } from "../layers/Controller.ts"
 import type { KubeClient } from "../layers/KubeClient.ts"
-import type * as Clusters from "../layers/manager/cluster/clusters.ts"
-import * as Manifests from "../layers/manager/manifests/webhooks.ts"
-import { Program } from "../layers/manager/Program.ts"
-import * as Address from "../layers/manager/http/address.ts"
-import type * as Roster from "../layers/manager/roster.ts"
-import type * as Settings from "../layers/manager/settings.ts"
-import { settings } from "../layers/manager/settings/webhooks.ts"
-import { configurations } from "../layers/manager/webhooks/configurations.ts"
+import type * as Clusters from "../manager/cluster/clusters.ts"
+import * as Manifests from "../manager/manifests/webhooks.ts"
+import { Program } from "../manager/Program.ts"
+import * as Address from "../manager/http/address.ts"
+import type * as Roster from "../manager/roster.ts"
+import type * as Settings from "../manager/settings.ts"
+import { settings } from "../manager/settings/webhooks.ts"
+import { configurations } from "../manager/webhooks/configurations.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import type * as Webhook from "../layers/Webhook.ts"
-import { names } from "../layers/manager/webhooks/names.ts"
+import { names } from "../manager/webhooks/names.ts"
 import type { Resolved, Selection, Table } from "./selection.ts"
 
 /** There is nothing to serve webhooks with. */
@@ -69,8 +69,8 @@ export const webhooks = Effect.fnUntraced(function* (
   const declared = served(values, table)
   if (declared.length === 0) return []
   const source = yield* sourceOf(values, cluster)
-  const { handler } = yield* Effect.promise(() => import("../layers/manager/webhooks/handle.ts"))
-  const Server = yield* Effect.promise(() => import("../layers/manager/webhooks/server.ts"))
+  const { handler } = yield* Effect.promise(() => import("../manager/webhooks/handle.ts"))
+  const Server = yield* Effect.promise(() => import("../manager/webhooks/server.ts"))
   const address = yield* Server.start({
     address: { host: hostOf(values, cluster), port: values.webhookPort },
     source,
@@ -90,8 +90,8 @@ export const webhooks = Effect.fnUntraced(function* (
 
 /** Loaded only where certificates are made: the library for them is large. */
 const keeping = Effect.promise(async () => ({
-  Custody: await import("../layers/manager/webhooks/certificates/Custody.ts"),
-  Publication: await import("../layers/manager/webhooks/certificates/publication.ts")
+  Custody: await import("../manager/webhooks/certificates/Custody.ts"),
+  Publication: await import("../manager/webhooks/certificates/publication.ts")
 }))
 
 /** On the embedded cluster nobody but this machine has any business with them. */

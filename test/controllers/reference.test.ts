@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import type { Setting } from "../../src/layers/manager/setting.ts"
-import * as Tuning from "../../src/layers/manager/settings/tuning.ts"
+import type { Setting } from "../../src/manager/setting.ts"
+import * as Tuning from "../../src/manager/settings/tuning.ts"
 import { roster } from "../../src/controllers/roster.ts"
 
 const text = readFileSync(fileURLToPath(new URL("../../docs/controllers.md", import.meta.url)), "utf8")

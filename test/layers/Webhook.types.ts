@@ -8,7 +8,7 @@ import type { CustomResourceDefinition } from "../../src/kube/crd/Crd.ts"
 import { ConfigMap } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import { handler } from "../../src/layers/manager/webhooks/handle.ts"
+import { handler } from "../../src/manager/webhooks/handle.ts"
 import * as Webhook from "../../src/layers/Webhook.ts"
 import { Gadget, GadgetV1 } from "./webhook/gadget.ts"
 

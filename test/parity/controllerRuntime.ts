@@ -24,8 +24,7 @@ export const controllerRuntime: Rows = {
   }),
   "2.1 listeners": row("metrics, probes, profiles: a busy port fails before anything starts", {
     "scenario/servers.test.ts": "an address in use is one line and exit 1",
-    "layers/manager/servers.test.ts":
-      "an address in use ends the start if it was asked for, and is done without if not",
+    "manager/servers.test.ts": "an address in use ends the start if it was asked for, and is done without if not",
     "scenario/endpoints.test.ts": "are V8's, one at a time, and do not outlive it"
   }),
   "2.1 stop": row("the time of a stop; none and for ever", {
@@ -45,19 +44,19 @@ export const controllerRuntime: Rows = {
       "a defect ${title}",
       "what was listed first waits for what is new: ${prioritizes}"
     ],
-    "layers/manager/roster/concurrency.test.ts": "is the flag's, the kind's, everybody's, in that order"
+    "manager/roster/concurrency.test.ts": "is the flag's, the kind's, everybody's, in that order"
   }),
   "2.1 additions": row("checks and pages of one's own; nobody takes the metrics' path", {
-    "layers/manager/servers.test.ts": [
+    "manager/servers.test.ts": [
       "of one path there is one handler: nobody takes the metrics' or a page's",
       "further pages are asked behind the filter, and change nothing about the metrics"
     ],
-    "layers/manager/probes/handle.test.ts": "answer for what is registered, in the order of the names"
+    "manager/probes/handle.test.ts": "answer for what is registered, in the order of the names"
   }),
   "2.2 start": row("servers, caches, what needs no lease, election, what needs it", {
-    "layers/manager/startOrder.test.ts":
+    "manager/startOrder.test.ts":
       "asks the server, reads the kinds, takes the lease, builds the controllers, and only then works",
-    "layers/manager/Manager.test.ts": [
+    "manager/Manager.test.ts": [
       "a lost lease ends it, and the controllers are told why",
       "keeps a standby warm: the kinds are synced before it leads, and leading lists nothing again"
     ],

@@ -12,9 +12,9 @@ export const controllers: Rows = {
     ]
   }),
   D2: row("runs where its kinds are served, under its name, five at once", {
-    "layers/manager/roster/kinds.test.ts": "waits for a kind that it does not read too",
+    "manager/roster/kinds.test.ts": "waits for a kind that it does not read too",
     "scenario/identity.test.ts": "asks under a name of its own",
-    "layers/manager/roster/concurrency.test.ts": "is what is built in when nobody says anything"
+    "manager/roster/concurrency.test.ts": "is what is built in when nobody says anything"
   }),
   D3: row("ownership, hash and revision", {
     "controllers/Deployment.test.ts": "names and marks its ReplicaSet after its template",
@@ -105,7 +105,7 @@ export const controllers: Rows = {
       "${signal} is an orderly stop too",
       "is ended at once by a second signal, with code 1"
     ],
-    "layers/manager/process/orderlyStop.test.ts":
+    "manager/process/orderlyStop.test.ts":
       "a second SIGINT or SIGTERM ends the process at once; a second SIGHUP does not"
   }),
   H3: row("--kubeconfig", {
@@ -114,10 +114,10 @@ export const controllers: Rows = {
     "scenario/badInput.test.ts": "is not there, is a folder, is not named at all"
   }),
   H4: row("no resync with 0", {
-    "layers/manager/settings/cache.test.ts": "is never with zero, by whichever name"
+    "manager/settings/cache.test.ts": "is never with zero, by whichever name"
   }),
   H5: row("informers start when everybody has registered, or tell who comes later", {
-    "layers/manager/startOrder.test.ts":
+    "manager/startOrder.test.ts":
       "asks the server, reads the kinds, takes the lease, builds the controllers, and only then works",
     "layers/Cache.test.ts": "changes: what is present first, without a list for a late subscriber, then what happens"
   }),

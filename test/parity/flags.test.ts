@@ -4,9 +4,9 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import type { Setting } from "../../src/layers/manager/setting.ts"
-import * as SettingSources from "../../src/layers/manager/setting/sources.ts"
-import { settings } from "../../src/layers/manager/settings.ts"
+import type { Setting } from "../../src/manager/setting.ts"
+import * as SettingSources from "../../src/manager/setting/sources.ts"
+import { settings } from "../../src/manager/settings.ts"
 
 const all: ReadonlyArray<Setting<unknown>> = Object.values(settings)
 

@@ -13,7 +13,7 @@ export const kubeControllerManager: Rows = {
       "asks under a name of its own",
       "writes as an account of its own, when it is told to"
     ],
-    "layers/manager/identity/accounts.test.ts": "is made when it is missing, and presents a token and no certificate"
+    "manager/identity/accounts.test.ts": "is made when it is missing, and presents a token and no certificate"
   }),
   K4: row("one list and watch of a kind, however many controllers ask", {
     "layers/controller/sharing.test.ts":
@@ -27,7 +27,7 @@ export const kubeControllerManager: Rows = {
   }),
   K6: row("settings in force are shown, secrets redacted", {
     "scenario/endpoints.test.ts": "settings are those that the program runs with, whoever said them",
-    "layers/manager/debug/configuration.test.ts": [
+    "manager/debug/configuration.test.ts": [
       "equals the values in force, and says who said them",
       "keeps secrets to itself, wherever they came from"
     ]
@@ -40,13 +40,13 @@ export const kubeControllerManager: Rows = {
     ]
   }),
   K8: row("a kind that is not served skips its controllers, or is waited for", {
-    "layers/manager/roster/kinds.test.ts": [
+    "manager/roster/kinds.test.ts": [
       "waits and says so, is no reason to be unready, starts when it comes and stops when it goes",
       "is skipped for good when nobody is to wait, in one line, and nothing is asked again"
     ]
   }),
   K9: row("cloud loops run here or elsewhere, and nowhere without a cloud", {
-    "layers/manager/roster/cloud.test.ts": [
+    "manager/roster/cloud.test.ts": [
       "do not run here when they are somebody else's, and asking for one is an error",
       "run here with a cloud, and nothing does without one"
     ]
@@ -61,7 +61,7 @@ export const kubeControllerManager: Rows = {
       "changes: what is present first, without a list for a late subscriber, then what happens",
       "synced means that every listener has been told; a listener that throws is reported and harms nobody"
     ],
-    "layers/manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
+    "manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
   }),
   K12: row("resyncs at random periods within their bounds, without a request", {
     "layers/CacheNamespaces.test.ts": [
@@ -72,36 +72,36 @@ export const kubeControllerManager: Rows = {
     "scenario/watching.test.ts": "--sync-period: everything is looked at again, and the server is not asked"
   }),
   K13: row("controllers have states and pages of their own, behind the filter", {
-    "layers/manager/debug/standing.test.ts": "is: ${expected}",
-    "layers/manager/debug/pages.test.ts":
+    "manager/debug/standing.test.ts": "is: ${expected}",
+    "manager/debug/pages.test.ts":
       "a page of a controller's own is there while it runs, below its name and nowhere else",
     "scenario/endpoints.test.ts": "is told to those who may know, and nobody else"
   }),
   K14: row("names are unique, aliases lead to them", {
-    "layers/manager/roster.test.ts": ["two controllers of one name are an error", "an alias is the name it stands for"]
+    "manager/roster.test.ts": ["two controllers of one name are an error", "an alias is the name it stands for"]
   }),
   K15: row("--controllers, its star and its minus", {
     "scenario/flags.test.ts":
       "with a minus leaves one out and says so; with names those run and no others, by whatever name",
-    "layers/manager/roster.test.ts": [
+    "manager/roster.test.ts": [
       "the first explicit mention wins over the star, wherever it stands",
       "an unknown name is an error that lists the known ones"
     ],
     "scenario/badInput.test.ts": "a wrong command line, found before any cluster is"
   }),
   K16: row("starts are apart by the interval, up to twice", {
-    "layers/manager/Manager.test.ts":
+    "manager/Manager.test.ts":
       "leaves the start interval between two controllers, up to twice, and none before the first"
   }),
   K17: row("one controller starts first; its failure ends the manager", {
-    "layers/manager/roster/startFirst.test.ts": [
+    "manager/roster/startFirst.test.ts": [
       "is awaited until everything that its first list asked for is done",
       "that is not ready in time ends the manager, whatever the isolation",
       "that fails to start ends the manager"
     ]
   }),
   K18: row("phases in their order", {
-    "layers/manager/startOrder.test.ts":
+    "manager/startOrder.test.ts":
       "asks the server, reads the kinds, takes the lease, builds the controllers, and only then works",
     "scenario/servers.test.ts": "alive at once, ready when all has synced, every series there; closed at the end"
   }),
@@ -113,7 +113,7 @@ export const kubeControllerManager: Rows = {
   }),
   K20: row("so many keys at once, and no more", {
     "layers/controller/defaults.test.ts": "keys at once: ${title}",
-    "layers/manager/roster/concurrency.test.ts": [
+    "manager/roster/concurrency.test.ts": [
       "is what is built in when nobody says anything",
       "is the flag's, the kind's, everybody's, in that order"
     ],
@@ -131,7 +131,7 @@ export const kubeControllerManager: Rows = {
   "K21 in place": row("runs under its command line, on its port, with its rights and no others", {
     "scenario/inPlace.test.ts":
       "runs its loops with its command line, on its port and under its lease, and says what it does not do",
-    "layers/manager/inPlace/flags.test.ts":
+    "manager/inPlace/flags.test.ts":
       "are taken out with their values, however they are written, and told of by their reason",
     "parity/stockPolicy.test.ts": "is enough for the account of ${controller.name}"
   }),

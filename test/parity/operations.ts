@@ -36,23 +36,23 @@ export const operations: Rows = {
       "case 10: a defect, a timeout and an interruption release the key, count a failure, and disturb no other"
   }),
   "2.7 leaders": row("leaders only, with warm caches", {
-    "layers/manager/Manager.test.ts":
+    "manager/Manager.test.ts":
       "keeps a standby warm: the kinds are synced before it leads, and leading lists nothing again",
     "scenario/watching.test.ts":
       '--enable-warmup=${isWarm}: a standby ${isWarm ? "reads everything before it leads, and not again then" : "reads nothing before it leads"}'
   }),
   "2.7 timeouts": row("of a sync, and of a run", {
-    "layers/manager/roster/isolation.test.ts":
+    "manager/roster/isolation.test.ts":
       "ends with controller, kind and the last error when the time is over (warm: ${warm})",
     "layers/controller/defaults.test.ts": "time for a run: ${title}",
     "streams/Reconcile.test.ts": "each run has its own deadline, whatever it does with the interruption"
   }),
   "2.7 names": row("are unique", {
-    "layers/manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
+    "manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
   }),
   "2.7 log": row("names controller, object and run", {
     "layers/controller/log.test.ts": "name the object and the run, the same for what the run says and for how it ended",
-    "layers/manager/logs/Logs.test.ts": "have the keys of controller-runtime, in its order"
+    "manager/logs/Logs.test.ts": "have the keys of controller-runtime, in its order"
   }),
   "2.7 result": row("done, or again after a time, at the same priority", {
     "streams/Reconcile.test.ts": [
@@ -75,7 +75,7 @@ export const operations: Rows = {
       "with everything that can be counted; and so says the documentation",
       "on a standby, and over HTTPS with a certificate from files"
     ],
-    "layers/manager/metrics/text.test.ts": "has the buckets of the reference, written as it writes them"
+    "manager/metrics/text.test.ts": "has the buckets of the reference, written as it writes them"
   }),
   "2.10 from zero": row("results are there before there are any", {
     "streams/loopMetrics.test.ts": [
@@ -84,7 +84,7 @@ export const operations: Rows = {
     ]
   }),
   "2.10 webhooks": row("series of webhooks", {
-    "layers/manager/webhooks/handle.test.ts": [
+    "manager/webhooks/handle.test.ts": [
       "is there before the first review, by path",
       "is each answer by its code, its time, and what is under way",
       "that ${what} is a 500 in the review, and the next one is answered"
@@ -123,18 +123,18 @@ export const operations: Rows = {
   "2.11 busy loop": row("is survived for one renew deadline, and no longer", {
     "scenario/leaderFaults.test.ts":
       "busy for longer than its renew deadline: its lease is renewed meanwhile, and it goes on",
-    "renewer/thread.test.ts":
+    "manager/renewal/thread.test.ts":
       "keeps a lease for one renew deadline after the last sign of life, and then lets it run out",
     "scenario/leadership/blocked.test.ts": "costs its process liveness and the lease, and never makes two leaders"
   }),
   "2.11 on loss": row("exit, or contend again", {
-    "layers/manager/Manager.test.ts":
+    "manager/Manager.test.ts":
       "asked to rejoin, it builds everything afresh when it leads again, and lists nothing again",
     "scenario/leaderFaults.test.ts":
       "robbed and told to rejoin: it contends again, leads again, and then stops as usual"
   }),
   "2.11 groups": row("leases of their own", {
-    "layers/manager/Manager.test.ts":
+    "manager/Manager.test.ts":
       "groups lead under leases of their own: one works while the other waits, and losing either ends the manager"
   }),
   "2.11 failover": row("in time, with one writer at most", {
@@ -148,23 +148,23 @@ export const operations: Rows = {
       "two and three candidates under random faults: at most one leads at any moment, and one does in the end"
   }),
   "2.12 answers": row("in the words and codes of Kubernetes' programs", {
-    "layers/manager/probes/answer.test.ts": [
+    "manager/probes/answer.test.ts": [
       "is ok and nothing else while everything is",
       "lists each check when asked to",
       "withholds the reason of a failure, and tells it when asked to, on one line",
       "leaves out what is excluded, and warns of what there is not"
     ],
-    "layers/manager/probes/handle.test.ts": [
+    "manager/probes/handle.test.ts": [
       "answer for what is registered, in the order of the names",
       "ping where there is nothing to ask"
     ]
   }),
   "2.12 checks": row("caches, event loop, election, silent informers", {
-    "layers/manager/probes/readiness.test.ts":
+    "manager/probes/readiness.test.ts":
       "names the kind that has not synced with its last error, is ready when it has, and not after the end",
-    "layers/manager/probes/informers.test.ts":
+    "manager/probes/informers.test.ts":
       "alive means that something was heard or tried lately, whatever the server says",
-    "layers/manager/probes/lag.test.ts": "is at least the worst of the last half minute, and never older than a minute"
+    "manager/probes/lag.test.ts": "is at least the worst of the last half minute, and never older than a minute"
   }),
   "2.12 profiles": row("off unless asked for; processor, heap, fibers", {
     "scenario/endpoints.test.ts": [
@@ -173,22 +173,22 @@ export const operations: Rows = {
     ]
   }),
   "2.13 paths": row("paths of webhooks, one for each", {
-    "layers/manager/webhooks/check.test.ts": [
+    "manager/webhooks/check.test.ts": [
       "because ${message}",
       "are not these: other paths, the root, conversions at one path"
     ]
   }),
   "2.13 reviews": row("reviews, answered in their version, and what is none", {
-    "layers/manager/webhooks/handle.test.ts": [
+    "manager/webhooks/handle.test.ts": [
       "in ${version} is answered in ${version}, with its uid",
       "${what} is refused with ${code}, as a review",
       "end with the first refusal, and tell the warnings until then",
       "that does not end is given up when the API server is said to give up"
     ],
-    "layers/manager/webhooks/overHttps.test.ts": "answer whatever is sent to them, in HTTP/1.1"
+    "manager/webhooks/overHttps.test.ts": "answer whatever is sent to them, in HTTP/1.1"
   }),
   "2.13 defaulting": row("a patch of the difference, and none where there is none", {
-    "layers/manager/webhooks/handle.test.ts": [
+    "manager/webhooks/handle.test.ts": [
       "answers with what is different, and leaves the rest alone",
       "answers without a patch where nothing is different",
       "is not asked about a deletion"
@@ -200,10 +200,10 @@ export const operations: Rows = {
       "refuse what the Schema refuses, with the path",
       "refuse what a rule in code refuses, on updates and deletions too"
     ],
-    "layers/manager/webhooks/handle.test.ts": "of a CONNECT is allowed, whatever is connected to"
+    "manager/webhooks/handle.test.ts": "of a CONNECT is allowed, whatever is connected to"
   }),
   "2.13 conversion": row("hub and spokes, all or none, identities kept", {
-    "layers/manager/webhooks/conversion.test.ts": [
+    "manager/webhooks/conversion.test.ts": [
       "of many is answered in their order, in ${api}",
       "between two spokes goes through the hub",
       "${what} fails, and all others with it"
@@ -221,18 +221,17 @@ export const operations: Rows = {
       "goes through a proxy when there is one, and looks after 20 s whether a quiet one is there"
   }),
   "2.14 rate and name": row("no limit unless asked for; a name in every request", {
-    "layers/manager/cluster/throttle.test.ts":
-      "lets the burst pass at once and the rest one after another, watches apart",
+    "manager/cluster/throttle.test.ts": "lets the burst pass at once and the rest one after another, watches apart",
     "scenario/identity.test.ts": "asks under a name of its own"
   }),
   "2.14 log": row("form, level, stacks, time, thinning, keys", {
-    "layers/manager/logs/Logs.test.ts": [
+    "manager/logs/Logs.test.ts": [
       "have the keys of controller-runtime, in its order",
       "write the time as ${time}",
       "show stacks from their level on, and the error always",
       "is thinned out where a message repeats, if that is wanted"
     ],
-    "layers/manager/logs/level.test.ts": "takes words in any case and verbosities as klog counts them",
+    "manager/logs/level.test.ts": "takes words in any case and verbosities as klog counts them",
     "scenario/flags.test.ts":
       "json and debug: the lines that operators know, in their order, with their keys; pods are named at debug only"
   }),

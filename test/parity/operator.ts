@@ -4,17 +4,17 @@ import { none, row, type Rows } from "./row.ts"
 export const operator: Rows = {
   M1: row("--metrics-addr; 0 opens no port", {
     "scenario/flags.test.ts": "is --metrics-bind-address by its old name; 0 opens no port at all",
-    "layers/manager/http/address.test.ts": ["${text} is read, and written as it was", '"${text}" means off']
+    "manager/http/address.test.ts": ["${text} is read, and written as it was", '"${text}" means off']
   }),
   M2: row("feature gates", {
-    "layers/manager/gates.test.ts": 'reads "${text}"',
-    "layers/manager/metrics/features.test.ts": "every gate is a series that tells whether it is on, by name and stage",
+    "manager/gates.test.ts": 'reads "${text}"',
+    "manager/metrics/features.test.ts": "every gate is a series that tells whether it is on, by name and stage",
     "scenario/badInput.test.ts": "a wrong command line, found before any cluster is"
   }),
   M3: row("--enable-leader-election; of several replicas one works", {
     "scenario/election.test.ts":
       "one of three writes; another does when it stops, when it is killed, and none when the lease is stolen",
-    "layers/manager/process/commandLine.test.ts": "knows flags by their other names"
+    "manager/process/commandLine.test.ts": "knows flags by their other names"
   }),
   M4: row("--skip-webhook-config: no listener and no certificate, or one that is mounted or made", {
     "scenario/webhooks.test.ts": [
@@ -28,11 +28,8 @@ export const operator: Rows = {
       "json and debug: the lines that operators know, in their order, with their keys; pods are named at debug only",
       "info and nothing said of the form: for people on the embedded cluster, without pods and sources; devel shows them"
     ],
-    "layers/manager/logs/Logs.test.ts": [
-      "write the time as ${time}",
-      "show stacks from their level on, and the error always"
-    ],
-    "layers/manager/settings.test.ts": [
+    "manager/logs/Logs.test.ts": ["write the time as ${time}", "show stacks from their level on, and the error always"],
+    "manager/settings.test.ts": [
       "of verbosity are words, or numbers that stand for them",
       "of logs follow the cluster and development, unless they were given"
     ]
@@ -52,7 +49,7 @@ export const operator: Rows = {
     "layers/Discovery.test.ts": "a legacy group is read version by version, the preferred one first"
   }),
   M9: row("--sync-period", {
-    "layers/manager/settings/cache.test.ts": "is about ten hours when nobody says anything",
+    "manager/settings/cache.test.ts": "is about ten hours when nobody says anything",
     "layers/CacheNamespaces.test.ts": "tells everything again as updates that change nothing, without a request"
   }),
   M10: row("parts are layers: a test brings its own", {
@@ -65,7 +62,7 @@ export const operator: Rows = {
       "refuses reads of what nobody subscribed to, says what to declare, and asks the server nothing"
   }),
   M12: row("--dry-run", {
-    "layers/manager/cluster/dryRun.test.ts": "leaves the server as it was after every kind of write",
+    "manager/cluster/dryRun.test.ts": "leaves the server as it was after every kind of write",
     "scenario/settings.test.ts":
       "the flag stands before the variable, the variable before the file; a dry run writes to the lease and nowhere else"
   }),
@@ -79,7 +76,7 @@ export const operator: Rows = {
   }),
   M14: row("the webhook listener: reviews over TLS", {
     "scenario/webhooks.test.ts": ["are called by the embedded server", "are called by a real API server"],
-    "layers/manager/webhooks/overHttps.test.ts": [
+    "manager/webhooks/overHttps.test.ts": [
       "answer whatever is sent to them, in HTTP/1.1",
       "are asked by the embedded server"
     ]
@@ -105,27 +102,27 @@ export const operator: Rows = {
       "owns: a change of a dependent asks for its controller",
       "watches: a trigger of one's own leads to the keys"
     ],
-    "layers/manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
+    "manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
   }),
   M18: row("what runs with and without the lease", {
-    "layers/manager/Manager.test.ts": "a lost lease ends it, and the controllers are told why"
+    "manager/Manager.test.ts": "a lost lease ends it, and the controllers are told why"
   }),
   M19: row("metrics on a standby", {
     "scenario/servers.test.ts": "a standby is ready and shows the series of what it would run"
   }),
   M20: row("probes: alive before the caches have synced, ready after", {
-    "layers/manager/servers.test.ts": "both answer until their scope closes, ready only when somebody says so",
-    "layers/manager/probes/readiness.test.ts":
+    "manager/servers.test.ts": "both answer until their scope closes, ready only when somebody says so",
+    "manager/probes/readiness.test.ts":
       "names the kind that has not synced with its last error, is ready when it has, and not after the end",
     "scenario/servers.test.ts": "alive at once, ready when all has synced, every series there; closed at the end"
   }),
   M21: row("no work on a cold cache", {
     "layers/Controller.test.ts": "an informer that cannot sync delays this controller and no other, and fails nobody",
-    "layers/manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
+    "manager/startOrder.test.ts": "works on nothing before the first list has come, and then on all of it once"
   }),
   M22: row("without an election everybody leads", { "leader/Election.test.ts": "is one term that never ends" }),
   M23: row("the first failure ends it; all are told", {
-    "layers/manager/Manager.test.ts": [
+    "manager/Manager.test.ts": [
       "a supervised fiber that fails ends it with a line that names the controller and the cause",
       "ends with everything that went wrong, what came first at the head"
     ]
@@ -133,10 +130,10 @@ export const operator: Rows = {
   M24: row("an ordered stop; late failures are logged", {
     "layers/Shutdown.test.ts":
       "takes no key, lets work finish, gives the lease back, sends events, closes watches, then servers",
-    "layers/manager/Manager.test.ts": "what goes wrong while it is told to stop is logged, and no failure of the stop"
+    "manager/Manager.test.ts": "what goes wrong while it is told to stop is logged, and no failure of the stop"
   }),
   M25: row("nothing is started twice", {
-    "layers/manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
+    "manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
   }),
   M26: row("sources are there before anybody waits for them", {
     "layers/controller/log.test.ts": "begin and end with what operators know",
@@ -144,7 +141,7 @@ export const operator: Rows = {
       "synced means that every listener has been told; a listener that throws is reported and harms nobody"
   }),
   M27: row("a sync has a limit, whose end names controller, kind and reason", {
-    "layers/manager/roster/isolation.test.ts":
+    "manager/roster/isolation.test.ts":
       "ends with controller, kind and the last error when the time is over (warm: ${warm})",
     "scenario/badInput.test.ts": "403 on a list, with strict isolation, names controller, verb and resource"
   }),

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { roster } from "../../src/controllers/roster.ts"
-import * as Permissions from "../../src/layers/manager/permissions.ts"
+import * as Permissions from "../../src/manager/permissions.ts"
 import * as Stock from "./stockPolicy.ts"
 
 /** With everything on that a file or a flag can turn on. */

@@ -3,7 +3,7 @@
  * `system:kube-controller-manager`, and that of each service account whose loop is, or will be, here. Facts for tests; not for the program, which asks
  * the server. Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy, testdata/{cluster,controller}-roles.yaml.
  */
-import type { Permission } from "../../src/layers/manager/permissions.ts"
+import type { Permission } from "../../src/manager/permissions.ts"
 
 /** Groups (`-` is the core one), resources, verbs, and the one name it is for where it is not for all. */
 type Rule = readonly [groups: string, resources: string, verbs: string, name?: string]

@@ -4,7 +4,7 @@
  */
 import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
 import { allows, atoms, type Rule } from "../../src/layers/apiserver/authorization/rule.ts"
-import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
+import type { Manifest } from "../../src/manager/manifests/objects.ts"
 
 export interface Grant {
   /** `system:serviceaccount:…`. */

@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
 import { ClusterTest, type Options, type Provides } from "../../src/layers/ClusterTest.ts"
-import type { Manifest } from "../../src/layers/manager/manifests/objects.ts"
+import type { Manifest } from "../../src/manager/manifests/objects.ts"
 import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
 

@@ -39,23 +39,23 @@ export const edgeFiles = [
   "layers/KubeConfig.ts",
   "layers/kubeconfig/",
   "layers/EmbeddedCluster.ts",
-  "layers/manager/cluster/clusters.ts",
-  "layers/manager/configFile.ts",
-  "layers/manager/cluster/standAlone.ts",
-  "layers/manager/debug/inspector.ts",
-  "layers/manager/identity/authorityFiles.ts",
-  "layers/manager/http/Listener.ts",
-  "layers/manager/http/certificateFiles.ts",
-  "layers/manager/http/door.ts",
-  "layers/manager/http/selfSigned.ts",
-  "layers/manager/http/signing.ts",
-  "layers/manager/metrics/process.ts",
-  "layers/manager/metrics/versions.ts",
-  "layers/manager/servers.ts",
-  "layers/manager/webhooks/certificates/Custody.ts",
-  "layers/manager/webhooks/certificates/keyring.ts",
-  "layers/manager/webhooks/server.ts",
-  "layers/manager/webhooks/started.ts",
+  "manager/cluster/clusters.ts",
+  "manager/configFile.ts",
+  "manager/cluster/standAlone.ts",
+  "manager/debug/inspector.ts",
+  "manager/identity/authorityFiles.ts",
+  "manager/http/Listener.ts",
+  "manager/http/certificateFiles.ts",
+  "manager/http/door.ts",
+  "manager/http/selfSigned.ts",
+  "manager/http/signing.ts",
+  "manager/metrics/process.ts",
+  "manager/metrics/versions.ts",
+  "manager/servers.ts",
+  "manager/webhooks/certificates/Custody.ts",
+  "manager/webhooks/certificates/keyring.ts",
+  "manager/webhooks/server.ts",
+  "manager/webhooks/started.ts",
   "layers/apiserver/http/"
 ]
 
@@ -63,10 +63,10 @@ export const edgeFiles = [
 const closedRooms = ["layers/apiserver/", "layers/nodes/"]
 
 /** Where the platform comes in on purpose. */
-const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts", "renewer/thread.ts"]
+const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts", "manager/renewal/thread.ts"]
 
 /** Whatever program it is, its controllers are told to it. */
-const belowCommands = ["kube/", "streams/", "layers/", "leader/", "renewer/", "version.ts"]
+const belowCommands = ["kube/", "streams/", "layers/", "leader/", "manager/", "version.ts"]
 const layersMay = ["kube/", "streams/", "layers/"]
 const cluster = ["layers/apiserver/", "layers/nodes/"]
 
@@ -97,9 +97,14 @@ export const rooms: ReadonlyArray<Room> = [
   },
   ...edgeFiles
     .filter((path) => path !== "layers/apiserver/http/")
-    .map((path): Room => ({ path, rooms: [...layersMay, ...cluster], packages: edge })),
-  { path: "layers/ClusterTest.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },
-  { path: "layers/clusterTest/", rooms: [...layersMay, ...cluster], packages: pureEffect },
+    .map((path): Room => ({
+      path,
+      rooms: [...layersMay, ...cluster, ...(path.startsWith("manager/") ? ["manager/"] : [])],
+      packages: edge
+    })),
+  { path: "manager/", rooms: layersMay, packages: pureEffect },
+  { path: "layers/ClusterTest.ts", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
+  { path: "layers/clusterTest/", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
   {
     path: "leader/",
     rooms: [
@@ -149,19 +154,19 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Schedules.ts",
       "layers/Discovery.ts",
       "layers/KubeClient.ts",
-      "layers/manager/roster.ts"
+      "manager/roster.ts"
     ],
     packages: pureEffect
   },
-  { path: "renewer/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
-  { path: "main.ts", rooms: ["product.ts", "version.ts", "renewer/"], packages: edge },
+  { path: "manager/renewal/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
+  { path: "main.ts", rooms: ["product.ts", "version.ts", "manager/renewal/"], packages: edge },
   { path: "commands/", rooms: belowCommands, packages: edge },
   { path: "program.ts", rooms: [...belowCommands, "commands/"], packages: edge },
   { path: "product.ts", rooms: [...belowCommands, "controllers/", "commands/", "program.ts"], packages: edge },
   { path: "version.ts", rooms: [], packages: [] },
-  { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: pureEffect },
+  { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "manager/"], packages: pureEffect },
   { path: "testing.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },
-  { path: "node.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "program.ts"], packages: edge }
+  { path: "node.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "manager/", "program.ts"], packages: edge }
 ]
 
 /** Nobody imports these: they are where reading starts. */

@@ -7,7 +7,7 @@ import { Session } from "node:inspector/promises"
 import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import * as Inspector from "../../src/layers/manager/debug/inspector.ts"
+import * as Inspector from "../../src/manager/debug/inspector.ts"
 
 export interface Census {
   /** Bytes. */

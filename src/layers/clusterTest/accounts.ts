@@ -8,9 +8,9 @@ import { ServiceAccount } from "../../kube/resources.ts"
 import type { Descriptor } from "../Controller.ts"
 import type { User } from "../apiserver/Api.ts"
 import type { ApiServer } from "../apiserver/ApiServer.ts"
-import type { Manifest } from "../manager/manifests/objects.ts"
-import { pathOf, rolesOf } from "../manager/manifests/roles.ts"
-import * as Permissions from "../manager/permissions.ts"
+import type { Manifest } from "../../manager/manifests/objects.ts"
+import { pathOf, rolesOf } from "../../manager/manifests/roles.ts"
+import * as Permissions from "../../manager/permissions.ts"
 
 interface Account {
   readonly namespace: string

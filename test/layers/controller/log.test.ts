@@ -9,7 +9,7 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import { ConfigMap } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Line from "../../../src/layers/manager/logs/line.ts"
+import * as Line from "../../../src/manager/logs/line.ts"
 import * as Cluster from "../../support/cluster.ts"
 
 /** Every line of every level, as JSON. */

@@ -11,7 +11,7 @@ import { Cache } from "../../../src/layers/Cache.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Leadership } from "../../../src/layers/Leadership.ts"
-import * as Manager from "../../../src/layers/manager/Manager.ts"
+import * as Manager from "../../../src/manager/Manager.ts"
 import * as Cluster from "../../support/cluster.ts"
 
 const alone = Layer.merge(Cluster.layer, Leadership.layerAlways)

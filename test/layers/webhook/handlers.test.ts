@@ -10,7 +10,7 @@ import * as Denial from "../../../src/layers/webhook/denial.ts"
 import * as Handlers from "../../../src/layers/webhook/handlers.ts"
 import type { Request, Verdict } from "../../../src/layers/webhook/Request.ts"
 import { checkProperty } from "../../support/property.ts"
-import { json } from "../manager/webhooks/json.ts"
+import { json } from "../../manager/webhooks/json.ts"
 import { Gadget } from "./gadget.ts"
 
 const size = Schema.Literals([1, 2, 3, 4, 5, 5, 9, 0])

@@ -1,0 +1,275 @@
+/**
+ * Runs controllers for as long as it is running itself: keeps every kind they read warm, waits for its turn to lead, builds
+ * their layers one after another into the term's scope, and ends when a supervised fiber fails, when it is
+ * interrupted, or, unless it is to rejoin, when leadership is lost. A controller whose kinds the server does not serve waits for them, or is
+ * skipped. Start and stop order are the nesting of scopes; there is no list of phases.
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { Cache } from "../layers/Cache.ts"
+import type { Descriptor, Services } from "../layers/Controller.ts"
+import * as Fence from "../layers/fence.ts"
+import { Health } from "../layers/Health.ts"
+import { type Client, KubeClient } from "../layers/KubeClient.ts"
+import { Inspection } from "../layers/Inspection.ts"
+import { CurrentTerm, Leadership, type Term } from "../layers/Leadership.ts"
+import { Shutdown } from "../layers/Shutdown.ts"
+import { type SupervisedFailure, Supervisor } from "../layers/Supervisor.ts"
+import * as Preflight from "./preflight.ts"
+import * as Informers from "./probes/informers.ts"
+import * as Attendance from "./roster/attendance.ts"
+import * as Crew from "./roster/crew.ts"
+import * as FirstPass from "./roster/firstPass.ts"
+import * as Kinds from "./roster/kinds.ts"
+import { States } from "./roster/states.ts"
+import * as SyncLimit from "./roster/syncLimit.ts"
+
+/** The manager ended although nobody asked it to; one sentence says why. */
+export class ManagerError extends Data.TaggedError("ManagerError")<{ readonly message: string }> {}
+
+/** Controllers that lead together, under a lease of their own. */
+export interface Group<out R> {
+  /** The election that it takes part in. */
+  readonly leadership: Leadership["Service"]
+  /** Which run while it leads. */
+  readonly controllers: ReadonlyArray<Descriptor<R>>
+}
+
+/** What runs, and under which rules. */
+export interface Options<out R> {
+  /** Those that lead under the `Leadership` of the context. */
+  readonly controllers: ReadonlyArray<Descriptor<R>>
+  /** Those that do not: each group contends by itself. */
+  readonly groups?: ReadonlyArray<Group<R>> | undefined
+  /**
+   * What the end of a term means when nobody asked for it. `exit`, the default: the manager ends, and whoever started the process
+   * starts it anew. `rejoin`: the group's layers are closed, and built afresh when the group leads again; the caches stay warm.
+   */
+  readonly onLost?: "exit" | "rejoin" | undefined
+  /**
+   * Run when a term was lost and its work has not ended five seconds later: something in it cannot be interrupted, and neither policy
+   * can go on. The fence holds its writes back all the same. Nothing unless said otherwise; a program ends its process.
+   */
+  readonly onStuck?: ((message: string) => Effect.Effect<void>) | undefined
+  /** How long to wait at the start for the server to answer, and for the first lists. Default 10 s. */
+  readonly patience?: Duration.Input | undefined
+  /** Default true: a standby keeps its caches filled. False: kinds are subscribed to when the term begins. */
+  readonly warm?: boolean | undefined
+  /**
+   * At least so long between the starts of two controllers of a group, at most twice that, so that they do not all list at once.
+   * Default none. Source: framework.md K16, kube-controller-manager's ControllerStartInterval with a jitter of one.
+   */
+  readonly startInterval?: Duration.Input | undefined
+  /**
+   * What becomes of a controller when the server does not serve a kind that it needs. `wait`, the default: it starts when the kind
+   * comes and stops when it goes. `skip`: it is left out until the process is started anew. Source: framework.md K8.
+   */
+  readonly missingKinds?: "wait" | "skip" | undefined
+  /**
+   * What becomes of the others when a kind does not sync. `independent`, the default: they work, and readiness tells which kind it is.
+   * `strict`: the manager ends once `syncTimeout` is over. Source: framework.md 2.4, M27.
+   */
+  readonly isolation?: "independent" | "strict" | undefined
+  /** How long a controller's kinds may take to sync before somebody is told. Default 2 min. */
+  readonly syncTimeout?: Duration.Input | undefined
+  /** The client of a controller, made from the manager's: who it says it is. The manager's own unless said otherwise. */
+  readonly identify?: Identify | undefined
+}
+
+/** Gives a controller a client of its own identity, from the program's. Source: framework.md K3. */
+export type Identify = (controller: Descriptor<unknown>, client: Client) => Effect.Effect<Client>
+
+type Failure = ManagerError | Preflight.PreflightError | SupervisedFailure | FirstPass.NotReady
+
+/** What all crews of one manager share. */
+interface Setting {
+  readonly kinds: Kinds.Kinds
+  readonly waits: boolean
+  readonly interval: Duration.Duration
+  readonly limit: SyncLimit.SyncLimit
+  readonly warm: boolean
+  readonly identify: Identify
+}
+
+/**
+ * Runs the controllers until it is interrupted, which is an orderly stop, and ends by itself with a failure only: leadership was lost, a
+ * supervised fiber died, the server did not answer at the start. The effect it answers with can be run once.
+ */
+export const run = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> => {
+  let isStarted = false
+  return Effect.suspend(() => {
+    if (isStarted) return Effect.fail(new ManagerError({ message: "the manager was started more than once" }))
+    isStarted = true
+    return main(options)
+  })
+}
+
+const main = <R>(options: Options<R>): Effect.Effect<never, Failure, Services | Leadership | R> =>
+  Effect.gen(function* () {
+    const patience = options.patience ?? "10 seconds"
+    const supervisor = yield* Supervisor
+    const groups = [{ leadership: yield* Leadership, controllers: options.controllers }, ...(options.groups ?? [])]
+    const controllers = groups.flatMap((group) => group.controllers)
+    yield* unique(controllers)
+    yield* Preflight.reachable(patience)
+    const waits = options.missingKinds !== "skip"
+    const setting: Setting = {
+      kinds: yield* Kinds.make({ controllers, waits, patience }),
+      waits,
+      interval: Duration.fromInputUnsafe(options.startInterval ?? Duration.zero),
+      limit: {
+        isolation: options.isolation ?? "independent",
+        timeout: Duration.fromInputUnsafe(options.syncTimeout ?? "2 minutes")
+      },
+      warm: options.warm !== false,
+      identify: options.identify ?? ((_, client) => Effect.succeed(client))
+    }
+    const { checks } = Informers
+    const health = yield* Health
+    const cache = yield* Cache
+    for (const { check, probe } of checks(cache, setting.limit.timeout)) yield* health.register(probe, check)
+    yield* (yield* Inspection).informers.show(cache.status)
+    yield* Effect.forEach(groups, showGroup, { discard: true })
+    const states = yield* States
+    const failure = Effect.tapError(supervisor.failure, ({ fiber, message }) =>
+      Effect.sync(() => {
+        if (controllers.some(({ name }) => name === fiber)) states.set(fiber, { _tag: "Failed", message })
+      })
+    )
+    yield* supervisor.fork("roster", Attendance.run({ ...setting, members: controllers }))
+    const readable = Kinds.readable(controllers, setting.kinds.absent())
+    if (setting.warm) yield* Effect.raceFirst(failure, Preflight.tried(readable, patience))
+    return yield* untilFirst(failure, [
+      crew(
+        controllers.filter((one) => !one.needsLeader),
+        setting
+      ),
+      ...groups.map((group) => terms(group, options, setting))
+    ])
+  }).pipe(
+    // The user gets one sentence; whoever looks for a bug gets the rest.
+    Effect.tapCause((cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logDebug("The manager has ended", cause)
+    ),
+    Effect.scoped
+  )
+
+/** A name is what states, metrics and accounts go by. */
+const unique = (controllers: ReadonlyArray<Descriptor<unknown>>): Effect.Effect<void, ManagerError> => {
+  const names = controllers.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  return twice === undefined
+    ? Effect.void
+    : Effect.fail(new ManagerError({ message: `controller ${twice} was started more than once` }))
+}
+
+/**
+ * Runs all of these until one of them or the supervisor fails. Then they are ended, and whatever goes wrong with that is added to the
+ * first failure, which stays the first; after an interruption there is none to add it to, and it is logged. Source: framework.md M23, M24.
+ */
+const untilFirst = <E, E2, R>(failure: Effect.Effect<never, E>, works: ReadonlyArray<Effect.Effect<never, E2, R>>) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const fibers = yield* Effect.forEach(works, (work) => Effect.forkChild(restore(work)))
+      const first = yield* Effect.exit(
+        restore(Effect.raceAllFirst([failure, ...fibers.map((fiber) => Fiber.join(fiber))]))
+      )
+      const going = fibers.filter((fiber) => fiber.pollUnsafe() === undefined)
+      // However the manager ends: before the first of its scopes is closed.
+      yield* (yield* Shutdown).begin
+      yield* Fiber.interruptAll(going)
+      const exits = yield* Effect.forEach(going, (fiber) => Fiber.await(fiber))
+      const late = exits.flatMap((exit) =>
+        Exit.isSuccess(exit) ? [] : exit.cause.reasons.filter(({ _tag }) => _tag !== "Interrupt")
+      )
+      if (late.length === 0 || Exit.isSuccess(first)) return yield* first
+      yield* Effect.logError("More went wrong while the controllers were stopped", Cause.fromReasons(late))
+      return yield* Cause.hasInterruptsOnly(first.cause)
+        ? first
+        : Effect.failCause(Cause.fromReasons<E | E2>([...first.cause.reasons, ...late]))
+    })
+  )
+
+const showGroup = ({ controllers, leadership }: Group<unknown>) =>
+  Effect.flatMap(Inspection, ({ groups }) =>
+    groups.show({ leadership, controllers: controllers.filter((one) => one.needsLeader).map((one) => one.name) })
+  )
+
+/** One term of leadership after another, or only one. */
+const terms = <R>(
+  { controllers, leadership }: Group<R>,
+  { onLost, onStuck }: Pick<Options<R>, "onLost" | "onStuck">,
+  setting: Setting
+) =>
+  Effect.gen(function* () {
+    const leaders = controllers.filter((one) => one.needsLeader)
+    // A lease that nobody works under is not contended for.
+    if (leaders.length === 0) return yield* Effect.never
+    while (true) {
+      const outcome = yield* Effect.scoped(
+        Effect.flatMap(Effect.scope, (around) =>
+          Leadership.run((held) =>
+            Effect.andThen(Effect.forkIn(stuck(held, onStuck), around), term(leaders, setting)(held))
+          )
+        )
+      ).pipe(Effect.provideService(Leadership, leadership))
+      // It never does: controllers run for as long as they may.
+      if (outcome._tag === "Finished") return outcome.value
+      const message = `leader election lost: ${outcome.reason.message}`
+      if (onLost !== "rejoin") {
+        yield* (yield* Shutdown).begin
+        return yield* new ManagerError({ message })
+      }
+      yield* Effect.logWarning(`${message}; contending again`)
+    }
+  })
+
+/** Its scope is around the term's, so it is still there when the term's work does not end. */
+const stuck = (held: Term, onStuck: (message: string) => Effect.Effect<void> = () => Effect.void) =>
+  Effect.flatMap(held.lost, ({ message, reason }) =>
+    reason === "Released"
+      ? Effect.void
+      : Effect.delay(onStuck(`leader election lost: ${message}; its work does not end`), "5 seconds")
+  )
+
+/** What is built here reads as it likes and writes only while the term can be proven. */
+const term =
+  <R>(leaders: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
+  (held: Term) =>
+    crew(leaders, {
+      ...setting,
+      identify: (controller, client) =>
+        Effect.map(setting.identify(controller, client), (own) => Fence.client(own, held))
+    }).pipe(Effect.provideService(CurrentTerm, held))
+
+/** Builds controllers in their order while their kinds are served; never ends. */
+const crew = <R>(members: ReadonlyArray<Descriptor<R>>, setting: Setting) =>
+  Effect.gen(function* () {
+    const states = yield* States
+    const supervisor = yield* Supervisor
+    const client = yield* KubeClient
+    const { interval, kinds, limit, waits } = setting
+    const open = Effect.fnUntraced(function* (controller: Descriptor<R>) {
+      const { layer, name, startFirst } = controller
+      yield* Effect.addFinalizer(() => Effect.sync(() => states.set(name, { _tag: "Standby" })))
+      yield* Effect.annotateLogs(Effect.logInfo("Starting Controller"), { controller: name })
+      const ready = startFirst === true ? yield* FirstPass.watch(controller, limit.timeout) : Effect.void
+      const own = yield* setting.identify(controller, client)
+      yield* Layer.buildWithScope(layer, yield* Effect.scope).pipe(Effect.provideService(KubeClient, own))
+      states.set(name, { _tag: "Started" })
+      // Otherwise `attendance` does.
+      if (!setting.warm) yield* supervisor.fork(name, SyncLimit.watch(controller, limit))
+      yield* ready
+    })
+    const leaving = ({ name }: Descriptor<R>) =>
+      Effect.andThen(
+        Effect.sync(() => states.set(name, { _tag: "Stopping" })),
+        Effect.annotateLogs(Effect.logInfo("Stopping Controller"), { controller: name })
+      )
+    return yield* Crew.run({ members, kinds, waits, interval, open, leaving })
+  })

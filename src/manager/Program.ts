@@ -1,0 +1,137 @@
+/**
+ * A program as a value: what it is called, which controllers it has, what can be said to it beyond what every program understands, and
+ * what its controllers need beyond what every program provides. The command line, permissions, manifests and messages follow
+ * from it. It says what a program is, and runs nothing.
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type { CloudProvider } from "../layers/CloudProvider.ts"
+import type { ClusterAuthority } from "../layers/ClusterAuthority.ts"
+import type { Descriptor, Services } from "../layers/Controller.ts"
+import type { Discovery } from "../layers/Discovery.ts"
+import type { Transport } from "../layers/Transport.ts"
+import * as Manifests from "./manifests/settings.ts"
+import type { Entry } from "./roster.ts"
+import * as Setting from "./setting.ts"
+import type { Resolved } from "./setting/sources.ts"
+import * as Settings from "./settings.ts"
+
+/** What a program provides to every controller. */
+export type Available = Services | CloudProvider | ClusterAuthority | Discovery | Transport
+
+/** A controller alone is on by default; an entry says more of it. */
+export type Member<R> = Descriptor<R> | Entry<R>
+
+type Common = typeof Settings.common
+
+/** What a program is. */
+export interface Options<S extends Setting.Settings = {}, R = never, E = never> {
+  /**
+   * Lower-case letters, digits and dashes, at most 50 of them: the program's name in messages and `--help`, its user agent, and, unless
+   * said otherwise, the name of its lease, its image, and everything in its manifests.
+   */
+  readonly name: string
+  /** What `--version` answers. Default: 0.0.0. */
+  readonly version?: string | undefined
+  /** One sentence, the first of `--help`. */
+  readonly description?: string | undefined
+  /** Flags of its own, each of which is an environment variable and a key of the configuration file too. */
+  readonly settings?: S | undefined
+  /** All controllers it can run, in the order in which they are started; a function where they depend on what was said. */
+  readonly controllers:
+    | ReadonlyArray<Member<NoInfer<R> | Available>>
+    | ((resolved: Resolved<Common & S>) => ReadonlyArray<Member<NoInfer<R> | Available>>)
+  /**
+   * What the controllers need beyond what is there anyway, or in its place; a function where it depends on what was said. Built once a
+   * process, before the first of them; closed after the last.
+   */
+  readonly services?:
+    | Layer.Layer<R, E, Available>
+    | ((resolved: Resolved<Common & S>) => Layer.Layer<R, E, Available>)
+    | undefined
+}
+
+/** The program cannot be what it was declared to be. */
+export class InvalidProgram extends Data.TaggedError("InvalidProgram")<{ readonly message: string }> {}
+
+export class Program extends Context.Service<
+  Program,
+  {
+    readonly name: string
+    readonly version: string
+    readonly description: string
+    /** What can be said to it: its own settings, and those of every program with the defaults that follow from its name. */
+    readonly settings: Common
+    /** The same for the manifests it prints. */
+    readonly manifests: typeof Manifests.settings
+    /** All controllers there are, set as the settings say. */
+    readonly table: (resolved: Resolved<Common>) => ReadonlyArray<Entry<Available>>
+    readonly services: (resolved: Resolved<Common>) => Layer.Layer<never, unknown, Available>
+  }
+>()("effect-controller-manager/Program") {}
+
+export const make = <S extends Setting.Settings = {}, R = never, E = never>(
+  options: Options<S, R, E>
+): Result.Result<Program["Service"], InvalidProgram> => {
+  const { controllers, name, settings: own = {}, version = "0.0.0" } = options
+  const wrong = wrongName(name) ?? clash(own)
+  if (wrong !== undefined) return Result.fail(new InvalidProgram({ message: wrong }))
+  const table = typeof controllers === "function" ? controllers : () => controllers
+  return Result.succeed({
+    name,
+    version,
+    description:
+      options.description ?? "Runs Kubernetes controllers: watches an API server, leads if asked to, and reconciles.",
+    settings: { ...named(Settings.common, name), ...own },
+    manifests: { ...named(Manifests.settings, name), ...own },
+    // What is resolved are the settings above, so its own are among them; and what its controllers need is provided by its services.
+    table: (resolved) => table(resolved as Resolved<Common & S>).map(entryOf) as ReadonlyArray<Entry<Available>>,
+    // By itself: a client that it makes for another cluster is not taken for the one that the program has made already.
+    services: (resolved) => {
+      const services = options.services ?? Layer.empty
+      return Layer.fresh(typeof services === "function" ? services(resolved as Resolved<Common & S>) : services)
+    }
+  })
+}
+
+const entryOf = <R>(member: Member<R>): Entry<R> =>
+  "controller" in member ? member : { controller: member, byDefault: "on", summary: "" }
+
+const wrongName = (name: string): string | undefined =>
+  /^[a-z]([-a-z0-9]{0,48}[a-z0-9])?$/.test(name)
+    ? undefined
+    : `"${name}" cannot be the name of a program: it must be lower-case letters, digits and dashes, at most 50, beginning with a letter`
+
+/** The first setting of its own that every program has already. */
+const clash = (own: Setting.Settings): string | undefined => {
+  const common: Setting.Settings = Manifests.settings
+  const taken = new Set(Object.values(common).flatMap(namesOf))
+  for (const [property, setting] of Object.entries(own)) {
+    const twice = namesOf(setting).find((name) => taken.has(name))
+    if (twice !== undefined) return `the setting "${twice}" is one that every program has: name it otherwise`
+    if (property in common)
+      return `the property "${property}" is of a setting that every program has: name it otherwise`
+    for (const name of namesOf(setting)) taken.add(name)
+  }
+  return undefined
+}
+
+const namesOf = ({ aliases, name }: Setting.Setting<unknown>): ReadonlyArray<string> => [name, ...aliases]
+
+/** The settings whose default is what the program is called. */
+const byName: Readonly<Record<string, (name: string) => string>> = {
+  leaseName: (name) => name,
+  image: (name) => `${name}:latest`,
+  installNamespace: (name) => name
+}
+
+const named = <S extends Setting.Settings>(settings: S, name: string): S =>
+  // Each property keeps its setting, with another text as default.
+  Object.fromEntries(
+    Object.entries(settings).map(([property, setting]) => {
+      const choose = byName[property]
+      return [property, choose === undefined ? setting : Setting.withDefault(setting, choose(name))]
+    })
+  ) as S

@@ -1,0 +1,116 @@
+/**
+ * Asks a cluster whether the chosen controllers could work on it, and changes nothing: that it answers, that it serves what they
+ * need, and that it allows us each thing that they would do. It goes on after a failure, because the user wants the whole
+ * list; only without an answer there is nothing more to ask. Source: authorization.k8s.io SelfSubjectAccessReview.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Resource from "../../kube/Resource.ts"
+import { Discovery } from "../../layers/Discovery.ts"
+import { KubeClient } from "../../layers/KubeClient.ts"
+import * as Permissions from "../permissions.ts"
+import { reachable } from "../preflight.ts"
+import { isAllowed } from "./review.ts"
+import type { Finding } from "./table.ts"
+
+export interface Options extends Permissions.Wanted {
+  /** Where we connect to, for the user to recognise. */
+  readonly server: string
+}
+
+/** Questions on their way at once. */
+const concurrency = 8
+
+export const run = Effect.fnUntraced(function* (options: Options) {
+  const { controllers, server } = options
+  const names = controllers.map(({ who }) => who).join(", ")
+  const configuration: Finding = {
+    check: "configuration",
+    isOk: true,
+    subject: controllers.length === 1 ? "1 controller" : `${controllers.length} controllers`,
+    detail: names
+  }
+  const reached = yield* Effect.result(reachable("10 seconds"))
+  const reachability: Finding = {
+    check: "reachability",
+    isOk: Result.isSuccess(reached),
+    subject: server,
+    detail: Result.isSuccess(reached) ? yield* versionOf : reached.failure.message
+  }
+  if (!reachability.isOk) return [configuration, reachability]
+  const served = yield* Effect.forEach(Permissions.kinds(controllers), isServed, { concurrency })
+  const allowed = yield* Effect.forEach(byEndpoint(Permissions.needed(options)), ask, { concurrency })
+  return [configuration, reachability, ...served, ...allowed]
+})
+
+/** What the server says of itself; some keep it from those they do not know. */
+const versionOf = Effect.gen(function* () {
+  const client = yield* KubeClient
+  const { body } = yield* client.raw({
+    method: "GET",
+    path: "/version",
+    context: { verb: "get", path: "/version" }
+  })
+  return typeof body === "object" && body !== null && "gitVersion" in body && typeof body.gitVersion === "string"
+    ? `Kubernetes ${body.gitVersion}`
+    : ""
+}).pipe(Effect.orElseSucceed(() => ""))
+
+const isServed = Effect.fnUntraced(function* ({ needed, resource }: ReturnType<typeof Permissions.kinds>[number]) {
+  const discovery = yield* Discovery
+  const answer = yield* Effect.result(discovery.serves(resource))
+  const isOk = Result.isSuccess(answer) && answer.success
+  const version = Resource.apiVersion(resource)
+  const why = Result.isFailure(answer)
+    ? answer.failure.message
+    : `the server does not serve ${version}: is its CustomResourceDefinition installed?`
+  return {
+    check: "discovery",
+    isOk,
+    subject: Resource.qualifiedName(resource),
+    detail: isOk ? version : `${why} (for ${needed.join(", ")})`
+  } satisfies Finding
+})
+
+/** Verbs on one endpoint are one row. */
+interface Endpoint {
+  readonly subject: string
+  readonly permissions: ReadonlyArray<Permissions.Permission>
+}
+
+const byEndpoint = (permissions: ReadonlyArray<Permissions.Permission>): ReadonlyArray<Endpoint> => {
+  const rows = new Map<string, Array<Permissions.Permission>>()
+  for (const one of permissions) {
+    const subject = subjectOf(one)
+    rows.set(subject, [...(rows.get(subject) ?? []), one])
+  }
+  return [...rows].map(([subject, permissions]) => ({ subject, permissions }))
+}
+
+/** `pods/status`, `deployments.apps`, `leases.coordination.k8s.io in kube-system`, `everything`. */
+const subjectOf = ({ group, namespace, resource, subresource }: Permissions.Permission): string => {
+  const kind = group === "*" && resource === "*" ? "everything" : group === "" ? resource : `${resource}.${group}`
+  return kind + (subresource === "" ? "" : `/${subresource}`) + (namespace === "" ? "" : ` in ${namespace}`)
+}
+
+const ask = Effect.fnUntraced(function* ({ permissions, subject }: Endpoint) {
+  const answers = yield* Effect.forEach(
+    permissions,
+    (permission) => Effect.map(Effect.result(isAllowed(permission)), (answer) => ({ permission, answer })),
+    { concurrency }
+  )
+  const isOk = answers.every(({ answer }) => Result.isSuccess(answer) && answer.success.allowed)
+  const denied = answers.flatMap(({ answer, permission }) => {
+    const what = permission.name === "" ? permission.verb : `${permission.verb} of ${permission.name}`
+    if (Result.isFailure(answer)) return [`${what}: cannot be asked (${answer.failure.message})`]
+    if (answer.success.allowed) return []
+    const reason = answer.success.reason === "" ? "" : `, ${answer.success.reason}`
+    return [`${what} is not allowed${reason} (for ${permission.needed.join(", ")})`]
+  })
+  return {
+    check: "permissions",
+    isOk,
+    subject,
+    detail: isOk ? [...new Set(permissions.map(({ verb }) => verb))].join(" ") : denied.join("; ")
+  } satisfies Finding
+})

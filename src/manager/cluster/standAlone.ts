@@ -1,0 +1,146 @@
+/**
+ * The parts of the embedded cluster as programs of their own: the API server without any controller (for tests in any language,
+ * an API server without binaries), and simulated nodes as clients of any server. Platform edge.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { Cache } from "../../layers/Cache.ts"
+import { Endpoint } from "../../layers/Endpoint.ts"
+import * as HttpTransport from "../../layers/HttpTransport.ts"
+import { KubeClient } from "../../layers/KubeClient.ts"
+import * as Setting from "../setting.ts"
+import * as Codecs from "../setting/codecs.ts"
+import type { Resolved } from "../setting/sources.ts"
+import * as ClusterSettings from "../settings/cluster.ts"
+import * as Logs from "../settings/logs.ts"
+
+/** As many as there are addresses for. */
+const most = 254
+
+const count = (name: string, initial: number, description: string) =>
+  Setting.make(Codecs.integer({ min: 0, max: most, expected: `a number from 0 to ${most}` }), {
+    name,
+    env: false,
+    group: "command",
+    description,
+    default: String(initial)
+  })
+
+export const apiserverSettings = {
+  port: Setting.make(Codecs.port, {
+    name: "port",
+    env: false,
+    group: "command",
+    description: "Port to listen on, on 127.0.0.1; 0 takes a free one",
+    default: "0"
+  }),
+  directory: Setting.optional(Codecs.text("path"), {
+    name: "directory",
+    env: false,
+    group: "command",
+    description: "Where the file kubeconfig is written; a new temporary directory without it"
+  }),
+  nodes: count("nodes", 0, "Simulated nodes, with a scheduler and kubelets"),
+  authorization: Setting.make(Codecs.choice(["AlwaysAllow", "RBAC"]), {
+    name: "authorization-mode",
+    env: false,
+    group: "command",
+    description:
+      "Who may do what: everybody everything, or what roles grant; the printed kubeconfig is an administrator's",
+    default: "RBAC"
+  }),
+  auditLog: Setting.optional(Codecs.text("path"), {
+    name: "audit-log-path",
+    env: false,
+    group: "command",
+    description: "File that every request is added to, a JSON line each: who asked for what and what came of it"
+  }),
+  crds: Setting.optional(Codecs.text("path"), {
+    name: "crds",
+    env: false,
+    group: "command",
+    description: "Directory of CustomResourceDefinitions, in YAML or JSON, that the server begins with"
+  }),
+  ...Logs.settings
+}
+
+export const nodesSettings = {
+  ...ClusterSettings.kubeconfig,
+  count: count("count", 3, "How many of them; of two and more, the first is a control-plane node"),
+  ...Logs.settings
+}
+
+const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.layer, Layer.succeed(Endpoint, endpoint))
+
+/** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
+export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<typeof apiserverSettings>) {
+  const { EmbeddedCluster } = yield* Effect.promise(() => import("../../layers/EmbeddedCluster.ts"))
+  const onEntry = Option.isNone(settings.auditLog)
+    ? undefined
+    : yield* (yield* Effect.promise(() => import("../../layers/apiserver/http/auditFile.ts"))).open(
+        settings.auditLog.value
+      )
+  const crds = Option.isNone(settings.crds)
+    ? []
+    : yield* (yield* Effect.promise(() => import("../../layers/apiserver/http/definitionFiles.ts"))).read(
+        settings.crds.value
+      )
+  const services = yield* Layer.build(
+    Layer.provideMerge(
+      EmbeddedCluster.layerEndpoint,
+      EmbeddedCluster.layer({
+        port: settings.port,
+        directory: Option.getOrUndefined(settings.directory),
+        authorization: settings.authorization,
+        audit: { onEntry },
+        crds
+      })
+    )
+  )
+  const { endpoint, kubeconfig } = Context.get(services, EmbeddedCluster)
+  if (settings.nodes > 0) yield* simulate(Context.get(services, Endpoint), settings.nodes)
+  yield* Effect.annotateLogs(Effect.logInfo("Embedded API server is up"), { server: endpoint.server })
+  return `export KUBECONFIG=${quoted(kubeconfig)}`
+})
+
+/** For a POSIX shell. */
+const quoted = (path: string): string =>
+  /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+
+/** Registers simulated nodes in the cluster of a kubeconfig and runs them for as long as the scope is open. */
+export const nodes = Effect.fnUntraced(function* (
+  { origins, values: settings }: Resolved<typeof nodesSettings>,
+  env: Readonly<Record<string, string | undefined>>
+) {
+  const KubeConfig = yield* Effect.promise(() => import("../../layers/KubeConfig.ts"))
+  const { endpoint, origin } = yield* KubeConfig.find({
+    mode: "kubeconfig",
+    path: ClusterSettings.pathOf(settings.kubeconfig, origins.kubeconfig),
+    context: Option.getOrUndefined(settings.context),
+    insecureHttp: settings.insecureHttp,
+    env
+  })
+  yield* simulate(endpoint, settings.count)
+  yield* Effect.annotateLogs(Effect.logInfo("Simulated nodes are up"), { server: endpoint.server, origin })
+  return settings.count === 1 ? "1 simulated node is ready" : `${settings.count} simulated nodes are ready`
+})
+
+/** The nodes are registered and ready when this returns. */
+const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], count: number) {
+  const Nodes = yield* Effect.promise(() => import("../../layers/nodes/Nodes.ts"))
+  const Machine = yield* Effect.promise(() => import("../../layers/nodes/Machine.ts"))
+  const machines = Array.from({ length: count }, (_, index) =>
+    index === 0 && count > 1
+      ? Machine.make("control-plane", 1, "control-plane")
+      : Machine.make(`worker-${count > 1 ? index : index + 1}`, index + 1, "worker")
+  )
+  yield* Layer.build(
+    Nodes.layer({ machines }).pipe(
+      Layer.provide(Cache.layer()),
+      Layer.provide(KubeClient.layer),
+      Layer.provide(over(endpoint))
+    )
+  )
+})

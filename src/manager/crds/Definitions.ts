@@ -1,0 +1,177 @@
+/**
+ * The definitions of one's own kinds in a cluster: put there and waited for, or only compared with what is there. What others say of a
+ * definition (labels, annotations, conversion) stays. Installing what is installed writes nothing. Kinds are never removed: with a
+ * definition all its objects go.
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import type { ApiError } from "../../kube/ApiError.ts"
+import * as Crd from "../../kube/crd/Crd.ts"
+import * as Resource from "../../kube/Resource.ts"
+import { KubeClient } from "../../layers/KubeClient.ts"
+import { type Broken, broken, type Difference, differences } from "./compare.ts"
+
+interface Stored extends Crd.CustomResourceDefinition {
+  readonly status?: { readonly conditions?: ReadonlyArray<Condition> }
+}
+
+interface Condition {
+  readonly type: string
+  readonly status: string
+  readonly message?: string
+}
+
+/** The kind of definitions themselves. */
+export const CustomResourceDefinition = Resource.make<Stored>()({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  scope: "Cluster"
+})
+
+/** The API server does not serve a kind although it has the definition; the message says which, and what the server says of it. */
+export class NotEstablished extends Data.TaggedError("NotEstablished")<{
+  readonly message: string
+  /** `memcacheds.cache.example.com`. */
+  readonly name: string
+}> {}
+
+/** What became of one definition. */
+export interface Installed {
+  /** `memcacheds.cache.example.com`. */
+  readonly name: string
+  /** What was written. */
+  readonly outcome: "created" | "updated" | "unchanged"
+}
+
+/** Settings of an installation. */
+export interface InstallOptions {
+  /** How long to wait for each kind to be served. Default: 30 seconds. */
+  readonly timeout?: Duration.Input | undefined
+}
+
+/** Creates or updates the definitions, one after the other, and waits until each kind is served. */
+export const install = (
+  resources: ReadonlyArray<Resource.AnyCustom>,
+  { timeout = "30 seconds" }: InstallOptions = {}
+) =>
+  Effect.gen(function* () {
+    // All of them can be made, or none is touched.
+    const wanted = yield* Effect.forEach(resources, (resource) => Effect.fromResult(Crd.make(resource)))
+    return yield* Effect.forEach(wanted, (definition) => installOne(definition, timeout))
+  })
+
+const installOne = Effect.fnUntraced(function* (wanted: Crd.CustomResourceDefinition, timeout: Duration.Input) {
+  const { name } = wanted.metadata
+  const outcome = yield* Effect.retry(write(wanted), {
+    while: ({ reason }) => reason._tag === "Conflict" || reason._tag === "AlreadyExists",
+    times: 5
+  })
+  yield* established(name).pipe(
+    Effect.retry({
+      while: (error) => error._tag === "NotEstablished" && !error.isFinal,
+      schedule: Schedule.spaced("200 millis")
+    }),
+    Effect.timeoutOrElse({
+      duration: timeout,
+      orElse: () =>
+        Effect.fail(
+          new Pending({ name, isFinal: true, said: `not within ${Duration.format(Duration.fromInputUnsafe(timeout))}` })
+        )
+    }),
+    Effect.catchTag("NotEstablished", ({ name, said }) =>
+      Effect.fail(
+        new NotEstablished({
+          name,
+          message: `the API server has the definition ${name}, but does not serve the kind: ${said}`
+        })
+      )
+    )
+  )
+  return { name, outcome } satisfies Installed
+})
+
+const write = Effect.fnUntraced(function* (wanted: Crd.CustomResourceDefinition) {
+  const client = yield* KubeClient
+  const live = yield* find(wanted.metadata.name)
+  if (Option.isNone(live)) {
+    yield* client.create(CustomResourceDefinition, wanted)
+    return "created"
+  }
+  if (differences(live.value, wanted).length === 0) return "unchanged"
+  yield* client.update(CustomResourceDefinition, { ...live.value, spec: { ...live.value.spec, ...wanted.spec } })
+  return "updated"
+})
+
+/** Within this file: whether waiting longer may help. */
+class Pending extends Data.TaggedError("NotEstablished")<{
+  readonly name: string
+  readonly isFinal: boolean
+  readonly said: string
+}> {}
+
+const established = Effect.fnUntraced(function* (name: string) {
+  const live = yield* find(name)
+  const conditions = Option.getOrUndefined(live)?.status?.conditions ?? []
+  const is = (type: string, status: string) => conditions.find((one) => one.type === type && one.status === status)
+  if (is("Established", "True") !== undefined) return
+  const refused = is("NamesAccepted", "False")
+  const said = (refused ?? is("Established", "False"))?.message ?? "it says nothing about why"
+  return yield* new Pending({ name, said, isFinal: refused !== undefined })
+})
+
+const find = (name: string): Effect.Effect<Option.Option<Stored>, ApiError, KubeClient> =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.get(CustomResourceDefinition, { name }).pipe(
+      Effect.map(Option.some),
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "NotFound",
+        () => Effect.succeed(Option.none())
+      )
+    )
+  )
+
+/** One definition, as it is declared and as the cluster has it. */
+export interface Comparison {
+  /** `memcacheds.cache.example.com`. */
+  readonly name: string
+  /** Whether the cluster has no such definition yet; then nothing else is told. */
+  readonly isNew: boolean
+  /** Where they differ, by path. */
+  readonly differences: ReadonlyArray<Difference>
+  /** Objects in the cluster that the new definition would refuse or cut. */
+  readonly broken: ReadonlyArray<Broken>
+}
+
+/** What `install` would change, and which objects would suffer; asks only. */
+export const diff = (resources: ReadonlyArray<Resource.AnyCustom>) =>
+  Effect.forEach(
+    resources,
+    Effect.fnUntraced(function* (resource) {
+      const client = yield* KubeClient
+      const wanted = yield* Effect.fromResult(Crd.make(resource))
+      const { name } = wanted.metadata
+      const live = yield* find(name)
+      if (Option.isNone(live)) return { name, isNew: true, differences: [], broken: [] } satisfies Comparison
+      const served = live.value.spec.versions.find((version) => version.served)
+      if (served === undefined) {
+        return { name, isNew: false, differences: differences(live.value, wanted), broken: [] } satisfies Comparison
+      }
+      // Read in a version that the cluster serves today: the wanted one may be new. They differ in apiVersion alone, without conversion.
+      const readable = { ...resource, version: versionOf(live.value, resource.version) ?? served.name }
+      const { items } = yield* client.list(readable)
+      return {
+        name,
+        isNew: false,
+        differences: differences(live.value, wanted),
+        broken: broken(wanted, items)
+      } satisfies Comparison
+    })
+  )
+
+const versionOf = (live: Stored, version: string): string | undefined =>
+  live.spec.versions.find(({ name, served }) => served && name === version)?.name

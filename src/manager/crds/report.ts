@@ -1,0 +1,56 @@
+/**
+ * What `crds` says: which kinds the chosen controllers have of their own, what became of their definitions, and what would. Pure; a line for
+ * each thing, with its path, so that it can be searched and compared.
+ */
+import type * as Access from "../../kube/Access.ts"
+import * as Resource from "../../kube/Resource.ts"
+import { oneLine } from "../oneLine.ts"
+import type { Broken, Difference } from "./compare.ts"
+import type { Comparison, Installed } from "./Definitions.ts"
+
+/** What is said where there is nothing to do. */
+export const none = "none of the chosen controllers declares a kind of its own"
+
+/** The kinds that the controllers declare with Schemas, each once, by name. */
+export const kindsOf = (
+  controllers: ReadonlyArray<{ readonly access: ReadonlyArray<Access.Any> }>
+): ReadonlyArray<Resource.AnyCustom> => {
+  const kinds = controllers.flatMap(({ access }) =>
+    access.flatMap(({ resource }) => (Resource.isCustom(resource) ? [resource] : []))
+  )
+  const byName = new Map(kinds.map((kind) => [Resource.qualifiedName(kind), kind]))
+  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, kind]) => kind)
+}
+
+/** `memcacheds.cache.example.com created`. */
+export const installed = (all: ReadonlyArray<Installed>): string =>
+  all.length === 0 ? none : all.map(({ name, outcome }) => `${name} ${outcome}`).join("\n")
+
+export const compared = (all: ReadonlyArray<Comparison>): string =>
+  all.length === 0 ? none : all.map((one) => comparison(one)).join("\n")
+
+/** One sentence when `install` would write something or objects would suffer; undefined when all is as it should be. */
+export const verdict = (all: ReadonlyArray<Comparison>): string | undefined => {
+  const different = all.filter(({ differences, isNew }) => isNew || differences.length > 0)
+  const objects = all.reduce((count, { broken }) => count + broken.length, 0)
+  if (different.length + objects === 0) return undefined
+  return `${different.length} of ${all.length} definitions differ from what is in the cluster, ${objects} stored objects would suffer`
+}
+
+const comparison = ({ broken, differences, isNew, name }: Comparison): string => {
+  if (isNew) return `${name} is not in the cluster`
+  const lines = [...differences.map(difference), ...broken.flatMap(suffering)]
+  if (lines.length === 0) return `${name} is the same`
+  return [`${name} would change`, ...lines.map((line) => `  ${oneLine(line)}`)].join("\n")
+}
+
+const difference = ({ from, path, to }: Difference): string => {
+  if (from === undefined) return `+ ${path}: ${JSON.stringify(to)}`
+  if (to === undefined) return `- ${path}: ${JSON.stringify(from)}`
+  return `~ ${path}: ${JSON.stringify(from)} becomes ${JSON.stringify(to)}`
+}
+
+const suffering = ({ dropped, object, refused }: Broken): ReadonlyArray<string> => [
+  ...refused.map((why) => `! ${object} would be refused: ${why}`),
+  ...dropped.map((path) => `! ${object} would lose ${path}`)
+]

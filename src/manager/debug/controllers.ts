@@ -1,0 +1,128 @@
+/**
+ * `/debug/controllers`: what each controller is doing and, of one, what its workers hold and what waits in its queues. Pure: made
+ * from a look at the loops, at the manager's states and at the informers, all taken when somebody asks. Source: framework.md 5.2, K13.
+ */
+import * as Cause from "effect/Cause"
+import type { InformerStatus } from "../../layers/Cache.ts"
+import type { LoopLook } from "../../streams/loopLook.ts"
+import * as Resource from "../../kube/Resource.ts"
+import type { State } from "../roster/states.ts"
+import { instant, oneLine, seconds } from "./page.ts"
+
+/** Keys of each sort that a page shows. */
+export const limit = 20
+
+/** What is known of a controller that was chosen. */
+export interface Controller {
+  readonly name: string
+  readonly reads: ReadonlyArray<Resource.Any>
+  readonly needsLeader: boolean
+  /** Pages of its own. */
+  readonly debug?: Readonly<Record<string, string>> | undefined
+}
+
+/** All that is found of it when somebody looks. */
+export interface Seen {
+  readonly controller: Controller
+  readonly look: LoopLook
+  /** What the manager says of it; undefined before there is one. */
+  readonly state: State | undefined
+  /** The lease of its group when another one holds it, or nobody does; undefined when we lead or need not. */
+  readonly awaited: { readonly lease: string; readonly leader: string | undefined } | undefined
+  readonly informers: ReadonlyArray<InformerStatus>
+}
+
+interface Standing {
+  readonly state: "started" | "waiting" | "skipped" | "failed"
+  /** For what it waits, or why it does not run. */
+  readonly reason?: string
+}
+
+export const standing = ({ awaited, controller, informers, look, state }: Seen): Standing => {
+  switch (state?._tag) {
+    case "Failed":
+      return { state: "failed", reason: oneLine(state.message) }
+    case "Skipped":
+      return { state: "skipped", reason: `the server does not serve ${state.missing.join(", ")}` }
+    case "Waiting":
+      return { state: "waiting", reason: `for the server to serve ${state.missing.join(", ")}` }
+    case "Stopping":
+      return { state: "started", reason: "its runs are let finish" }
+    case "Started":
+    case "Standby":
+    case undefined:
+      break
+  }
+  if (look.isRunning) return { state: "started" }
+  if (awaited !== undefined) {
+    const holder = awaited.leader ?? ""
+    return { state: "waiting", reason: `for lease ${awaited.lease}, held by ${holder === "" ? "nobody" : holder}` }
+  }
+  const unsynced = controller.reads
+    .map(Resource.qualifiedName)
+    .filter((name) => informers.some((one) => one.resource === name && !one.synced))
+  if (unsynced.length > 0) return { state: "waiting", reason: `for the first sync of ${unsynced.join(", ")}` }
+  return { state: "waiting", reason: state?._tag === "Started" ? "for its workers to begin" : "for its turn to start" }
+}
+
+/** One row for each. */
+export const row = (seen: Seen) => {
+  const { look } = seen
+  const sum = (of: (queue: LoopLook["queues"][number]) => number) =>
+    look.queues.reduce((total, queue) => total + of(queue), 0)
+  return {
+    name: seen.controller.name,
+    ...standing(seen),
+    workers: look.workers,
+    active: look.active,
+    queue: {
+      ready: sum(({ ready }) => ready),
+      delayed: sum(({ waiting }) => waiting),
+      processing: sum(({ processing }) => processing),
+      failing: sum(({ failing }) => failing)
+    },
+    lastError: errorOf(look)
+  }
+}
+
+/** One of them, with the keys that come next. */
+export const detail = (seen: Seen) => ({
+  ...row(seen),
+  needsLeader: seen.controller.needsLeader,
+  reads: seen.controller.reads.map(Resource.qualifiedName),
+  running: seen.look.running.map(({ key, millis }) => ({ key, seconds: seconds(millis) })),
+  queues: seen.look.queues.map((queue) => ({
+    name: queue.name,
+    ready: queue.ready,
+    delayed: queue.waiting,
+    processing: queue.processing,
+    failing: queue.failing,
+    next: queue.next.map(({ key, priority, readyFor }) => ({ key, priority, readySeconds: seconds(readyFor) })),
+    nextDelayed: queue.delayed.map(({ dueIn, failures, key }) => ({ key, dueInSeconds: seconds(dueIn), failures }))
+  })),
+  pages: Object.entries(seen.controller.debug ?? {}).map(([page, says]) => ({
+    path: `/debug/controllers/${seen.controller.name}/${page}`,
+    says
+  }))
+})
+
+/** Of one that is switched off there is nothing more to say. */
+export const disabled = (name: string) => ({ name, state: "disabled" })
+
+const words = { error: "error", terminal: "terminal error", panics: "defect", timeouts: "timeout" } as const
+
+const errorOf = ({ failure }: LoopLook) => {
+  if (failure === undefined) return null
+  const { at, cause, key, why } = failure
+  return {
+    message: why === "timeouts" ? "it took longer than it may and was interrupted" : oneLine(messageOf(cause)),
+    kind: words[why],
+    ...(key === undefined ? {} : { key }),
+    at: instant(at)
+  }
+}
+
+const messageOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,47 @@
+/**
+ * An address to listen on, as Go's programs spell it: `:8081` is every interface, `127.0.0.1:8081` one, port 0 any that is free;
+ * `0` alone and nothing at all mean that the server is off. Pure.
+ */
+import * as Option from "effect/Option"
+import { isIP, isIPv4 } from "../../kube/ip.ts"
+
+export interface Address {
+  /** Undefined: every interface. */
+  readonly host: string | undefined
+  readonly port: number
+}
+
+/** None: not an address. `undefined` inside: off. */
+export const parse = (text: string): Option.Option<Address | undefined> => {
+  if (text === "" || text === "0") return Option.some(undefined)
+  const match = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) return Option.none()
+  return Option.some({ host: match[1] ?? (match[2] || undefined), port })
+}
+
+/** Nothing outside of this machine, or of this pod, reaches it. */
+export const isLoopback = (host = ""): boolean => /^(localhost$|(::ffff:)?127\.|(0*:)+0*1$)/i.test(host)
+
+export const format = ({ host, port }: Address): string =>
+  `${host?.includes(":") === true ? `[${host}]` : (host ?? "")}:${port}`
+
+/**
+ * Of the many ways to write a host one, so that what a certificate is for can be compared with what it should be for: names in lower case,
+ * addresses of IPv6 at their shortest.
+ */
+export const canonical = (host: string): string =>
+  host.includes(":") && URL.canParse(`http://[${host}]`)
+    ? new URL(`http://[${host}]`).hostname.slice(1, -1)
+    : host.toLowerCase()
+
+/**
+ * Whether a request over loopback may name its server so, in its Host header: by an address, as `localhost`, or by the name that the server listens
+ * on. Any other name is one that somebody has made to mean this machine, so that a page of theirs may read what is here (DNS rebinding).
+ */
+export const isOwnName = (header: string, listensOn: string | undefined): boolean => {
+  const [, bracketed, name = bracketed ?? ""] = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+))(?::\d+)?$/.exec(header) ?? []
+  const host = name.toLowerCase().replace(/\.$/, "")
+  if (bracketed !== undefined) return isIP(bracketed)
+  return isIPv4(host) || host === "localhost" || host.endsWith(".localhost") || (host !== "" && host === listensOn)
+}

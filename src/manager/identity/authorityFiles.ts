@@ -1,0 +1,103 @@
+/**
+ * What a cluster vouches with, from the files that `--service-account-private-key-file` and `--root-ca-file` name, in place of what is known without
+ * them. A file that cannot be used ends the start with one sentence, which has nothing of the file's content in it. Platform edge.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createPrivateKey, X509Certificate } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import * as TokenSigner from "../../layers/apiserver/http/tokenSigner.ts"
+import { ClusterAuthority } from "../../layers/ClusterAuthority.ts"
+
+/** A file that cannot be used; the message is one sentence that names it. */
+export class AuthorityFileError extends Data.TaggedError("AuthorityFileError")<{ readonly message: string }> {}
+
+export interface Files {
+  /** PEM with a private key, RSA or elliptic. */
+  readonly key: string | undefined
+  /** PEM with one certificate or more. */
+  readonly rootCa: string | undefined
+}
+
+/** Replaces what the files say, and nothing else. */
+export const layer = ({ key, rootCa }: Files): Layer.Layer<ClusterAuthority, AuthorityFileError, ClusterAuthority> =>
+  Layer.effect(
+    ClusterAuthority,
+    Effect.gen(function* () {
+      const known = yield* ClusterAuthority
+      return ClusterAuthority.of({
+        signer: key === undefined ? known.signer : yield* signerIn(key),
+        rootCa: rootCa === undefined ? known.rootCa : yield* authoritiesIn(rootCa)
+      })
+    })
+  )
+
+const signerIn = (path: string) =>
+  using("--service-account-private-key-file", path, (text) => {
+    const block = keyIn(text)
+    if (block === undefined) {
+      throw new Refused(
+        text.includes("ENCRYPTED") ? "its key is encrypted: keep it in the clear" : "it has no private key in PEM"
+      )
+    }
+    if (block.includes("ENCRYPTED")) throw new Refused("its key is encrypted: keep it in the clear")
+    const signer = TokenSigner.of(privateKeyOf(block))
+    if (signer === undefined) throw new Refused("its key is neither RSA nor of the curves P-256, P-384 and P-521")
+    return signer
+  })
+
+/** The first one, if it has an end. */
+const keyIn = (text: string): string | undefined => {
+  const begin = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----/.exec(text)
+  if (begin === null) return undefined
+  const end = `-----END ${begin[1]}-----`
+  const at = text.indexOf(end, begin.index)
+  return at === -1 ? undefined : text.slice(begin.index, at + end.length)
+}
+
+/** What the platform says of a broken key is not repeated. */
+const privateKeyOf = (pem: string) => {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    throw new Refused("its private key cannot be read")
+  }
+}
+
+const authoritiesIn = (path: string) =>
+  using("--root-ca-file", path, (text) => {
+    const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+    if (blocks.length === 0) throw new Refused("it has no certificate in PEM")
+    for (const [index, block] of blocks.entries()) {
+      try {
+        void new X509Certificate(block).subject
+      } catch {
+        throw new Refused(`its certificate ${index + 1} cannot be read`)
+      }
+    }
+    return text
+  })
+
+class Refused extends Error {}
+
+const using = <A>(flag: string, path: string, read: (text: string) => A) =>
+  Effect.tryPromise({
+    try: async () => read(await readFile(path, "utf8")),
+    catch: (error) => new AuthorityFileError({ message: `${flag} cannot be used: ${path}: ${why(error)}` })
+  })
+
+const why = (error: unknown): string => {
+  if (error instanceof Refused) return error.message
+  const code = error instanceof Error && "code" in error ? error.code : undefined
+  switch (code) {
+    case "ENOENT":
+      return "there is no such file"
+    case "EACCES":
+      return "it may not be read"
+    case "EISDIR":
+      return "it is a directory"
+    default:
+      return `it cannot be read (${String(code)})`
+  }
+}

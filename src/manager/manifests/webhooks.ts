@@ -1,0 +1,79 @@
+/**
+ * What it takes for the API server to reach the webhooks of the pods: a service, the two configurations, and the certificate where it
+ * is mounted. The configurations come last: while nobody answers, they refuse writes. Pure.
+ */
+import * as Option from "effect/Option"
+import type * as Webhook from "../../layers/Webhook.ts"
+import type { Certificates } from "../permissions.ts"
+import type * as Settings from "../settings.ts"
+import { targets } from "../webhooks/certificates/publication.ts"
+import { type Configurations, configurations } from "../webhooks/configurations.ts"
+import { names, serviceOf } from "../webhooks/names.ts"
+import type { Manifest } from "./objects.ts"
+import * as Workload from "./workload.ts"
+
+export interface Webhooks {
+  readonly declared: ReadonlyArray<Webhook.Any>
+  /** Of the pods. */
+  readonly port: number
+  /** Where the Secret with the certificate is mounted; undefined: the program keeps one by itself. */
+  readonly mountPath: string | undefined
+}
+
+/** Undefined where none are served. */
+export const webhooksOf = (
+  { skipWebhookConfig, webhookCertPath, webhookPort }: Settings.Settings,
+  declared: ReadonlyArray<Webhook.Any>
+): Webhooks | undefined =>
+  skipWebhookConfig || webhookPort < 0 || declared.length === 0
+    ? undefined
+    : { declared, port: webhookPort, mountPath: Option.getOrUndefined(webhookCertPath) }
+
+/** What the program keeps by itself. `installs`: it makes the configurations too. */
+export const certificatesOf = (
+  { name, namespace }: Pick<Workload.Options, "name" | "namespace">,
+  declared: ReadonlyArray<Webhook.Any>,
+  installs = false
+): Certificates => {
+  const all = targets(configurationsOf({ name, namespace }, declared), installs)
+  return {
+    secret: { namespace, name: names(name).secret },
+    configurations: all,
+    made: installs ? all.filter(({ _tag }) => _tag === "Admission") : []
+  }
+}
+
+/** The objects and conversions that name the webhooks; without authorities, which somebody else puts in. */
+export const configurationsOf = (
+  { name, namespace }: Pick<Workload.Options, "name" | "namespace">,
+  declared: ReadonlyArray<Webhook.Any>
+): Configurations =>
+  configurations(declared, {
+    name: names(name).configuration,
+    at: serviceOf(name, namespace),
+    labels: Workload.labels({ name })
+  })
+
+export const all = (options: Workload.Options, { declared }: Webhooks): ReadonlyArray<Manifest> => {
+  const { mutating, validating } = configurationsOf(options, declared)
+  return [
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: {
+        name: names(options.name).service,
+        namespace: options.namespace,
+        labels: Workload.labels(options)
+      },
+      spec: {
+        selector: Workload.selector(options),
+        ports: [{ name: "webhooks", port: 443, targetPort: "webhooks", protocol: "TCP" }]
+      }
+    },
+    ...[mutating, validating].flatMap((one) =>
+      one === undefined
+        ? []
+        : [{ ...one, apiVersion: one.apiVersion ?? "", kind: one.kind ?? "", metadata: { ...one.metadata } }]
+    )
+  ]
+}

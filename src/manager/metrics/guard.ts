@@ -1,0 +1,149 @@
+/**
+ * Who may read the metrics: whoever the API server knows by their token and lets `get` the path. Both answers are kept for a
+ * while, so that a scrape does not cost two calls, and never so many that strangers could fill the memory, or displace those who are
+ * known. How often strangers make us ask is limited. A question that could not be asked lets nobody in and is not kept.
+ * Source: TokenReview and SubjectAccessReview; controller-runtime's pkg/metrics/filters.
+ */
+import * as Cache from "effect/Cache"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Redacted from "effect/Redacted"
+import * as ApiError from "../../kube/ApiError.ts"
+import { KubeClient } from "../../layers/KubeClient.ts"
+import { type Answer, type Asked, type Handler, text } from "../http/exchange.ts"
+import { oneLine } from "../oneLine.ts"
+import * as Questions from "./questions.ts"
+
+/** Who somebody is, as a TokenReview says and a SubjectAccessReview asks. */
+interface User {
+  readonly username: string
+  readonly rest: { readonly uid?: unknown; readonly groups?: unknown; readonly extra?: unknown }
+}
+
+/** Tokens may be made up by anybody, questions about paths come from those who are known: an operator looks at many pages at once. */
+const rates = {
+  identity: { perSecond: 5, burst: 20, concurrency: 8 },
+  permission: { perSecond: 20, burst: 100, concurrency: 32 }
+}
+
+const limits = {
+  entries: 1024,
+  strangers: 256,
+  question: Duration.seconds(10),
+  identified: Duration.minutes(1),
+  unknown: Duration.minutes(1),
+  allowed: Duration.minutes(5),
+  denied: Duration.seconds(30)
+}
+
+/** Of somebody nobody knows. */
+class Stranger extends Data.TaggedError("Stranger")<{}> {}
+
+const unauthorized: Answer = { ...text(401, "Unauthorized\n"), headers: { "www-authenticate": "Bearer" } }
+const tooMany: Answer = { ...text(429, "Too Many Requests\n"), headers: { "retry-after": "1" } }
+
+export const make: Effect.Effect<(handle: Handler) => Handler, never, KubeClient> = Effect.gen(function* () {
+  const identify = yield* identities(yield* KubeClient)
+  const permit = yield* permissions(yield* KubeClient)
+  return (handle) => (asked) =>
+    Effect.gen(function* () {
+      if (asked.bearer === undefined) return unauthorized
+      const user = yield* identify(Redacted.value(asked.bearer))
+      if (!(yield* permit(questionOf(user, asked)))) {
+        return text(403, `Forbidden: ${oneLine(user.username)} may not ${asked.method.toLowerCase()} ${asked.path}\n`)
+      }
+      return yield* handle(asked)
+    }).pipe(
+      Effect.catchTags({
+        Stranger: () => Effect.succeed(unauthorized),
+        TooMany: () => Effect.succeed(tooMany),
+        ApiError: ({ message }) =>
+          Effect.as(
+            Effect.logWarning(`cannot tell who may read metrics: ${message}`),
+            text(500, "Internal Server Error\n")
+          )
+      })
+    )
+})
+
+/** By token. Those nobody knows are kept apart. */
+const identities = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
+  const ask = yield* Questions.limited(rates.identity)
+  const strangers = yield* Cache.make<string, never, Stranger>({
+    lookup: () => Effect.fail(new Stranger()),
+    capacity: limits.strangers,
+    timeToLive: limits.unknown
+  })
+  const users = yield* Cache.makeWith(
+    (token: string) =>
+      Effect.flatMap(
+        ask(token, identity(client, token), (user) => user !== undefined),
+        // That is kept there from now on.
+        (user) => (user === undefined ? Cache.get(strangers, token) : Effect.succeed(user))
+      ),
+    {
+      capacity: limits.entries,
+      timeToLive: (exit) => (Exit.isSuccess(exit) ? limits.identified : Duration.zero)
+    }
+  )
+  return (token: string) =>
+    Effect.flatMap(Cache.has(strangers, token), (isStranger) =>
+      isStranger ? Cache.get(strangers, token) : Cache.get(users, token)
+    )
+})
+
+/** By question. */
+const permissions = Effect.fnUntraced(function* (client: KubeClient["Service"]) {
+  const ask = yield* Questions.limited(rates.permission)
+  const answers = yield* Cache.makeWith(
+    (question: string) => ask(question, permission(client, question), (isAllowed) => isAllowed),
+    {
+      capacity: limits.entries,
+      timeToLive: (exit) => (Exit.isFailure(exit) ? Duration.zero : exit.value ? limits.allowed : limits.denied)
+    }
+  )
+  return (question: string) => Cache.get(answers, question)
+})
+
+const review = (client: KubeClient["Service"], group: string, plural: string, kind: string, spec: object) => {
+  const path = `/apis/${group}/v1/${plural}`
+  const context = { verb: "create", path, resource: `${plural}.${group}` }
+  return client.raw({ method: "POST", path, body: { apiVersion: `${group}/v1`, kind, spec }, context }).pipe(
+    Effect.timeoutOrElse({
+      duration: limits.question,
+      orElse: () => Effect.fail(ApiError.timeout(context, limits.question))
+    }),
+    Effect.flatMap(({ body }) => {
+      const status = fieldOf(body, "status")
+      return isRecord(status) ? Effect.succeed(status) : Effect.fail(ApiError.decode(context, `not a ${kind}`))
+    })
+  )
+}
+
+/** Undefined: nobody we know. */
+const identity = (client: KubeClient["Service"], token: string): Effect.Effect<User | undefined, ApiError.ApiError> =>
+  Effect.map(review(client, "authentication.k8s.io", "tokenreviews", "TokenReview", { token }), (status) => {
+    const user = status["user"]
+    const username = fieldOf(user, "username")
+    if (status["authenticated"] !== true || typeof username !== "string") return undefined
+    const { extra, groups, uid } = isRecord(user) ? user : {}
+    return { username, rest: { uid, groups, extra } }
+  })
+
+/** The spec of the review: whoever asks the same is given the same answer. */
+const questionOf = ({ rest, username }: User, { method, path }: Asked): string =>
+  JSON.stringify({ user: username, ...rest, nonResourceAttributes: { path, verb: method.toLowerCase() } })
+
+const permission = (client: KubeClient["Service"], question: string): Effect.Effect<boolean, ApiError.ApiError> => {
+  const spec: unknown = JSON.parse(question)
+  return Effect.map(
+    review(client, "authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", isRecord(spec) ? spec : {}),
+    (status) => status["allowed"] === true
+  )
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+
+const fieldOf = (value: unknown, field: string): unknown => (isRecord(value) ? value[field] : undefined)

@@ -1,0 +1,53 @@
+/**
+ * Questions to the API server about what strangers name, such as tokens. They are asked under the program's own identity, so whoever can connect
+ * must not decide how many there are: new ones are limited in rate and in number at once, and refused beyond. One that was answered with yes
+ * before is asked again whenever it has to be, so that a flood of new ones does not lock out those who are known.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
+import * as Monotonic from "../../streams/monotonic.ts"
+import * as TokenBucket from "../../streams/tokenBucket.ts"
+
+/** Too many new questions: this one was not asked. */
+export class TooMany extends Data.TaggedError("TooMany")<{}> {}
+
+export interface Limits extends TokenBucket.Options {
+  /** New ones under way at once. */
+  readonly concurrency: number
+}
+
+/** Remembered ones that were answered with yes; when there are more, the one that was asked about least recently is new again. */
+const remembered = 1024
+
+/** Asks a question, known by its text, within the limits. */
+export type Ask = <A, E>(
+  text: string,
+  question: Effect.Effect<A, E>,
+  isYes: (answer: A) => boolean
+) => Effect.Effect<A, E | TooMany>
+
+export const limited = (limits: Limits): Effect.Effect<Ask> =>
+  Effect.map(Clock.Clock, (clock): Ask => {
+    const allowed = TokenBucket.refusing(limits, Monotonic.millis(clock))
+    const turns = Semaphore.makeUnsafe(limits.concurrency)
+    const known = new Set<string>()
+    const note = (text: string, isYes: boolean): void => {
+      known.delete(text)
+      if (isYes) known.add(text)
+      const [oldest] = known
+      if (known.size > remembered && oldest !== undefined) known.delete(oldest)
+    }
+    return (text, question, isYes) =>
+      Effect.suspend(() => {
+        const noted = Effect.tap(question, (answer) => Effect.sync(() => note(text, isYes(answer))))
+        if (known.has(text)) return noted
+        if (!allowed()) return Effect.fail(new TooMany())
+        return Effect.flatMap(
+          turns.withPermitsIfAvailable(1)(noted),
+          Option.match({ onNone: () => Effect.fail(new TooMany()), onSome: Effect.succeed })
+        )
+      })
+  })

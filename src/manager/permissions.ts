@@ -1,0 +1,218 @@
+/**
+ * What the chosen controllers and the program itself must be allowed, as one list of questions without repetitions: from what each
+ * descriptor declares. Whatever asks a server, or writes roles, starts from here. Pure. Source: kube-apiserver's request attributes.
+ */
+import * as Access from "../kube/Access.ts"
+import * as Resource from "../kube/Resource.ts"
+import { Event, Lease, Namespace, Secret, ServiceAccount } from "../kube/resources.ts"
+
+/** Somebody who needs permissions; `who` is a controller's name, or what of the program it is. */
+export interface Holder {
+  readonly who: string
+  readonly access: ReadonlyArray<Access.Any>
+  /** The service account in `kube-system` as which it asks and writes; the program still reads for its cache, and records. */
+  readonly account?: string | undefined
+}
+
+/** One verb on one endpoint. */
+export interface Permission {
+  readonly verb: string
+  /** Empty for the core group, `*` for all. */
+  readonly group: string
+  /** Plural, `*` for all. */
+  readonly resource: string
+  /** Empty for the main endpoint. */
+  readonly subresource: string
+  /** Empty for all of them, and for cluster-scoped kinds. */
+  readonly namespace: string
+  /** Empty for all objects. */
+  readonly name: string
+  /** Who needs it, each once, in the order they were given. */
+  readonly needed: ReadonlyArray<string>
+}
+
+export interface LeaseName {
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface Wanted {
+  readonly controllers: ReadonlyArray<Holder>
+  readonly leases: ReadonlyArray<LeaseName>
+  /** Where namespaced kinds are worked on: there, in all of them where none is named, or in those with labels, which may be any. */
+  readonly namespaces?: ReadonlyArray<string> | { readonly labels: unknown } | undefined
+  /** Metrics are shown to those alone who may read them: the server is asked who they are and what they may. */
+  readonly secureMetrics?: boolean | undefined
+  /** The program makes the webhooks' certificates itself. */
+  readonly certificates?: Certificates | undefined
+}
+
+/** What the webhooks' certificates are kept in, and the objects that tell the API server whom to trust. */
+export interface Certificates {
+  readonly secret: { readonly namespace: string; readonly name: string }
+  readonly configurations: ReadonlyArray<{ readonly resource: Resource.Any; readonly name: string }>
+  /** Those of them that the program makes itself; none where they are applied with its manifests. */
+  readonly made?: ReadonlyArray<{ readonly resource: Resource.Any }> | undefined
+}
+
+/** Who needs what a lease takes. */
+export const election = "leader election"
+
+type Endpoint = Pick<Permission, "group" | "resource" | "subresource">
+
+const endpointOf = ({ group, plural }: Resource.Any, subresource = ""): Endpoint => ({
+  group,
+  resource: plural,
+  subresource
+})
+
+/** All of these verbs on one endpoint. */
+const verbsOn = (endpoint: Endpoint, verbs: ReadonlyArray<string>, of: Omit<Permission, "verb" | keyof Endpoint>) =>
+  verbs.map((verb): Permission => Object.assign({ verb }, endpoint, of))
+
+/** A lease is read, followed and renewed under its name; it cannot be created under one. What happens to it is told by events. */
+const ofLease = ({ name, namespace }: LeaseName): ReadonlyArray<Permission> => {
+  const any = { namespace, name: "", needed: [election] }
+  return [
+    ...verbsOn(endpointOf(Lease), ["get", "watch", "update"], { ...any, name }),
+    ...verbsOn(endpointOf(Lease), ["create"], any),
+    ...verbsOn(endpointOf(Event), Access.verbs.record, any)
+  ]
+}
+
+/** Each by its name, but for what cannot be: a Secret that is not there yet. */
+const ofCertificates = ({
+  configurations,
+  made = [],
+  secret: { name, namespace }
+}: Certificates): ReadonlyArray<Permission> => {
+  const needed = ["webhooks"]
+  return [
+    ...verbsOn(endpointOf(Secret), ["create"], { namespace, name: "", needed }),
+    ...verbsOn(endpointOf(Secret), ["get", "update"], { namespace, name, needed }),
+    ...configurations.flatMap((one) =>
+      verbsOn(endpointOf(one.resource), ["get", "patch"], { namespace: "", name: one.name, needed })
+    ),
+    ...made.flatMap((one) => verbsOn(endpointOf(one.resource), ["create"], { namespace: "", name: "", needed }))
+  ]
+}
+
+/** In the order of the holders and of what they declare; the same permission for several of them is one that names them all. */
+export const needed = ({
+  certificates,
+  controllers,
+  leases,
+  namespaces = [],
+  secureMetrics = false
+}: Wanted): ReadonlyArray<Permission> =>
+  merged([
+    ...("labels" in namespaces ? of(follower, []) : []),
+    ...controllers.flatMap((one) => of(ownOf(one), "labels" in namespaces ? [] : namespaces)),
+    ...controllers.flatMap(ofAccount),
+    ...leases.flatMap(ofLease),
+    ...(secureMetrics ? reviews : []),
+    ...(certificates === undefined ? [] : ofCertificates(certificates))
+  ])
+
+/** What an account must be allowed in the place of the program: what is not shared. */
+export const delegated = (
+  { access, who }: Holder,
+  namespaces: NonNullable<Wanted["namespaces"]> = []
+): ReadonlyArray<Permission> => {
+  const own = access.filter((one) => !isProgramsOwn(one))
+  return merged(of({ who, access: own }, "labels" in namespaces ? [] : namespaces))
+}
+
+/** What each account must be allowed, by its name; two controllers may share one. */
+export const accounts = (
+  controllers: ReadonlyArray<Holder>,
+  namespaces?: Wanted["namespaces"]
+): ReadonlyArray<{ readonly name: string; readonly permissions: ReadonlyArray<Permission> }> => {
+  const names = new Set(controllers.flatMap(({ account }) => account ?? []))
+  return [...names].map((name) => ({
+    name,
+    permissions: merged(controllers.flatMap((one) => (one.account === name ? delegated(one, namespaces) : [])))
+  }))
+}
+
+/** The cache and the recorder are shared by all controllers. */
+const isProgramsOwn = ({ grant }: Access.Any): boolean => grant === "read" || grant === "record"
+
+const ownOf = (holder: Holder): Holder =>
+  holder.account === undefined ? holder : { ...holder, access: holder.access.filter(isProgramsOwn) }
+
+/** An account is made where there is none, which cannot be granted by name, and gets tokens. */
+const ofAccount = ({ account, who }: Holder): ReadonlyArray<Permission> => {
+  if (account === undefined) return []
+  const there = { namespace: "kube-system", needed: [who] }
+  return [
+    ...verbsOn(endpointOf(ServiceAccount), ["create"], { ...there, name: "" }),
+    ...verbsOn(endpointOf(ServiceAccount, "token"), ["create"], { ...there, name: account })
+  ]
+}
+
+/** Which namespaces have the labels is seen by watching them. */
+const follower: Holder = { who: "namespace selector", access: [Access.read(Namespace)] }
+
+const reviews = [
+  { group: "authentication.k8s.io", resource: "tokenreviews", subresource: "" },
+  { group: "authorization.k8s.io", resource: "subjectaccessreviews", subresource: "" }
+].flatMap((endpoint) => verbsOn(endpoint, ["create"], { namespace: "", name: "", needed: ["metrics"] }))
+
+const merged = (all: ReadonlyArray<Permission>): ReadonlyArray<Permission> => {
+  const found = new Map<string, Permission>()
+  for (const one of all) {
+    const key = [one.verb, one.group, one.resource, one.subresource, one.namespace, one.name].join("\n")
+    const before = found.get(key)?.needed ?? []
+    found.set(key, { ...one, needed: [...new Set([...before, ...one.needed])] })
+  }
+  return [...found.values()]
+}
+
+const of = ({ access, who }: Holder, namespaces: ReadonlyArray<string>): ReadonlyArray<Permission> =>
+  access.flatMap(({ grant, resource, subresource }) =>
+    placesOf(resource, subresource, namespaces).flatMap((namespace) =>
+      verbsOn(endpointOf(resource, subresource), Access.verbs[grant], { namespace, name: "", needed: [who] })
+    )
+  )
+
+/** What stands for all kinds is cluster-scoped too, but for what is below them: all that is scaled lives in a namespace. */
+const placesOf = (
+  resource: Resource.Any,
+  subresource: string,
+  namespaces: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  const isEverywhere = resource.id === Resource.anything.id && subresource === ""
+  return namespaces.length === 0 || resource.scope === "Cluster" || isEverywhere ? [""] : namespaces
+}
+
+/** Whether whoever may do `held` may do `wanted` too. Source: the wildcards and names of RBAC's rules. */
+export const covers = (held: Permission, wanted: Permission): boolean =>
+  held.verb === wanted.verb &&
+  (held.namespace === "" || held.namespace === wanted.namespace) &&
+  (held.name === "" || held.name === wanted.name) &&
+  (held.group === "*" || held.group === wanted.group) &&
+  (held.resource === "*" || held.resource === wanted.resource) &&
+  ((held.resource === "*" && held.subresource === "") || held.subresource === wanted.subresource)
+
+/** The same without what is covered by something else in it: each of these is missed when it is taken away. */
+export const minimal = (permissions: ReadonlyArray<Permission>): ReadonlyArray<Permission> =>
+  permissions.filter((one, index) =>
+    permissions.every((other, place) => place === index || !covers(other, one) || (covers(one, other) && index < place))
+  )
+
+/** The kinds that must be served, each once, with who needs it; neither `anything` nor what may be missing is one of them. */
+export const kinds = (
+  controllers: ReadonlyArray<Holder>
+): ReadonlyArray<{ readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }> => {
+  const merged = new Map<string, { readonly resource: Resource.Any; readonly needed: ReadonlyArray<string> }>()
+  for (const { access, who } of controllers) {
+    for (const { isOptional, resource } of access) {
+      if (resource.id === Resource.anything.id || isOptional === true) continue
+      // A projection is the same kind of the server's.
+      const key = `${Resource.apiVersion(resource)}/${resource.plural}`
+      merged.set(key, { resource, needed: [...new Set([...(merged.get(key)?.needed ?? []), who])] })
+    }
+  }
+  return [...merged.values()]
+}

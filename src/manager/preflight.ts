@@ -1,0 +1,88 @@
+/**
+ * What is checked before anything is written: that the server answers and that it knows us. What a later retry cannot mend is one clear
+ * failure now; the rest is given a little time.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as ApiError from "../kube/ApiError.ts"
+import type * as Resource from "../kube/Resource.ts"
+import { Cache } from "../layers/Cache.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+
+/** Nothing was started and nothing written; the message says what is wrong and what to do. */
+export class PreflightError extends Data.TaggedError("PreflightError")<{ readonly message: string }> {}
+
+/** How often a wait looks again. */
+const interval = Duration.millis(250)
+
+/** Waits for the first answer. A connection that fails is tried again until the patience is over; a refusal is final. */
+export const reachable = Effect.fnUntraced(function* (patience: Duration.Input) {
+  const client = yield* KubeClient
+  const limit = Duration.fromInputUnsafe(patience)
+  const started = yield* Clock.monotonicTimeNanos
+  const ask = client.raw({ method: "GET", path: "/version", context: { verb: "get", path: "/version" } })
+  let last: ApiError.ApiError | undefined
+  yield* ask.pipe(
+    // Whoever answers is there; whether we may read its version is another question.
+    Effect.catchIf(
+      (error) => error.status !== undefined && !ApiError.isTransient(error) && error.status !== 401,
+      () => Effect.void
+    ),
+    Effect.tapError((error) => Effect.sync(() => (last = error))),
+    Effect.retry({
+      while: (error) =>
+        Effect.map(
+          Clock.monotonicTimeNanos,
+          (now) =>
+            ApiError.isTransient(error) && !ApiError.isUntrusted(error) && now - started < Duration.toNanosUnsafe(limit)
+        ),
+      schedule: Schedule.spaced(interval)
+    }),
+    Effect.mapError((error) => new PreflightError({ message: advice(error, limit) })),
+    Effect.timeoutOrElse({
+      duration: limit,
+      orElse: () =>
+        Effect.fail(
+          new PreflightError({
+            message: silence(limit, last?.detail ?? "it accepts the connection and says nothing")
+          })
+        )
+    })
+  )
+})
+
+const advice = (error: ApiError.ApiError, limit: Duration.Duration): string => {
+  if (ApiError.isUntrusted(error)) return error.detail
+  switch (error.reason._tag) {
+    case "Unauthorized":
+      return `the API server does not accept our credentials (401): ${error.detail}; check the user in the kubeconfig`
+    case "Credentials":
+      return error.detail
+    default:
+      return silence(limit, error.detail)
+  }
+}
+
+const silence = (limit: Duration.Duration, detail: string): string =>
+  `the API server did not answer within ${Duration.format(limit)}, check its address: ${detail}`
+
+/**
+ * Waits until each of these kinds has synced or has failed once, but no longer than the patience: a standby is warm before it contends,
+ * and whatever is late for longer is left to the informers, which go on trying.
+ */
+export const tried = Effect.fnUntraced(function* (kinds: ReadonlyArray<Resource.Any>, patience: Duration.Input) {
+  const cache = yield* Cache
+  const informers = yield* Effect.forEach(kinds, (resource) => cache.subscribe(resource))
+  const synced = Effect.forEach(informers, (informer) => informer.synced, { discard: true })
+  const settled = Effect.gen(function* () {
+    while (true) {
+      const statuses = (yield* Effect.forEach(informers, (informer) => informer.status)).flat()
+      if (statuses.every((status) => status.synced || status.lastError !== undefined)) return
+      yield* Effect.sleep(interval)
+    }
+  })
+  yield* Effect.timeoutOption(Effect.raceFirst(synced, settled), patience)
+}, Effect.scoped)

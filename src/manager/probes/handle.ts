@@ -1,0 +1,71 @@
+/**
+ * The probe server's routes: `/healthz` and `/livez` ask the liveness checks, `/readyz` the readiness ones; below each, a check by
+ * its name. A slash at the end changes nothing. Source: framework.md 2.12, 5.2; controller-runtime's healthz handler.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type { Check, Health, Probe } from "../../layers/Health.ts"
+import { type Asked, type Handler, notFound, text } from "../http/exchange.ts"
+import * as Answer from "./answer.ts"
+
+const routes: Readonly<Record<string, Probe>> = { healthz: "liveness", livez: "liveness", readyz: "readiness" }
+
+/** Told of each check of a probe that was asked as a whole, those left out apart. */
+export type Observe = (probe: string, result: Answer.Result) => Effect.Effect<void>
+
+export const handler =
+  (health: Health, observe: Observe = () => Effect.void): Handler =>
+  (asked) => {
+    const [, name = "", check, ...deeper] = asked.path.replace(/\/$/, "").split("/")
+    const probe = Object.hasOwn(routes, name) ? routes[name] : undefined
+    if (probe === undefined || deeper.length > 0) return Effect.succeed(notFound)
+    return Effect.flatMap(health.checks(probe), (checks) =>
+      check === undefined ? all(name, checks, asked, observe) : one(check, checks)
+    )
+  }
+
+const all = (probe: string, checks: ReadonlyArray<Check>, { query }: Asked, observe: Observe) => {
+  const exclude = query.getAll("exclude")
+  const judge = (check: Check): Effect.Effect<Answer.Result> =>
+    exclude.includes(check.name)
+      ? Effect.succeed({ name: check.name, failure: undefined })
+      : Effect.tap(ask(check), (result) => observe(probe, result))
+  return Effect.andThen(
+    unknown(exclude, checks),
+    Effect.map(Effect.forEach(checks, judge), (results) =>
+      toAnswer(Answer.overall(results, { probe, verbose: query.has("verbose"), exclude }))
+    )
+  )
+}
+
+/** The answer says so only when it is long: a prober that misspells a check would never learn of it. */
+const unknown = (exclude: ReadonlyArray<string>, checks: ReadonlyArray<Check>): Effect.Effect<void> => {
+  const names = exclude.filter((name) => !checks.some((check) => check.name === name))
+  return names.length === 0
+    ? Effect.void
+    : Effect.logDebug("A probe excludes checks that there are not").pipe(
+        Effect.annotateLogs({ exclude: names.join(",").slice(0, 200) })
+      )
+}
+
+const passed = Effect.succeed(undefined)
+
+const one = (name: string, checks: ReadonlyArray<Check>) => {
+  const found = checks.find((check) => check.name === name) ?? (name === "ping" ? ping(checks) : undefined)
+  return found === undefined
+    ? Effect.succeed(notFound)
+    : Effect.map(ask(found), (result) => toAnswer(Answer.single(result)))
+}
+
+/** There is one where there is nothing else. */
+const ping = (checks: ReadonlyArray<Check>): Check | undefined =>
+  checks.length === 0 ? { name: "ping", run: passed } : undefined
+
+/** A check that breaks has failed. */
+const ask = ({ name, remark = passed, run }: Check): Effect.Effect<Answer.Result> =>
+  Effect.catchCause(
+    Effect.zipWith(run, remark, (failure, said) => ({ name, failure, remark: said })),
+    (cause) => Effect.succeed({ name, failure: `the check itself failed: ${String(Cause.squash(cause))}` })
+  )
+
+const toAnswer = (verdict: Answer.Verdict) => text(verdict.healthy ? 200 : 500, verdict.text)

@@ -1,0 +1,89 @@
+/**
+ * What the probes say of informers, from their status alone. Readiness: has every kind synced, and is it still being followed; if
+ * not, which, and what the server said last. Liveness: does every informer still try; a server that is away makes nobody dead.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Cache, InformerStatus } from "../../layers/Cache.ts"
+import type { Check, Probe } from "../../layers/Health.ts"
+
+/** Milliseconds without a word from the server and without a try: no watch that lives is silent for so long. */
+export const deadAfter = 600_000
+
+/** Failures in a row that are no news yet: watches end and are refused now and then, and are opened again within seconds. */
+const tolerated = 2
+
+/** Milliseconds that a try may take before it fails; one that has gone on for longer is taken to have succeeded. */
+const tryTakes = 15_000
+
+/** For whoever runs controllers on a cache. `syncTimeout`: after it, a kind that has not synced is remarked on where that is no failure. */
+export const checks = (
+  cache: Pick<Cache["Service"], "status">,
+  syncTimeout: Duration.Duration
+): ReadonlyArray<{ readonly probe: Probe; readonly check: Check }> => [
+  { probe: "readiness", check: { name: "informer-sync", run: judged(cache, unsynced) } },
+  {
+    probe: "liveness",
+    check: {
+      name: "informers",
+      run: judged(cache, dead),
+      remark: judged(cache, late(Duration.toMillis(syncTimeout)))
+    }
+  }
+]
+
+type Judge = (informers: ReadonlyArray<InformerStatus>, now: number) => string | undefined
+
+const judged = ({ status }: Pick<Cache["Service"], "status">, judge: Judge) =>
+  Effect.flatMap(status, (informers) => Effect.map(Clock.currentTimeMillis, (now) => judge(informers, now)))
+
+/** Undefined when all kinds have synced and are being followed. `now`: wall clock, milliseconds. */
+export const unsynced: Judge = (informers, now) => {
+  const waiting = informers.filter(
+    (informer) => informer.subscribers > 0 && (!informer.synced || isBehind(informer, now))
+  )
+  return waiting.length === 0 ? undefined : waiting.map(describe).join("; ")
+}
+
+/** Kinds that have not synced within so many milliseconds: a restart would not help, but it is worth knowing. */
+export const late =
+  (limit: number): Judge =>
+  (informers, now) => {
+    const overdue = informers.filter((one) => one.subscribers > 0 && !one.synced && now - one.startedAt >= limit)
+    return overdue.length === 0
+      ? undefined
+      : `after ${Duration.format(Duration.millis(limit))}: ${overdue.map(describe).join("; ")}`
+  }
+
+/**
+ * It shows what was, and goes on failing to hear what is. Of a kind that is silent nothing is heard after the server is back either, so a
+ * try that does not fail ends it.
+ */
+const isBehind = ({ attempts, lastError }: InformerStatus, now: number): boolean =>
+  attempts > tolerated && lastError !== undefined && now < lastError.at + lastError.retryIn + tryTakes
+
+/** Undefined while every informer has heard something or tried something lately. `now`: wall clock, milliseconds. */
+export const dead: Judge = (informers, now) => {
+  const silent = informers.filter((informer) => {
+    const sign = lastSign(informer)
+    return informer.subscribers > 0 && sign !== undefined && now - sign > deadAfter
+  })
+  if (silent.length === 0) return undefined
+  const minutes = deadAfter / 60_000
+  return `${silent.map((informer) => informer.resource).join(", ")}: no event and no try for more than ${minutes} minutes`
+}
+
+/** When it last heard from the server or will have tried again; wall clock, milliseconds. Undefined before the first time. */
+const lastSign = ({ lastError, lastEventAt }: InformerStatus): number | undefined => {
+  if (lastError === undefined) return lastEventAt
+  return Math.max(lastEventAt ?? 0, lastError.at + lastError.retryIn)
+}
+
+const describe = ({ attempts, lastError, resource, selection, synced }: InformerStatus): string => {
+  const what = synced ? "not up to date" : "not synced"
+  const where = selection.namespace === undefined ? "" : ` in namespace ${selection.namespace}`
+  if (lastError === undefined) return `${resource}${where} not synced yet`
+  const times = attempts === 0 ? "" : attempts === 1 ? ", failed once" : `, failed ${attempts} times in a row`
+  return `${resource}${where} ${what}${times}: ${lastError.message}`
+}

@@ -1,0 +1,93 @@
+/**
+ * What a signal means to the process: the first SIGINT, SIGTERM or SIGHUP asks for an orderly stop, another SIGINT or SIGTERM ends it
+ * at once, and a stop that takes longer than it may is ended too, whatever holds it up: a finaliser, a socket, a thread. Whatever was
+ * given up on the way is one line and exit code 1. What is stopped in which order is the nesting of scopes, and not known here.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Shutdown from "../../layers/Shutdown.ts"
+import * as Host from "./Host.ts"
+
+/**
+ * What a stop adds to the exit code of the program. Not an error of the program: whoever is interrupted ends interrupted, whatever
+ * its finalisers find.
+ */
+export interface Verdict {
+  code: 0 | 1
+}
+
+export const Verdict = Context.Reference<Verdict>("effect-controller-manager/manager/Verdict", {
+  defaultValue: () => ({ code: 0 })
+})
+
+/** `npm start` passes on a signal that the terminal has sent to both: for so long after the first, another one is its echo. */
+const echo = "1 second"
+
+/** How long a stop may take, and the name of whoever says so when it took longer. */
+export interface Options extends Shutdown.Options {
+  readonly name: string
+}
+
+type Complain = (text: string) => void
+
+interface Edge {
+  readonly host: Host.Host
+  readonly complain: Complain
+}
+
+/** Runs a program until it ends or a signal stops it, within the time of `options`. */
+export const orderly =
+  (host: Host.Host, options: Options) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.gen(function* () {
+      const limit = Shutdown.limitsOf(options).end
+      const complain: Complain = (text) => Host.complain(host, options.name, text)
+      const shutdown = yield* Shutdown.make(options)
+      yield* watchSignals(host, shutdown)
+      yield* Effect.forkDetach(end({ host, complain }, shutdown, limit))
+      return yield* program.pipe(
+        Effect.provideService(Shutdown.Shutdown, shutdown),
+        Effect.ensuring(judge(complain, shutdown, limit))
+      )
+    })
+
+/** The program itself is interrupted by whoever runs it. */
+const watchSignals = (host: Host.Host, shutdown: Shutdown.Shutdown) =>
+  Effect.map(Effect.context(), (context) => {
+    const fork = Effect.runForkWith(context)
+    let received = 0
+    let echoing = host.env["npm_lifecycle_event"] === "start"
+    const onSignal = () => {
+      if (++received > 1) return echoing ? undefined : host.exit(1)
+      fork(Effect.andThen(shutdown.begin, Effect.logInfo("Stopping; a second signal ends the process at once")))
+      if (echoing) fork(Effect.andThen(Effect.sleep(echo), () => Effect.sync(() => void (echoing = false))))
+    }
+    host.on("SIGINT", onSignal)
+    host.on("SIGTERM", onSignal)
+    // A terminal that goes away may say so more than once, and is in no hurry.
+    host.on("SIGHUP", () => void (received === 0 && host.emit("SIGTERM")))
+  })
+
+/** Never interrupted: what closes after the program must not hold up the process either. */
+const end = Effect.fnUntraced(function* ({ complain, host }: Edge, shutdown: Shutdown.Shutdown, limit: number) {
+  yield* shutdown.begun
+  if (limit === Infinity) return
+  yield* Effect.sleep(limit)
+  const running = shutdown.runningUnsafe()
+  const what = running.length > 0 ? `still running: ${running.join(", ")}` : "not everything was closed"
+  complain(`the stop took longer than ${format(limit)}; ${what}`)
+  host.exit(1)
+})
+
+/** After everything inside is closed. */
+const judge = (complain: Complain, shutdown: Shutdown.Shutdown, limit: number): Effect.Effect<void> =>
+  Effect.map(Verdict, (verdict) => {
+    const givenUp = shutdown.givenUpUnsafe()
+    if (givenUp.length === 0) return
+    verdict.code = 1
+    const allowed = `the stop may take ${format(limit)}, which was not enough`
+    complain(`${allowed}; given up: ${givenUp.join(", ")}`)
+  })
+
+const format = (millis: number): string => Duration.format(Duration.millis(millis))

@@ -1,0 +1,107 @@
+/**
+ * Which controllers run: the table of all there are, and the `--controllers` grammar that picks from it. A list of `*` (all
+ * that are on by default), `name` and `-name`; the first explicit mention of a name, or of one of its aliases, decides, wherever the
+ * `*` stands. A name that is not in the table is an error that lists those that are. Source: framework.md K14, K15.
+ */
+import * as Data from "effect/Data"
+import * as Result from "effect/Result"
+import type { Descriptor, Services } from "../layers/Controller.ts"
+import type { Webhook } from "../layers/Webhook.ts"
+
+/** A controller and what a program that offers it must know. */
+export interface Entry<out R = never> {
+  /** Itself. */
+  readonly controller: Descriptor<R>
+  /** Other names it is known by, such as those of kube-controller-manager: accepted, never shown as the name. */
+  readonly aliases?: ReadonlyArray<string> | undefined
+  /**
+   * `core`: one of kube-controller-manager's loops, which lead under that program's lease, so that two of them never fight.
+   * Everything else leads under our own. Source: architecture, decision 6.
+   */
+  readonly group?: "core" | undefined
+  /** Its service account in `kube-system`, where it has one; its name unless said otherwise. Source: controllers.md H. */
+  readonly account?: string | undefined
+  /**
+   * So many times what `--kube-api-qps` and `--kube-api-burst` say is the limit of its client, where every controller has one: in
+   * kube-controller-manager's place. Once unless said otherwise.
+   */
+  readonly clientLimits?: { readonly qps: number; readonly burst: number } | undefined
+  /** `embedded`: on by default where we own the whole cluster, off on a real one. */
+  readonly byDefault: "on" | "off" | "embedded"
+  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */
+  readonly needsAllNamespaces?: boolean | undefined
+  /** Why it runs on the embedded cluster only, as things were said; undefined: it may run anywhere. */
+  readonly embeddedOnly?: string | undefined
+  /** Webhooks about its kinds, which are served where webhooks are, whether the controller itself runs or not. None unless there are any. */
+  readonly webhooks?: ReadonlyArray<Webhook<Services | R>> | undefined
+  /** One line for `--help`. */
+  readonly summary: string
+}
+
+/** The table, or what was chosen from it, cannot be meant. */
+export class RosterError extends Data.TaggedError("RosterError")<{ readonly message: string }> {}
+
+/** What a list of patterns chooses. */
+export interface Selection<out R = never> {
+  /** In the order of the table. */
+  readonly chosen: ReadonlyArray<Entry<R>>
+  /** Off, by default or because the list says so. */
+  readonly disabled: ReadonlyArray<string>
+  /** Those of them that the list wants, each with the reason why it is off all the same. */
+  readonly unmet: ReadonlyMap<string, string>
+}
+
+/** Whether the list can be meant at all, whichever cluster it is for; answers with all names. */
+export const check = (
+  table: ReadonlyArray<Entry<unknown>>,
+  patterns: ReadonlyArray<string>
+): Result.Result<ReadonlyArray<string>, RosterError> => {
+  const names = table.map((entry) => entry.controller.name)
+  const all = table.flatMap(namesOf)
+  const twice = all.find((name, index) => all.indexOf(name) !== index)
+  if (twice !== undefined) return fail(`two controllers are named "${twice}"`)
+  const unknown = patterns.find((pattern) => pattern !== "*" && !all.includes(nameIn(pattern)))
+  return unknown === undefined
+    ? Result.succeed(names)
+    : fail(`"${nameIn(unknown)}" is not a controller; there are: ${names.join(", ")}`)
+}
+
+/** Chooses from the table by patterns, for a cluster that is our own or not. */
+export const select = <R>(
+  table: ReadonlyArray<Entry<R>>,
+  patterns: ReadonlyArray<string>,
+  cluster: { readonly embedded: boolean }
+): Result.Result<Selection<R>, RosterError> => {
+  const checked = check(table, patterns)
+  if (Result.isFailure(checked)) return Result.fail(checked.failure)
+  const isOn = (entry: Entry<R>): boolean => {
+    const explicit = mentioned(entry, patterns)
+    if (entry.embeddedOnly !== undefined && !cluster.embedded) return false
+    if (explicit !== undefined) return explicit
+    return patterns.includes("*") && (entry.byDefault === "on" || (entry.byDefault === "embedded" && cluster.embedded))
+  }
+  const chosen = table.filter(isOn)
+  return Result.succeed({
+    chosen,
+    disabled: checked.success.filter((name) => !chosen.some((entry) => entry.controller.name === name)),
+    unmet: new Map(
+      table.flatMap((entry) =>
+        !chosen.includes(entry) && entry.embeddedOnly !== undefined && mentioned(entry, patterns) === true
+          ? [[entry.controller.name, entry.embeddedOnly] as const]
+          : []
+      )
+    )
+  })
+}
+
+/** What the first explicit mention of a controller says; undefined where there is none. */
+export const mentioned = (entry: Entry<unknown>, patterns: ReadonlyArray<string>): boolean | undefined => {
+  const explicit = patterns.find((pattern) => namesOf(entry).includes(nameIn(pattern)))
+  return explicit === undefined ? undefined : !explicit.startsWith("-")
+}
+
+const namesOf = (entry: Entry<unknown>): ReadonlyArray<string> => [entry.controller.name, ...(entry.aliases ?? [])]
+
+const nameIn = (pattern: string): string => (pattern.startsWith("-") ? pattern.slice(1) : pattern)
+
+const fail = (message: string) => Result.fail(new RosterError({ message }))

@@ -1,0 +1,41 @@
+/**
+ * Waits until a controller that starts first is ready: its kinds have synced, and everything that their first lists asked for has been
+ * worked on once; of one that runs on a schedule, until its first run is over. It looks at what is counted of the loop anyway, so
+ * no other controller pays for it.
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import { Cache } from "../../layers/Cache.ts"
+import type { Descriptor } from "../../layers/Controller.ts"
+import * as SyncLimit from "./syncLimit.ts"
+
+/** It starts first and is not ready in time; the message is one sentence. */
+export class NotReady extends Data.TaggedError("NotReady")<{ readonly message: string }> {}
+
+/** Time between two looks. */
+const interval = "100 millis"
+
+/** To be called before the controller is built; the effect it answers with waits. */
+export const watch = Effect.fnUntraced(function* (
+  { name, reads }: Pick<Descriptor<unknown>, "name" | "reads">,
+  timeout: Duration.Duration
+) {
+  const cache = yield* Cache
+  const metrics = yield* LoopMetrics.of(name)
+  const before = metrics.runs()
+  const isReady = () => metrics.isIdle() ?? metrics.runs() > before
+  const ready = Effect.gen(function* () {
+    while (!isReady()) yield* Effect.sleep(interval)
+  })
+  const late = Effect.gen(function* () {
+    const why = SyncLimit.unsynced(yield* cache.status, reads)
+    const more = why.length === 0 ? "" : `: ${why.join("; ")}`
+    const limit = Duration.format(timeout)
+    return yield* new NotReady({
+      message: `controller ${name} starts first and was not ready within ${limit}${more}`
+    })
+  })
+  return Effect.timeoutOrElse(ready, { duration: timeout, orElse: () => late })
+})

@@ -1,0 +1,58 @@
+/**
+ * How long a controller's kinds may take to sync for the first time, and what follows when they do not: with `strict` isolation the
+ * manager ends, with `independent` it says so once and goes on trying, because everybody else can work meanwhile. Source:
+ * framework.md M27, controller-runtime's CacheSyncTimeout.
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Resource from "../../kube/Resource.ts"
+import { Cache, type InformerStatus } from "../../layers/Cache.ts"
+import type { Descriptor } from "../../layers/Controller.ts"
+import { synced } from "../../layers/controller/loop.ts"
+
+export interface SyncLimit {
+  readonly isolation: "independent" | "strict"
+  /** Per controller, from when its kinds are subscribed to. */
+  readonly timeout: Duration.Duration
+}
+
+/** Kinds did not sync in time; the message names them and what the server said last. */
+export class NotSynced extends Data.TaggedError("NotSynced")<{ readonly message: string }> {}
+
+/** Ends when every kind has synced. They must be subscribed to. */
+export const watch = Effect.fnUntraced(function* (
+  { name, reads }: Pick<Descriptor<unknown>, "name" | "reads">,
+  { isolation, timeout }: SyncLimit
+) {
+  const cache = yield* Cache
+  const inTime = yield* Effect.timeoutOption(synced(cache, reads), timeout)
+  if (Option.isSome(inTime)) return
+  const within = Duration.format(timeout)
+  const message = unsynced(yield* cache.status, reads, ` within ${within}`).join("; ")
+  if (isolation === "strict") return yield* new NotSynced({ message })
+  yield* Effect.annotateLogs(Effect.logError(`Controller waits: ${message}`), { controller: name })
+  yield* synced(cache, reads)
+  yield* Effect.annotateLogs(Effect.logInfo("Controller waits no longer: its kinds have synced"), { controller: name })
+})
+
+/** `pods did not sync within 2m: list pods: …`, one for each of these kinds that has not. */
+export const unsynced = (
+  informers: ReadonlyArray<InformerStatus>,
+  reads: ReadonlyArray<Resource.Any>,
+  within = ""
+): ReadonlyArray<string> => {
+  const ids = new Set(reads.map((resource) => resource.id))
+  return informers
+    .filter((one) => one.subscribers > 0 && !one.synced && ids.has(one.id))
+    .map((informer) => describe(informer, within))
+}
+
+const describe = ({ lastError, resource, selection }: InformerStatus, within: string): string => {
+  const what = selection.namespace === undefined ? resource : `${resource} in namespace ${selection.namespace}`
+  const why = lastError === undefined ? "the server has not answered" : lastError.message
+  const isRefused = lastError?.status === 403 || lastError?.status === 401
+  const advice = `; grant list and watch on ${what}, or leave the controller out with --controllers`
+  return `${what} did not sync${within}: ${why}${isRefused ? advice : ""}`
+}

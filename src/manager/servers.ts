@@ -1,0 +1,190 @@
+/**
+ * The manager's servers, for probes, metrics and profiles: they listen before anything else is started and close after everything else is
+ * closed, on a leader and on a standby alike. Loaded only when one of them is on. Platform edge.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
+import { hostname } from "node:os"
+import * as LoopMetrics from "../streams/loopMetrics.ts"
+import type { Descriptor } from "../layers/Controller.ts"
+import { fencedWrites } from "../layers/fence.ts"
+import { Health } from "../layers/Health.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import type { Transport } from "../layers/Transport.ts"
+import type { Options as PageOptions } from "./debug/pages.ts"
+import type { Address } from "./http/address.ts"
+import * as CertificateFiles from "./http/certificateFiles.ts"
+import type { Handler } from "./http/exchange.ts"
+import * as Listener from "./http/Listener.ts"
+import * as Probes from "./probes/handle.ts"
+import * as Lag from "./probes/lag.ts"
+import { settings } from "./settings/servers.ts"
+
+/** Where a server listens. */
+export interface Place {
+  readonly address: Address
+  /** Nobody asked for it: if it is in use, the program goes on without. */
+  readonly isOptional: boolean
+}
+
+export interface Options {
+  /** Undefined: off. */
+  readonly probes: Place | undefined
+  readonly metrics: Place | undefined
+  /** Off unless said otherwise. */
+  readonly profiles?: Profiles | undefined
+  /** Metrics over HTTPS, and not for everybody. */
+  readonly secure?: Secure | undefined
+  /** Those that will run here, now or after an election: their series exist from the start. */
+  readonly controllers: ReadonlyArray<Counted>
+}
+
+/** What metrics show of a controller. */
+type Counted = Pick<Descriptor<unknown>, "name" | "queues" | "metrics">
+
+export interface Profiles extends Place {
+  /** The arguments of the process as they may be shown. */
+  readonly commandLine: ReadonlyArray<string>
+}
+
+export interface Secure {
+  /** To the server that knows who may read metrics. */
+  readonly transport: Layer.Layer<Transport>
+  /** Undefined: the server makes itself a certificate. */
+  readonly files: CertificateFiles.Files | undefined
+  /** HTTP/2 as well. */
+  readonly http2?: boolean | undefined
+  /** What the pages for operators show; without it there are none. */
+  readonly pages?: PageOptions | undefined
+  /** Further pages behind the same filter, by their paths. */
+  readonly handlers?: Readonly<Record<string, Handler>> | undefined
+}
+
+/** Two handlers want one path. */
+export class PathTaken extends Data.TaggedError("PathTaken")<{ readonly message: string }> {}
+
+/** What a setting comes to. On the embedded cluster nobody but this machine has any business with what nobody asked for. */
+export const place = (
+  address: Address | undefined,
+  { byDefault, embedded }: { readonly byDefault: boolean; readonly embedded: boolean }
+): Place | undefined => {
+  if (address === undefined) return undefined
+  return byDefault && embedded
+    ? { address: { ...address, host: "127.0.0.1" }, isOptional: true }
+    : { address, isOptional: false }
+}
+
+/** Serves for as long as the scope is open. Fails when an address cannot be had; then nothing was started. */
+export const start = Effect.fnUntraced(function* (options: Options) {
+  const health = yield* Health
+  const lag = yield* Lag.make
+  yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
+  // Until the manager says more, and again after it has ended.
+  yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
+  const Slis = yield* Effect.promise(() => import("./metrics/slis.ts"))
+  const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
+  const { observe, registry } = yield* Slis.make(Process.registerStart)
+  const probes = Probes.handler(health, observe)
+  const { metrics: place, probes: own } = options
+  const isShared = own !== undefined && place !== undefined && isSame(own.address, place.address)
+  if (own !== undefined && !isShared) yield* listen("probes", settings.probeAddress.name, own, probes)
+  if (place !== undefined)
+    yield* metrics(place, { ...options, slis: registry, open: isShared ? probes : undefined }, lag)
+  if (options.profiles !== undefined) yield* profiles(options.profiles)
+})
+
+/** Any free port is another one for each. */
+const isSame = (a: Address, b: Address): boolean => a.port !== 0 && a.port === b.port && a.host === b.host
+
+const profiles = Effect.fnUntraced(function* (options: Profiles) {
+  const Profiles = yield* Effect.promise(() => import("./debug/profiles.ts"))
+  const Inspector = yield* Effect.promise(() => import("./debug/inspector.ts"))
+  const handle = Profiles.handler(Inspector.platform(options.commandLine))
+  yield* listen("profiles", settings.pprofAddress.name, options, handle)
+})
+
+interface Metrics extends Options {
+  /** Who answers probes where that is the same server, without asking who asks. */
+  readonly open: Handler | undefined
+  /** What the probes' checks are counted in. */
+  readonly slis: Metric.MetricRegistry
+}
+
+const withProbes =
+  (probes: Handler | undefined, others: Handler): Handler =>
+  (asked) =>
+    probes !== undefined && /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(asked.path) ? probes(asked) : others(asked)
+
+const metrics = Effect.fnUntraced(function* (place: Place, { controllers, open, secure, slis }: Metrics, lag: Lag.Lag) {
+  const Metrics = yield* Effect.promise(() => import("./metrics/handle.ts"))
+  const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
+  yield* Effect.forEach(controllers, preset, { discard: true })
+  yield* Metric.update(fencedWrites, 0)
+  yield* CertificateFiles.preset
+  yield* Process.register(lag)
+  const handle = yield* Metrics.handler(slis)
+  const name = settings.metricsAddress.name
+  if (secure === undefined) return yield* Effect.asVoid(listen("metrics", name, place, withProbes(open, handle)))
+  const Guard = yield* Effect.promise(() => import("./metrics/guard.ts"))
+  const client = yield* Layer.build(Layer.provide(KubeClient.layer, secure.transport))
+  const guard = yield* Effect.provideContext(Guard.make, client)
+  const certificate = yield* secure.files === undefined ? selfSigned : CertificateFiles.read(secure.files)
+  const guarded = guard(yield* withPages(handle, secure))
+  const listening = yield* listen("metrics", name, place, withProbes(open, guarded), {
+    certificate,
+    http2: secure.http2,
+    methods: secure.handlers === undefined ? ["PUT"] : ["PUT", "POST", "PATCH", "DELETE"]
+  })
+  if (secure.files !== undefined && listening !== undefined) {
+    yield* CertificateFiles.follow(secure.files, certificate, listening.replaceUnsafe)
+  }
+})
+
+const preset = Effect.fnUntraced(function* ({ metrics = [], name, queues = [name] }: Counted) {
+  const loop = yield* LoopMetrics.of(name)
+  for (const queue of queues) loop.queue(queue)
+  for (const family of metrics) yield* family.preset
+})
+
+/** Of one path there is one handler: the metrics', then the pages', then those of others. */
+export const withPages = Effect.fnUntraced(function* (
+  metrics: Handler,
+  { handlers = {}, pages }: Pick<Secure, "handlers" | "pages">
+) {
+  const { paths } = yield* Effect.promise(() => import("./metrics/handle.ts"))
+  const Page = yield* Effect.promise(() => import("./debug/page.ts"))
+  const Pages = yield* Effect.promise(() => import("./debug/pages.ts"))
+  const own = pages === undefined ? () => Effect.succeed(undefined) : yield* Pages.make(pages)
+  for (const path of Object.keys(handlers)) {
+    if (paths.includes(path) || (yield* own(path)) !== undefined) {
+      return yield* new PathTaken({ message: `the metrics server has a page at ${path} already` })
+    }
+  }
+  const further: Handler = (asked) =>
+    Object.hasOwn(handlers, asked.path) ? (handlers[asked.path] ?? metrics)(asked) : metrics(asked)
+  return Page.before(own, Page.readOnly(paths, further))
+})
+
+const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  Effect.promise(async () => (await import("./http/selfSigned.ts")).make(hostname(), now))
+)
+
+/** Undefined: it does without. */
+const listen = (
+  name: string,
+  setting: string,
+  { address, isOptional }: Place,
+  handle: Listener.Options["handle"],
+  further: Pick<Listener.Options, "certificate" | "http2" | "methods"> = {}
+): Effect.Effect<Listener.Listening | undefined, Listener.ListenError, Scope.Scope> =>
+  Listener.listen({ name, setting, address, handle, ...further }).pipe(
+    Effect.tap(({ port }) => Effect.annotateLogs(Effect.logInfo(`Serving ${name}`), { port })),
+    Effect.catchIf(
+      (error) => isOptional && error.isBusy,
+      (error) => Effect.as(Effect.logWarning(error.message), undefined)
+    )
+  )

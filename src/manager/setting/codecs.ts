@@ -1,0 +1,132 @@
+/** How texts are read: the codecs that settings of every room share. Each is total; what it does not know, it refuses. */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Selector from "../../kube/Selector.ts"
+import * as Durations from "../duration.ts"
+import type { Codec } from "../setting.ts"
+
+/** Any text. */
+export const text = (metavar: string): Codec<string> => ({ metavar, expected: `a ${metavar}`, decode: Option.some })
+
+/** A text that nobody is to see; declare the setting `secret` as well. */
+export const redacted = (metavar: string): Codec<Redacted.Redacted> => ({
+  metavar,
+  expected: `a ${metavar}`,
+  decode: (value) => Option.some(Redacted.make(value))
+})
+
+const yes = ["true", "t", "1", "yes", "y", "on"]
+const no = ["false", "f", "0", "no", "n", "off"]
+
+/** Go's spellings, and those that YAML users are used to. */
+export const boolean: Codec<boolean> = {
+  metavar: "boolean",
+  expected: "true or false",
+  isSwitch: true,
+  decode: (value) => {
+    const lower = value.toLowerCase()
+    return yes.includes(lower) ? Option.some(true) : no.includes(lower) ? Option.some(false) : Option.none()
+  }
+}
+
+/** One of some words. */
+export const choice = <const Words extends readonly [string, ...Array<string>]>(
+  words: Words
+): Codec<Words[number]> => ({
+  metavar: words.join("|"),
+  expected: words.map((word) => `"${word}"`).join(" | "),
+  choices: words,
+  decode: (value) => Option.fromUndefinedOr(words.find((word) => word === value))
+})
+
+/** `10s`, `1m30s`, `90 seconds`; zero too, but nothing negative. */
+export const duration: Codec<Duration.Duration> = {
+  metavar: "duration",
+  expected: "a duration like 10s, 1m30s or '90 seconds'",
+  decode: Durations.parse
+}
+
+/** A duration above zero: work that repeats without a pause would take the whole processor, and the server's with it. */
+export const interval: Codec<Duration.Duration> = {
+  metavar: "duration",
+  expected: "a duration longer than zero, like 10s or 1m30s",
+  decode: (value) => Option.filter(Durations.parse(value), Duration.isPositive)
+}
+
+/** A whole number within bounds, both included, in decimal digits. */
+export const integer = (bounds: {
+  readonly min: number
+  readonly max: number
+  readonly expected: string
+}): Codec<number> => ({
+  metavar: "number",
+  expected: bounds.expected,
+  decode: (value) => {
+    if (!/^-?\d{1,9}$/.test(value)) return Option.none()
+    const number = Number(value)
+    return number >= bounds.min && number <= bounds.max ? Option.some(number) : Option.none()
+  }
+})
+
+/** A rate, with a fraction if need be; -1 stands for none. */
+export const rate: Codec<number> = {
+  metavar: "number",
+  expected: "a number above zero, or -1 for no limit",
+  decode: (value) =>
+    value === "-1" || (/^\d{1,6}(\.\d{1,3})?$/.test(value) && Number(value) > 0)
+      ? Option.some(Number(value))
+      : Option.none()
+}
+
+/** How many at once. */
+export const concurrency = integer({ min: 1, max: 999_999, expected: "a number of at least 1" })
+
+/** 0 stands for a free one, or for none; the setting says which. */
+export const port: Codec<number> = {
+  ...integer({ min: 0, max: 65_535, expected: "a port from 0 to 65535" }),
+  metavar: "port"
+}
+
+/** Texts between commas; white space around them and empty ones do not count. */
+export const list = (metavar = "list"): Codec<ReadonlyArray<string>> => ({
+  metavar,
+  expected: `a ${metavar} like a,b`,
+  decode: (value) =>
+    Option.some(
+      value
+        .split(",")
+        .map((one) => one.trim())
+        .filter((one) => one !== "")
+    )
+})
+
+const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+const separated = (value: string): ReadonlyArray<string> => [
+  ...new Set(
+    value
+      .split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== "")
+  )
+]
+
+/** Names of namespaces between commas, each once. Source: a namespace's name is an RFC 1123 label. */
+export const namespaces: Codec<ReadonlyArray<string>> = {
+  metavar: "namespaces",
+  expected: "names of namespaces like a,b",
+  decode: (value) => Option.liftPredicate(separated(value), (names) => names.every((name) => namespaceName.test(name))),
+  explain: (value) => {
+    const wrong = separated(value).find((name) => !namespaceName.test(name))
+    return `"${wrong}" cannot be the name of a namespace: those are of lower case letters, digits and dashes, at most 63`
+  }
+}
+
+/** A label selector, `app=web,tier!=cache`. */
+export const labels: Codec<Selector.LabelSelector> = {
+  metavar: "selector",
+  expected: "a label selector like app=web,tier!=cache",
+  decode: (value) => Result.getSuccess(Selector.parseLabels(value))
+}

@@ -1,0 +1,125 @@
+/**
+ * AdmissionReviews: the request in one, and the answer to one. Both versions have the same fields, so only the envelope differs. A
+ * changed object is told as a JSON patch in base64; a refusal as a `Status`. Pure and total. Source: admission.k8s.io/v1, v1beta1.
+ */
+import * as Result from "effect/Result"
+import * as Base64 from "effect/encoding/Base64"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Status from "../../kube/Status.ts"
+import type { Kind, Operation, Request, UserInfo, Verdict } from "../../layers/webhook/Request.ts"
+import { diff } from "./diff.ts"
+import { type Envelope, type Fields, type Flaw, isFields, newest, parse, type Sort, textAt } from "./review.ts"
+
+const sort: Sort = { group: "admission.k8s.io", kind: "AdmissionReview" }
+
+export interface Admitted {
+  readonly apiVersion: string
+  readonly request: Request
+}
+
+const operations: ReadonlyArray<string> = ["CREATE", "UPDATE", "DELETE", "CONNECT"]
+
+const isOperation = (text: string): text is Operation => operations.includes(text)
+
+export const read = (text: string): Result.Result<Admitted, Flaw> =>
+  Result.flatMap(parse(sort, text), (envelope) => requestOf(envelope))
+
+const requestOf = ({ apiVersion, request, uid }: Envelope): Result.Result<Admitted, Flaw> => {
+  const flaw = (message: string) => Result.fail({ apiVersion, uid, message })
+  const operation = textAt(request, "operation")
+  if (!isOperation(operation)) return flaw("the request has no operation that is known")
+  const present = { object: presentIn(request["object"]), oldObject: presentIn(request["oldObject"]) }
+  const missing = needed[operation].find((field) => present[field] === undefined)
+  if (missing !== undefined) return flaw(`the request is a ${operation} and has no ${missing}`)
+  const told = (field: Part) => (needed[operation].includes(field) ? present[field] : undefined)
+  return Result.succeed({
+    apiVersion,
+    request: {
+      uid,
+      operation,
+      kind: kindOf(request["kind"]),
+      name: textAt(request, "name"),
+      namespace: textAt(request, "namespace") || undefined,
+      subresource: textAt(request, "subResource") || undefined,
+      user: userOf(request["userInfo"]),
+      dryRun: request["dryRun"] === true,
+      options: request["options"],
+      object: told("object"),
+      oldObject: told("oldObject")
+    }
+  })
+}
+
+type Part = "object" | "oldObject"
+
+/** What is connected to is said by options, which are no object. */
+const needed: Readonly<Record<Operation, ReadonlyArray<Part>>> = {
+  CREATE: ["object"],
+  UPDATE: ["object", "oldObject"],
+  DELETE: ["oldObject"],
+  CONNECT: []
+}
+
+const presentIn = (value: unknown): KubeObject | undefined => (isObject(value) ? value : undefined)
+
+const isObject = (value: unknown): value is KubeObject => isFields(value) && isFields(value["metadata"])
+
+const kindOf = (value: unknown): Kind => {
+  const fields = isFields(value) ? value : {}
+  return { group: textAt(fields, "group"), version: textAt(fields, "version"), kind: textAt(fields, "kind") }
+}
+
+const userOf = (value: unknown): UserInfo => {
+  const fields = isFields(value) ? value : {}
+  const extra = isFields(fields["extra"]) ? fields["extra"] : {}
+  return {
+    username: textAt(fields, "username"),
+    uid: textAt(fields, "uid") || undefined,
+    groups: texts(fields["groups"]),
+    extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, texts(values)]))
+  }
+}
+
+const texts = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
+
+/** The whole review of the answer. */
+export const answer = ({ apiVersion, request }: Admitted, verdict: Verdict): Fields => ({
+  kind: sort.kind,
+  apiVersion,
+  response: {
+    uid: request.uid,
+    allowed: verdict.refusal === undefined,
+    ...(verdict.refusal === undefined
+      ? { status: { metadata: {}, code: 200 }, ...patchOf(request.object, verdict.object) }
+      : { status: verdict.refusal }),
+    ...(verdict.warnings.length === 0 ? {} : { warnings: verdict.warnings })
+  }
+})
+
+const patchOf = (object: KubeObject | undefined, result: KubeObject | undefined) => {
+  const operations = object === undefined || result === undefined ? [] : diff(object, result)
+  return operations.length === 0 ? {} : { patch: Base64.encode(JSON.stringify(operations)), patchType: "JSONPatch" }
+}
+
+/** A refusal of what could not be asked about: with the uid, if there was one. */
+export const mishap = (flaw: Flaw, code: number): Fields => ({
+  kind: sort.kind,
+  apiVersion: flaw.apiVersion,
+  response: { uid: flaw.uid, allowed: false, status: failure(code, flaw.message) }
+})
+
+/** Where not even the review could be read. */
+export const unread = (message: string): Flaw => ({ apiVersion: newest(sort), uid: "", message })
+
+const reasons: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  408: "Timeout",
+  413: "RequestEntityTooLarge",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout"
+}
+
+const failure = (code: number, message: string): Status.Status =>
+  Status.failure({ code, reason: reasons[code] ?? "InternalError", message })

@@ -1,0 +1,108 @@
+/**
+ * Where the API server reads whom to trust: the `caBundle` of every webhook in a configuration, and of a definition's conversion. What is
+ * there is compared with what should be, and the difference is a patch of exactly those fields, void if the object is another than the one
+ * that was read: a leader that has been overtaken cannot take back what its successor has said. Pure.
+ * Source: admissionregistration.k8s.io/v1, apiextensions.k8s.io/v1.
+ */
+import * as Base64 from "effect/encoding/Base64"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import * as Patch from "../../../kube/Patch.ts"
+import * as Resource from "../../../kube/Resource.ts"
+import { CustomResourceDefinition } from "../../crds/Definitions.ts"
+import type { ClientConfig, Configurations, ConversionOf } from "../configurations.ts"
+
+interface Configuration extends KubeObject {
+  readonly webhooks?: ReadonlyArray<{ readonly clientConfig: ClientConfig }>
+}
+
+const registration = { group: "admissionregistration.k8s.io", version: "v1", scope: "Cluster" } as const
+
+export const MutatingWebhookConfiguration = Resource.make<Configuration>()({
+  ...registration,
+  kind: "MutatingWebhookConfiguration",
+  plural: "mutatingwebhookconfigurations"
+})
+
+export const ValidatingWebhookConfiguration = Resource.make<Configuration>()({
+  ...registration,
+  kind: "ValidatingWebhookConfiguration",
+  plural: "validatingwebhookconfigurations"
+})
+
+/** An object that names our authorities. */
+export type Target = Admission | Conversion
+
+interface Admission {
+  readonly _tag: "Admission"
+  readonly resource: typeof MutatingWebhookConfiguration | typeof ValidatingWebhookConfiguration
+  readonly name: string
+  /** Created where there is none. */
+  readonly wanted: Configuration | undefined
+}
+
+interface Conversion {
+  readonly _tag: "Conversion"
+  readonly resource: typeof CustomResourceDefinition
+  readonly name: string
+  /** Said of a definition that knows of no conversion by a webhook. */
+  readonly wanted: ConversionOf["conversion"] | undefined
+}
+
+/** `installs`: the objects are ours to make; otherwise somebody applies them, and only the authorities are put in. */
+export const targets = (
+  { conversions, mutating, validating }: Configurations,
+  installs: boolean
+): ReadonlyArray<Target> => {
+  const admission = (resource: Admission["resource"], found: Configuration | undefined): ReadonlyArray<Target> =>
+    found === undefined
+      ? []
+      : [{ _tag: "Admission", resource, name: found.metadata.name, wanted: installs ? found : undefined }]
+  return [
+    ...admission(MutatingWebhookConfiguration, mutating),
+    ...admission(ValidatingWebhookConfiguration, validating),
+    ...conversions.map(({ conversion, definition }): Target => ({
+      _tag: "Conversion",
+      resource: CustomResourceDefinition,
+      name: definition,
+      wanted: installs ? conversion : undefined
+    }))
+  ]
+}
+
+/** What would have to be done to the object, as it was read, for it to have this bundle; undefined when nothing. */
+export const patchOf = (target: Target, live: KubeObject, bundle: string): Patch.Patch | undefined => {
+  const caBundle = Base64.encode(bundle)
+  const operations =
+    target._tag === "Admission" ? ofWebhooks(live, caBundle) : ofConversion(live, caBundle, target.wanted)
+  if (operations.length === 0) return undefined
+  const version = { op: "replace", path: "/metadata/resourceVersion", value: live.metadata.resourceVersion } as const
+  return Patch.json([version, ...operations])
+}
+
+type Operations = ReadonlyArray<Patch.JsonOperation>
+
+const ofWebhooks = ({ webhooks = [] }: Configuration, caBundle: string): Operations =>
+  webhooks.flatMap(({ clientConfig }, index) =>
+    clientConfig.caBundle === caBundle
+      ? []
+      : [{ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }]
+  )
+
+interface Definition extends KubeObject {
+  readonly spec?: { readonly conversion?: { readonly webhook?: { readonly clientConfig?: ClientConfig } } }
+}
+
+const ofConversion = (
+  { spec }: Definition,
+  caBundle: string,
+  wanted: ConversionOf["conversion"] | undefined
+): Operations => {
+  const present = spec?.conversion?.webhook?.clientConfig
+  if (present !== undefined) {
+    const path = "/spec/conversion/webhook/clientConfig/caBundle"
+    return present.caBundle === caBundle ? [] : [{ op: "add", path, value: caBundle }]
+  }
+  if (wanted === undefined) return []
+  const clientConfig = { ...wanted.webhook.clientConfig, caBundle }
+  return [{ op: "add", path: "/spec/conversion", value: { ...wanted, webhook: { ...wanted.webhook, clientConfig } } }]
+}

@@ -1,0 +1,93 @@
+/**
+ * Whether webhooks can be served together at all: paths, names and versions, told in one sentence when the server is put together, not
+ * when the API server calls for the first time. Pure. Source: framework.md 2.13; the API's rules for webhook configurations.
+ */
+import * as Result from "effect/Result"
+import * as Resource from "../../kube/Resource.ts"
+import { InvalidWebhook } from "../../layers/webhook/InvalidWebhook.ts"
+import type * as Webhook from "../../layers/Webhook.ts"
+
+export const check = (webhooks: ReadonlyArray<Webhook.Any>): Result.Result<void, InvalidWebhook> => {
+  const problem = [
+    () => alone(webhooks),
+    () => paths(webhooks),
+    () => names(webhooks),
+    () => conversions(webhooks)
+  ].reduce<string | undefined>((found, look) => found ?? look(), undefined)
+  return problem === undefined ? Result.void : Result.fail(new InvalidWebhook({ message: problem }))
+}
+
+/** What a webhook is called in a message. */
+const called = (webhook: Webhook.Any): string =>
+  webhook._tag === "Converting"
+    ? `the conversion of ${Resource.qualifiedName(webhook.resource)}`
+    : `the webhook ${JSON.stringify(webhook.name)}`
+
+const path = /^(?:(?:\/[\w-]+)+|\/)$/
+
+const label = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+const name = new RegExp(`^${label}(?:\\.${label}){2,}$`)
+
+const alone = (webhooks: ReadonlyArray<Webhook.Any>): string | undefined => {
+  for (const webhook of webhooks) {
+    const problem = problemOf(webhook)
+    if (problem !== undefined) return `${called(webhook)} ${problem}`
+  }
+  return undefined
+}
+
+const problemOf = (webhook: Webhook.Any): string | undefined => {
+  if (!path.test(webhook.path)) {
+    return `cannot be served at ${JSON.stringify(webhook.path)}: a path is made of parts like "/validate-me", of letters, digits, "-" and "_"`
+  }
+  if (webhook._tag === "Converting") return problemOfVersions(webhook)
+  const seconds = webhook.options.timeoutSeconds ?? 10
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 30) {
+    return `has a timeout of ${seconds} seconds; it must be a whole number from 1 to 30`
+  }
+  if (webhook.operations.length === 0) return "has no operations, so it would never be asked"
+  return name.test(webhook.name) && webhook.name.length <= 253
+    ? undefined
+    : `needs a DNS name of three parts at least, such as "validate.memcacheds.example.com"`
+}
+
+const problemOfVersions = ({ resource, spokes }: Webhook.Conversion<unknown>): string | undefined => {
+  const { declaration, group, kind, version } = resource
+  const stranger = spokes.find((spoke) => spoke.group !== group || spoke.kind !== kind)
+  if (stranger !== undefined) return `has a spoke of another kind, ${stranger.kind} of ${stranger.group}`
+  const versions = [version, ...spokes.map((spoke) => spoke.version)]
+  const twice = twiceIn(versions)
+  if (twice !== undefined) return `has two spokes, or hub and spoke, for ${twice}`
+  const declared = [version, ...(declaration.versions ?? []).map((other) => other.version)]
+  const missing = declared.find((one) => !versions.includes(one))
+  if (missing !== undefined) return `has no spoke for ${missing}, which the resource declares`
+  const unknown = versions.find((one) => !declared.includes(one))
+  return unknown === undefined
+    ? undefined
+    : `has a spoke for ${unknown}, which the resource does not declare in "versions"`
+}
+
+/** One webhook at a path, where it is not conversions that share one. */
+const paths = (webhooks: ReadonlyArray<Webhook.Any>): string | undefined => {
+  for (const [index, webhook] of webhooks.entries()) {
+    const other = webhooks.slice(0, index).find((one) => one.path === webhook.path)
+    if (other !== undefined && (other._tag !== "Converting" || webhook._tag !== "Converting")) {
+      return `${called(other)} and ${called(webhook)} are both to be served at ${webhook.path}; give one another path, or put them in order with Webhook.inOrder`
+    }
+  }
+  return undefined
+}
+
+const names = (webhooks: ReadonlyArray<Webhook.Any>): string | undefined => {
+  const twice = twiceIn(webhooks.flatMap((webhook) => (webhook._tag === "Converting" ? [] : [webhook.name])))
+  return twice === undefined ? undefined : `two webhooks are named ${JSON.stringify(twice)}`
+}
+
+const conversions = (webhooks: ReadonlyArray<Webhook.Any>): string | undefined => {
+  const twice = twiceIn(
+    webhooks.flatMap((webhook) => (webhook._tag === "Converting" ? [Resource.qualifiedName(webhook.resource)] : []))
+  )
+  return twice === undefined ? undefined : `two webhooks convert ${twice}`
+}
+
+const twiceIn = (all: ReadonlyArray<string>): string | undefined => all.find((one, index) => all.indexOf(one) !== index)

@@ -1,0 +1,187 @@
+/**
+ * The webhook server's routes: which webhook a path belongs to, and the way of a review through it. Every review gets an answer in its own
+ * version with its own uid, whatever the handler does: a broken handler is an answer and a line in the log, and the process goes
+ * on. How much is read and done at once is bounded. Source: framework.md 2.13; controller-runtime's webhook handlers.
+ */
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import type { InvalidWebhook } from "../../layers/webhook/InvalidWebhook.ts"
+import type * as Webhook from "../../layers/Webhook.ts"
+import { parse as parseDuration } from "../duration.ts"
+import { type Answer, type Asked, type Handler, notAllowed, notFound } from "../http/exchange.ts"
+import * as Admission from "./admission.ts"
+import { check } from "./check.ts"
+import * as Conversion from "./conversion.ts"
+import * as Metrics from "./metrics.ts"
+import type { Fields, Flaw } from "./review.ts"
+
+/** Bytes of a review: two objects of the largest size that is stored, and room for the rest. Source: controller-runtime. */
+export const bodyLimit = 7 * 1024 * 1024
+
+/**
+ * Reviews that are answered at once at one path; others wait for their turn. Of one path, because a rule may list what must
+ * be converted first: webhooks that need each other must not wait for each other.
+ */
+const concurrency = 32
+
+/** No API server waits longer. Source: admissionregistration.k8s.io timeoutSeconds. */
+const longest = Duration.seconds(30)
+
+/** One sort of review: how it is read, answered and refused. */
+interface Sort<R> {
+  readonly isConversion: boolean
+  readonly unread: (message: string) => Flaw
+  readonly mishap: (flaw: Flaw, code: number) => Fields
+  readonly read: (text: string) => Result.Result<Review<R>, Flaw>
+}
+
+interface Review<R> {
+  readonly flaw: (message: string) => Flaw
+  readonly answer: Effect.Effect<Fields, never, R>
+}
+
+/** Answers with the services and the registry of whoever makes it. */
+export const handler = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): Effect.Effect<Handler, InvalidWebhook, R> =>
+  Effect.gen(function* () {
+    yield* Effect.fromResult(check(webhooks))
+    const context = yield* Effect.context<R>()
+    const routes = new Map<string, Handler>()
+    for (const path of new Set(webhooks.map((webhook) => webhook.path))) {
+      const sort = sortOf(webhooks.filter((webhook) => webhook.path === path))
+      const metrics = yield* Metrics.make(path, sort.isConversion)
+      const turns = Semaphore.makeUnsafe(concurrency)
+      routes.set(path, (asked) =>
+        measured(metrics, reply({ sort, metrics, asked }, turns)).pipe(Effect.provideContext(context))
+      )
+    }
+    return (asked: Asked) => {
+      const route = routes.get(asked.path)
+      if (route === undefined) return Effect.succeed(notFound)
+      return asked.method === "POST" ? route(asked) : Effect.succeed(notAllowed("POST"))
+    }
+  })
+
+const sortOf = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): Sort<R> => {
+  const [first] = webhooks
+  return first === undefined || first._tag === "Converting"
+    ? conversion(webhooks.flatMap((webhook) => (webhook._tag === "Converting" ? [webhook] : [])))
+    : admission(first)
+}
+
+const admission = <R>({ handle }: Webhook.Admission<R>): Sort<R> => ({
+  isConversion: false,
+  unread: Admission.unread,
+  mishap: Admission.mishap,
+  read: (text) =>
+    Result.map(Admission.read(text), (admitted) => ({
+      flaw: (message) => ({ apiVersion: admitted.apiVersion, uid: admitted.request.uid, message }),
+      answer: Effect.map(
+        Effect.suspend(() => handle(admitted.request)),
+        (verdict) => Admission.answer(admitted, verdict)
+      )
+    }))
+})
+
+const conversion = <R>(conversions: ReadonlyArray<Webhook.Conversion<R>>): Sort<R> => ({
+  isConversion: true,
+  unread: Conversion.unread,
+  mishap: Conversion.mishap,
+  read: (text) =>
+    Result.map(Conversion.read(text), (wanted) => {
+      const flaw = (message: string) => ({ apiVersion: wanted.apiVersion, uid: wanted.uid, message })
+      return {
+        flaw,
+        answer: Effect.match(
+          Effect.suspend(() => Conversion.convert(conversions, wanted)),
+          {
+            onFailure: ({ message }) => Conversion.mishap(flaw(message)),
+            onSuccess: (objects) => Conversion.answer(wanted, objects)
+          }
+        )
+      }
+    })
+})
+
+/** Whoever has asked may leave before there is an answer. */
+const measured = <R>(
+  metrics: Metrics.Metrics,
+  reply: Effect.Effect<Answer, never, R>
+): Effect.Effect<Answer, never, R> =>
+  Effect.flatMap(Clock.monotonicTimeNanos, (start) => {
+    metrics.begun()
+    return Effect.onExit(reply, (exit) =>
+      Effect.map(Clock.monotonicTimeNanos, (now) =>
+        metrics.ended(Exit.isSuccess(exit) ? exit.value.status : undefined, Number(now - start) / 1e6)
+      )
+    )
+  })
+
+interface Call<R> {
+  readonly sort: Sort<R>
+  readonly metrics: Metrics.Metrics
+  readonly asked: Asked
+}
+
+/** A body arrives before its review takes one of the turns: a client that sends slowly must not hold one. */
+const reply = <R>(call: Call<R>, turns: Semaphore.Semaphore): Effect.Effect<Answer, never, R> => {
+  const { asked, sort } = call
+  const refuse = (code: number, flaw: Flaw) => answerOf(code, JSON.stringify(sort.mishap(flaw, code)))
+  if (mediaType(asked) !== "application/json") {
+    return Effect.succeed(refuse(400, sort.unread("the content type of a review must be application/json")))
+  }
+  return Effect.flatMap(asked.body, (body) =>
+    typeof body === "string"
+      ? turns.withPermit(
+          Effect.suspend(() =>
+            Result.match(sort.read(body), {
+              onFailure: (flaw) => Effect.succeed(refuse(400, flaw)),
+              onSuccess: (review) => settled(call, review)
+            })
+          )
+        )
+      : Effect.succeed(refuse(body.status, sort.unread(typeof body.body === "string" ? body.body.trim() : "")))
+  )
+}
+
+/** An answer, whatever becomes of the handler. */
+const settled = <R>(
+  { asked, metrics, sort }: Call<R>,
+  { answer, flaw }: Review<R>
+): Effect.Effect<Answer, never, R> => {
+  const limit = timeout(asked)
+  const mishap = (code: number, message: string) => JSON.stringify(sort.mishap(flaw(message), code))
+  // What a handler has made need not be JSON, so writing it down is part of what may break.
+  return Effect.map(answer, (fields) => answerOf(200, JSON.stringify(fields))).pipe(
+    Effect.timeoutOption(limit),
+    Effect.map(
+      Option.getOrElse(() =>
+        // Not the handler's word, so no refusal: the failure policy decides.
+        answerOf(504, mishap(504, `the webhook has not answered within ${Duration.format(limit)}`))
+      )
+    ),
+    Effect.catchCause((cause) => {
+      metrics.panicked()
+      const broken = answerOf(200, mishap(500, "the webhook is broken; its log says how"))
+      return Effect.as(report(asked, flaw("").uid, cause), broken)
+    })
+  )
+}
+
+const report = ({ path }: Asked, uid: string, cause: Cause.Cause<never>): Effect.Effect<void> =>
+  Effect.logError("A webhook broke on a review", cause).pipe(Effect.annotateLogs({ webhook: path, uid }))
+
+const answerOf = (status: number, body: string): Answer => ({ status, body, contentType: "application/json" })
+
+const mediaType = ({ contentType = "" }: Asked): string => (contentType.split(";")[0] ?? "").trim().toLowerCase()
+
+/** What the API server says that it waits. */
+const timeout = ({ query }: Asked): Duration.Duration => {
+  const said = Option.getOrUndefined(parseDuration(query.get("timeout") ?? ""))
+  return said === undefined || Duration.isZero(said) ? longest : Duration.min(said, longest)
+}

@@ -1,0 +1,68 @@
+/**
+ * The server of webhooks: HTTPS with a certificate that is mounted, or that the manager makes itself, exchanged for its successor while
+ * it serves; reviews under way are answered when it closes. It is ready once a handshake succeeds. Loaded only where webhooks
+ * are served. Platform edge. Source: framework.md 2.13, M14.
+ */
+import * as Effect from "effect/Effect"
+import { Health } from "../../layers/Health.ts"
+import type { Address } from "../http/address.ts"
+import * as CertificateFiles from "../http/certificateFiles.ts"
+import type { Handler } from "../http/exchange.ts"
+import * as Listener from "../http/Listener.ts"
+import { settings } from "../settings/webhooks.ts"
+import * as Custody from "./certificates/Custody.ts"
+import { bodyLimit } from "./handle.ts"
+import * as Started from "./started.ts"
+
+export type Source =
+  | { readonly _tag: "Mounted"; readonly files: CertificateFiles.Files }
+  /** `isKept`: false where nothing is stored, so that there is nothing to follow. */
+  | { readonly _tag: "Own"; readonly custody: Custody.Custody; readonly isKept: boolean }
+
+export interface Options {
+  readonly address: Address
+  readonly source: Source
+  /** HTTP/2 as well. */
+  readonly http2: boolean
+  readonly handle: Handler
+}
+
+/** No API server waits longer for an answer than half of this. Source: framework.md 2.13. */
+const drainLimit = "1 minute"
+
+/** Serves for as long as the scope is open; the address that it listens on. */
+export const start = Effect.fnUntraced(function* ({ address, handle, http2, source }: Options) {
+  const health = yield* Health
+  yield* health.register("readiness", { name: "webhook", run: Effect.succeed("the webhooks are not served yet") })
+  const certificate = yield* certificateOf(source)
+  const listening = yield* Listener.listen({
+    name: "webhooks",
+    setting: settings.webhookPort.name,
+    off: "-1",
+    address,
+    certificate,
+    http2,
+    methods: ["POST"],
+    bodyLimit,
+    drainLimit,
+    handle
+  })
+  const { port, replaceUnsafe } = listening
+  if (source._tag === "Mounted") yield* CertificateFiles.follow(source.files, certificate, replaceUnsafe)
+  else if (source.isKept) {
+    yield* Custody.follow(source.custody, certificate, (keyring) => replaceUnsafe(keyring.certificate))
+  }
+  const bound: Address = { ...address, port }
+  yield* health.register("readiness", { name: "webhook", run: Started.complaint(bound) })
+  yield* Effect.annotateLogs(Effect.logInfo("Serving webhooks"), { port })
+  return bound
+})
+
+const certificateOf = (source: Source) =>
+  source._tag === "Own"
+    ? Effect.map(Custody.open(source.custody), ({ certificate }) => certificate)
+    : CertificateFiles.read({ ...source.files, mustBeValid: true }).pipe(
+        Effect.mapError(({ message }) => new CertificateFiles.CertificateError({ message: `${message}; ${remedy}` }))
+      )
+
+const remedy = `mount a valid pair there, name another directory with --${settings.webhookCertPath.name}, or turn webhooks off with --${settings.skipWebhookConfig.name}`

@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { printable } from "../../../src/kube/printable.ts"
+import { type Finding, render, verdict } from "../../../src/manager/check/table.ts"
+
+const finding = (check: Finding["check"], isOk: boolean, subject: string, detail = ""): Finding => ({
+  check,
+  isOk,
+  subject,
+  detail
+})
+
+describe("the table of check", () => {
+  it("has columns as wide as what is in them, and nothing at the ends of lines", () =>
+    assert.strictEqual(
+      render([finding("reachability", true, "https://api:6443", "v1.35"), finding("discovery", false, "pods")]),
+      [
+        "CHECK          RESULT   SUBJECT            DETAIL",
+        "reachability   ok       https://api:6443   v1.35",
+        "discovery      FAILED   pods"
+      ].join("\n")
+    ))
+
+  it("has a line for each finding, and no orders for a terminal, whatever a server has said", () => {
+    const text = render([finding("reachability", false, "a", "\u001b[2J\u009b1A\nconfiguration   ok")])
+    assert.strictEqual(text.split("\n").length, 2)
+    assert.strictEqual(printable(text), text)
+  })
+
+  it("is summed up when something is not well", () => {
+    assert.isUndefined(verdict([]))
+    assert.isUndefined(verdict([finding("discovery", true, "a")]))
+    assert.strictEqual(
+      verdict([finding("discovery", true, "a"), finding("discovery", false, "b")]),
+      "1 of 2 checks failed"
+    )
+  })
+})

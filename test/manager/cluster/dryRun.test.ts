@@ -1,0 +1,66 @@
+/** Nothing is stored of what goes through, whatever the verb, and everything is answered as if it were. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Patch from "../../../src/kube/Patch.ts"
+import { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
+import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { KubeClient } from "../../../src/layers/KubeClient.ts"
+import { dry, through } from "../../../src/manager/cluster/dryRun.ts"
+import type { Request } from "../../../src/layers/Transport.ts"
+
+const cluster = KubeClient.layer.pipe(
+  Layer.provideMerge(ApiServer.layerTransport),
+  Layer.provideMerge(ApiServer.layer())
+)
+
+describe("dry run", () => {
+  it.effect("leaves the server as it was after every kind of write", () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      yield* client.create(Namespace, { metadata: { name: "app" } })
+      yield* client.create(ConfigMap, { metadata: { name: "a", namespace: "app" }, data: { x: "1" } })
+      const target = { namespace: "app", name: "a" }
+      const before = yield* client.list(ConfigMap, { namespace: "app" })
+      const revision = yield* (yield* ApiServer).revision
+      const careful = client.through(through)
+
+      const created = yield* careful.create(ConfigMap, { metadata: { name: "b", namespace: "app" } })
+      const patched = yield* careful.patch(ConfigMap, target, Patch.merge({ data: { x: "2" } }))
+      const updated = yield* careful.update(ConfigMap, { ...before.items[0]!, data: { x: "3" } })
+      yield* careful.delete(ConfigMap, target)
+      yield* careful.delete(ConfigMap, target, { propagationPolicy: "Background" })
+      yield* careful.deleteCollection(ConfigMap, { namespace: "app" })
+      yield* careful.raw({
+        method: "DELETE",
+        path: "/api/v1/namespaces/app/configmaps/a",
+        context: { verb: "delete", path: "" }
+      })
+
+      assert.strictEqual(created.metadata.name, "b")
+      assert.deepStrictEqual(patched.data, { x: "2" })
+      assert.deepStrictEqual(updated.data, { x: "3" })
+      assert.strictEqual(yield* (yield* ApiServer).revision, revision)
+      assert.deepStrictEqual((yield* client.list(ConfigMap, { namespace: "app" })).items, before.items)
+    }).pipe(Effect.provide(cluster))
+  )
+
+  it("says so where the server looks for it, and leaves reads alone", () => {
+    const request = (method: Request["method"], body?: unknown): Request => ({
+      method,
+      path: "/x",
+      query: { a: "b" },
+      body,
+      context: { verb: "", path: "/x" }
+    })
+    assert.deepStrictEqual(dry(request("GET")), request("GET"))
+    for (const method of ["POST", "PUT", "PATCH"] as const) {
+      assert.deepStrictEqual(dry(request(method, {})).query, { a: "b", dryRun: "All" })
+    }
+    assert.deepStrictEqual(dry(request("DELETE")).query, { a: "b", dryRun: "All" })
+    assert.deepStrictEqual(dry(request("DELETE", { kind: "DeleteOptions" })).body, {
+      kind: "DeleteOptions",
+      dryRun: ["All"]
+    })
+  })
+})

@@ -1,0 +1,53 @@
+import { describe } from "@effect/vitest"
+/** A patch says the difference, and nothing else. */
+import * as Arbitrary from "effect/Arbitrary"
+import { isDeepStrictEqual } from "node:util"
+import type { Json } from "../../../src/layers/apiserver/json.ts"
+import { apply } from "../../../src/layers/apiserver/patch/jsonPatch.ts"
+import * as Diff from "../../../src/manager/webhooks/diff.ts"
+import { checkProperty } from "../../support/property.ts"
+import { json } from "./json.ts"
+
+/** As parsed: generated objects have no prototype. */
+const values = Arbitrary.map(Arbitrary.schema(json(3)), (value): unknown => JSON.parse(JSON.stringify(value)))
+const pairs = Arbitrary.all([values, values] as const)
+
+/** Pointers of all that two values have alike. */
+const alike = (a: unknown, b: unknown, path = ""): ReadonlyArray<string> => {
+  if (isDeepStrictEqual(a, b)) return [path]
+  if (!isFields(a) || !isFields(b)) return []
+  return Object.keys(a)
+    .filter((key) => Object.hasOwn(b, key))
+    .flatMap((key) => alike(a[key], b[key], `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`))
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Undefined: it cannot be applied. */
+const applied = (value: unknown, patch: unknown): unknown => {
+  try {
+    return apply(value as Json, patch as Json)
+  } catch {
+    return undefined
+  }
+}
+
+describe("Diff", () => {
+  checkProperty("applied to the first it gives the second", pairs, ([from, to]) =>
+    isDeepStrictEqual(applied(from, Diff.diff(from, to)), to)
+  )
+
+  checkProperty("what is the same is not spoken of", pairs, ([from, to]) => {
+    const paths = Diff.diff(from, to).map(({ path }) => path)
+    return alike(from, to).every((same) =>
+      paths.every((path) => path !== same && !path.startsWith(`${same}/`) && !same.startsWith(`${path}/`))
+    )
+  })
+
+  checkProperty("of undefined fields nothing is said", values, (value) =>
+    isFields(value)
+      ? Diff.diff(value, { ...value, nothing: undefined }).length === 0
+      : Diff.diff(value, value).length === 0
+  )
+})
