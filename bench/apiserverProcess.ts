@@ -1,9 +1,9 @@
 /** The embedded API server over HTTPS, alone in a process: prints where it listens as one line of JSON, and serves until killed. */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { ApiServer } from "../src/layers/apiserver/ApiServer.ts"
-import * as Certificate from "../src/layers/apiserver/http/certificate.ts"
-import * as Front from "../src/layers/apiserver/http/Front.ts"
+import { ApiServer } from "../src/apiserver/ApiServer.ts"
+import * as Certificate from "../src/apiserver/http/certificate.ts"
+import * as Front from "../src/apiserver/http/Front.ts"
 
 const token = "bench"
 

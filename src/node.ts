@@ -2,7 +2,7 @@
  * The platform's edge: connecting to real clusters over HTTPS with a kubeconfig or from a pod, the embedded cluster behind
  * HTTPS, and the program itself. Needs Node; everything else of the library is in `effect-controller-manager`.
  */
-export { EmbeddedCluster, EmbeddedClusterError } from "./layers/EmbeddedCluster.ts"
+export { EmbeddedCluster, EmbeddedClusterError } from "./apiserver/server/EmbeddedCluster.ts"
 export * as HttpTransport from "./layers/HttpTransport.ts"
 export * as KubeConfig from "./layers/KubeConfig.ts"
 

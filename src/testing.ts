@@ -2,10 +2,10 @@
  * For tests of controllers: a cluster in virtual time. `ClusterTest.layer` is all most tests need; the embedded API server, its
  * fault scripts and the simulated nodes are there one by one too. It imports `effect` and nothing of any platform.
  */
-export * as Api from "./layers/apiserver/Api.ts"
-export { ApiServer } from "./layers/apiserver/ApiServer.ts"
-export * as WebhookCaller from "./layers/apiserver/admission/webhooks/WebhookCaller.ts"
-export * as Faults from "./layers/apiserver/faults.ts"
+export * as Api from "./apiserver/Api.ts"
+export { ApiServer } from "./apiserver/ApiServer.ts"
+export * as WebhookCaller from "./apiserver/admission/webhooks/WebhookCaller.ts"
+export * as Faults from "./apiserver/faults.ts"
 export { ClusterTest, ManifestError, type Provides } from "./layers/ClusterTest.ts"
 export * as Machine from "./layers/nodes/Machine.ts"
 export * as Nodes from "./layers/nodes/Nodes.ts"

@@ -5,7 +5,7 @@ import * as Metric from "effect/Metric"
 import * as ClusterRoleAggregation from "../../src/controllers/ClusterRoleAggregation.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ClusterRole } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 

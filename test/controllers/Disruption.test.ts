@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { logged } from "../support/logged.ts"
 import * as Stand from "./disruption/stand.ts"
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts"
 import { EndpointSlice, Node, Pod, Service } from "../../src/kube/resources.ts"
-import type { Rule } from "../../src/layers/apiserver/faults.ts"
+import type { Rule } from "../../src/apiserver/faults.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Stand from "./services/stand.ts"
 

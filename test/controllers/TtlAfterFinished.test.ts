@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
 import { Job } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import * as Stand from "./job/stand.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import type { Request } from "../../src/layers/Transport.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
 import * as World from "./stand.ts"

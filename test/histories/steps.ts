@@ -4,7 +4,7 @@
  * replayed. Two Deployments take part, so that what happens to one can be seen to leave the other alone.
  */
 import * as Schema from "effect/Schema"
-import type * as Faults from "../../src/layers/apiserver/faults.ts"
+import type * as Faults from "../../src/apiserver/faults.ts"
 
 const whose = Schema.Literals(["a", "b"])
 const amount = Schema.Literals([0, 1, 2, 3, "0%", "25%", "34%", "50%", "100%"])

@@ -11,7 +11,7 @@ import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Pod, Secret } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { Cache } from "../../src/layers/Cache.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 

@@ -11,8 +11,8 @@ import { Event, EventsEvent, Lease, Pod } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Leadership } from "../../src/layers/Leadership.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
-import { on } from "../../src/layers/apiserver/faults.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
+import { on } from "../../src/apiserver/faults.ts"
 import * as Election from "../../src/leader/Election.ts"
 
 const cluster = Layer.provideMerge(KubeClient.layer, Layer.provideMerge(ApiServer.layerTransport, ApiServer.layer()))

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Access from "../../src/kube/Access.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { Deployment, Node, Pod } from "../../src/kube/resources.ts"
-import { allows } from "../../src/layers/apiserver/authorization/rule.ts"
+import { allows } from "../../src/apiserver/authorization/rule.ts"
 import {
   covers,
   delegated,

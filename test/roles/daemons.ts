@@ -12,7 +12,7 @@ import {
   Pod,
   StatefulSet
 } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"

@@ -2,8 +2,8 @@
  * Roles taken apart into grants, the smallest things that can be given: one verb on one resource, in one place, for one account. A grant
  * can be seen in use in the audit log, and can be taken out of the roles it is in.
  */
-import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
-import { allows, atoms, type Rule } from "../../src/layers/apiserver/authorization/rule.ts"
+import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
+import { allows, atoms, type Rule } from "../../src/apiserver/authorization/rule.ts"
 import type { Manifest } from "../../src/manager/manifests/objects.ts"
 
 export interface Grant {

@@ -5,7 +5,7 @@ import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts
 import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
 import * as TaintEviction from "../../src/controllers/TaintEviction.ts"
 import { Node, Pod } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { CloudProvider } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"

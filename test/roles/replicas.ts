@@ -7,7 +7,7 @@ import * as ReplicationControllers from "../../src/controllers/ReplicationContro
 import * as Patch from "../../src/kube/Patch.ts"
 import type * as Resource from "../../src/kube/Resource.ts"
 import { Deployment, Event, Namespace, Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
-import { ApiServer } from "../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import type { Descriptor } from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { execFile } from "node:child_process"
 import * as Crd from "../../src/kube/crd/Crd.ts"
-import { EmbeddedCluster } from "../../src/layers/EmbeddedCluster.ts"
+import { EmbeddedCluster } from "../../src/apiserver/server/EmbeddedCluster.ts"
 import { Memcached } from "../kube/crd/fixtures.ts"
 import * as Process from "../support/process.ts"
 

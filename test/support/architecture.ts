@@ -38,7 +38,7 @@ export const edgeFiles = [
   "layers/http/",
   "layers/KubeConfig.ts",
   "layers/kubeconfig/",
-  "layers/EmbeddedCluster.ts",
+  "apiserver/server/EmbeddedCluster.ts",
   "manager/cluster/clusters.ts",
   "manager/configFile.ts",
   "manager/cluster/standAlone.ts",
@@ -56,11 +56,11 @@ export const edgeFiles = [
   "manager/webhooks/certificates/keyring.ts",
   "manager/webhooks/server.ts",
   "manager/webhooks/started.ts",
-  "layers/apiserver/http/"
+  "apiserver/http/"
 ]
 
 /** Nobody enters these without naming them. */
-const closedRooms = ["layers/apiserver/", "layers/nodes/"]
+const closedRooms = ["apiserver/", "layers/nodes/"]
 
 /** Where the platform comes in on purpose. */
 const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts", "manager/renewal/thread.ts"]
@@ -68,7 +68,7 @@ const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts"
 /** Whatever program it is, its controllers are told to it. */
 const belowCommands = ["kube/", "streams/", "layers/", "leader/", "manager/", "version.ts"]
 const layersMay = ["kube/", "streams/", "layers/"]
-const cluster = ["layers/apiserver/", "layers/nodes/"]
+const cluster = ["apiserver/", "layers/nodes/"]
 
 export const rooms: ReadonlyArray<Room> = [
   { path: "kube/", rooms: [], packages: pureEffect },
@@ -76,10 +76,10 @@ export const rooms: ReadonlyArray<Room> = [
   { path: "kube/structural/pattern.ts", rooms: [], packages: ["@bufbuild/re2"] },
   { path: "streams/", rooms: ["kube/"], packages: pureEffect },
   { path: "layers/", rooms: layersMay, packages: pureEffect },
-  { path: "layers/apiserver/", rooms: ["kube/", "layers/Transport.ts"], packages: pureEffect },
+  { path: "apiserver/", rooms: ["kube/", "layers/Transport.ts"], packages: pureEffect },
   {
-    path: "layers/apiserver/http/",
-    rooms: ["kube/", "layers/Transport.ts", "layers/apiserver/"],
+    path: "apiserver/http/",
+    rooms: ["kube/", "layers/Transport.ts", "apiserver/"],
     packages: edge
   },
   {
@@ -96,7 +96,7 @@ export const rooms: ReadonlyArray<Room> = [
     packages: pureEffect
   },
   ...edgeFiles
-    .filter((path) => path !== "layers/apiserver/http/")
+    .filter((path) => path !== "apiserver/http/")
     .map((path): Room => ({
       path,
       rooms: [...layersMay, ...cluster, ...(path.startsWith("manager/") ? ["manager/"] : [])],

@@ -1,5 +1,5 @@
 /** What tests read in the audit log of the embedded API server. */
-import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
+import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 
 const isAccount = (user: string): boolean => user.startsWith("system:serviceaccount:")
 

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { Entry } from "../../src/layers/apiserver/audit/AuditLog.ts"
+import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 import { ClusterTest, type Options } from "../../src/layers/ClusterTest.ts"
 import * as Audit from "./audit.ts"
 

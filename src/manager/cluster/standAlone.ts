@@ -76,17 +76,13 @@ const over = (endpoint: Endpoint["Service"]) => Layer.provide(HttpTransport.laye
 
 /** Starts the server for as long as the scope is open, and answers with a line for the user's shell once it can be used. */
 export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<typeof apiserverSettings>) {
-  const { EmbeddedCluster } = yield* Effect.promise(() => import("../../layers/EmbeddedCluster.ts"))
+  const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const onEntry = Option.isNone(settings.auditLog)
     ? undefined
-    : yield* (yield* Effect.promise(() => import("../../layers/apiserver/http/auditFile.ts"))).open(
-        settings.auditLog.value
-      )
+    : yield* (yield* Effect.promise(() => import("../../apiserver/http/auditFile.ts"))).open(settings.auditLog.value)
   const crds = Option.isNone(settings.crds)
     ? []
-    : yield* (yield* Effect.promise(() => import("../../layers/apiserver/http/definitionFiles.ts"))).read(
-        settings.crds.value
-      )
+    : yield* (yield* Effect.promise(() => import("../../apiserver/http/definitionFiles.ts"))).read(settings.crds.value)
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,

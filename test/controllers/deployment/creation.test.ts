@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Rule } from "../../../src/layers/apiserver/faults.ts"
+import type { Rule } from "../../../src/apiserver/faults.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Namespace } from "../../../src/kube/resources.ts"
 import * as Stand from "./stand.ts"

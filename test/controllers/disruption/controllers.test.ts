@@ -14,7 +14,7 @@ import {
   ReplicationController,
   StatefulSet
 } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 import * as Stand from "./stand.ts"
 

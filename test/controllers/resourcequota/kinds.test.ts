@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod, ResourceQuota, Secret } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Kinds from "./kinds.ts"
 import * as Stand from "./stand.ts"
 

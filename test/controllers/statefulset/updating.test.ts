@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Patch from "../../../src/kube/Patch.ts"
-import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"

@@ -7,8 +7,8 @@ import * as Job from "../../../src/controllers/Job.ts"
 import * as ReplicaSet from "../../../src/controllers/ReplicaSet.ts"
 import * as StatefulSet from "../../../src/controllers/StatefulSet.ts"
 import { Pod } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
-import * as Faults from "../../../src/layers/apiserver/faults.ts"
+import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
+import * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
 
 const labels = { app: "web" }

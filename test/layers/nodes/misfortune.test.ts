@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Node, Pod } from "../../../src/kube/resources.ts"
-import { ApiServer } from "../../../src/layers/apiserver/ApiServer.ts"
+import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
 import * as stand from "./stand.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { atoms } from "../../../src/layers/apiserver/authorization/rule.ts"
+import { atoms } from "../../../src/apiserver/authorization/rule.ts"
 import type { Permission } from "../../../src/manager/permissions.ts"
 import { rulesOf } from "../../../src/manager/manifests/rules.ts"
 import { runs } from "../../support/runs.ts"

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { appendFileSync } from "node:fs"
-import { EmbeddedCluster } from "../../../src/layers/EmbeddedCluster.ts"
+import { EmbeddedCluster } from "../../../src/apiserver/server/EmbeddedCluster.ts"
 import type { Write } from "./audit.ts"
 
 const [path = ""] = process.argv.slice(2)

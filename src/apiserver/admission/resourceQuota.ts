@@ -1,0 +1,137 @@
+/**
+ * The ResourceQuotas of a namespace: what is created, and what an update takes more than before, is charged to `status.used` and
+ * must fit into `status.hard`, which the quota controller keeps true. What is freed is the controller's to find, as is what was
+ * charged for a write that failed afterwards. Source: the ResourceQuota plugin of the reference server.
+ */
+import { ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Refusal from "../Refusal.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Quantity from "../../kube/quantity.ts"
+import * as Devices from "../../kube/quota/devices.ts"
+import * as Names from "../../kube/quota/names.ts"
+import * as PodUsage from "../../kube/quota/podUsage.ts"
+import * as Scopes from "../../kube/quota/scopes.ts"
+import * as Usage from "../../kube/quota/usage.ts"
+import type { Pod, ResourceQuota } from "../../kube/resources.ts"
+import { overwrite } from "../verbs/write.ts"
+import type { Plugin, Write } from "./Admission.ts"
+import * as stored from "./stored.ts"
+
+/** What has been decoded has the shape of its kind. */
+const typed = <A extends KubeObject>(object: JsonObject): A => object as unknown as A
+
+const list = (names: ReadonlyArray<string>, of: (name: string) => Quantity.Quantity | undefined): string =>
+  names.map((name) => `${name}=${Quantity.canonical(of(name) ?? Quantity.whole(0))}`).join(",")
+
+/** What a write is counted as: all that the object takes, and what it took before. */
+interface Charge {
+  readonly whole: Usage.Usage
+  /** Undefined when the object is created. */
+  readonly before: Usage.Usage | undefined
+}
+
+const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefined =>
+  Quantity.parse(get(amounts, name))
+
+/** Refuses what cannot be charged at all: a demand that is not met, or amounts that nobody has counted yet. */
+const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
+  const refuse = (why: string) => Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  const name = textAt(quota, "metadata", "name")
+  const unsaid = target.kind.storage === "pods" ? PodUsage.unsaid(typed<Pod>(object), names) : new Map()
+  const wanted = Array.from(unsaid, ([resource, who]) => `${resource} for: ${who.join(",")}`)
+  if (wanted.length > 0) throw refuse(`failed quota: ${name}: must specify ${wanted.join("; ")}`)
+  const used = objectAt(quota, "status", "used") ?? {}
+  if (names.some((one) => get(used, one) === undefined))
+    throw refuse(`status unknown for quota: ${name}, resources: ${names.join(",")}`)
+}
+
+/** The state of a quota after a charge; undefined when it stays as it is. */
+const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): JsonObject | undefined => {
+  const { object, target } = write
+  const { kind } = target
+  const hard = objectAt(quota, "status", "hard") ?? {}
+  const names = Object.keys(hard)
+    .filter((name) => Names.isOf(name, kind))
+    .sort()
+  const scopes = Scopes.of(typed<ResourceQuota>(quota))
+  if (names.length === 0 || !Scopes.match(scopes, kind, typed(object))) return undefined
+  demand(quota, names, write)
+  const wasCharged = write.before !== undefined && Scopes.match(scopes, kind, typed(write.before))
+  const added = Usage.more(whole, wasCharged && before !== undefined ? before : new Map())
+  const grown = names.filter((key) => added.has(key))
+  if (grown.length === 0) return undefined
+  const used = objectAt(quota, "status", "used") ?? {}
+  const next: JsonObject = { ...used }
+  for (const key of grown)
+    next[key] = Quantity.canonical(Quantity.plus(recorded(used, key), added.get(key) ?? Quantity.whole(0)))
+  const exceeded = grown.filter((key) => Quantity.compare(next[key], hard[key]) === 1)
+  if (exceeded.length > 0) {
+    const requested = list(exceeded, (key) => added.get(key))
+    const [taken, limit] = [used, hard].map((amounts) => list(exceeded, (key) => recorded(amounts, key)))
+    const name = textAt(quota, "metadata", "name")
+    const why = `exceeded quota: ${name}, requested: ${requested}, used: ${taken}, limited: ${limit}`
+    throw Refusal.forbidden(kind, textAt(object, "metadata", "name"), why)
+  }
+  ensureObject(quota, "status")["used"] = next
+  return quota
+}
+
+const quotas = "resourcequotas"
+
+/** Kinds that can come to take more once they are there. */
+const growing = new Set(["persistentvolumeclaims", "resourceclaims.resource.k8s.io", "services"])
+
+/** Whether the write can come to take anything. A pod takes more when it is resized, or comes into another scope. */
+const counts = ({ before, object, target }: Write): boolean => {
+  const id = Names.idOf(target.kind)
+  if (target.subresource === "status") return id === "persistentvolumeclaims"
+  if (target.subresource !== "") return id === "pods" && target.subresource === "resize"
+  if (before === undefined || growing.has(id)) return true
+  return id === "pods" && Scopes.isTerminating(typed(object)) !== Scopes.isTerminating(typed(before))
+}
+
+/** What an object takes at the moment of the write, with what is stored beside it. */
+const charging = ({ target, turn }: Write) => {
+  const { namespace } = target
+  const served = (kind: Names.Counted) => turn.state.kinds.all.find((one) => Names.isSame(one, kind))
+  const usageOf = (kind: Names.Counted, object: KubeObject): Usage.Usage =>
+    Usage.of(kind, object, turn.now <= Usage.until(kind, object), {
+      extendedResource: (className) => {
+        const classes = served(Names.deviceClasses)
+        const found = classes === undefined ? undefined : stored.object(turn, classes.storage, "", className)
+        return textAt(found, "spec", "extendedResourceName") || undefined
+      },
+      pod: (name) => {
+        const found = stored.object(turn, "pods", namespace, name)
+        if (found === undefined) return undefined
+        const pod = typed<Pod>(found)
+        return { pod, usage: usageOf(Names.pods, pod) }
+      },
+      claimsOf: (uid) => {
+        const claims = served(Names.resourceClaims)
+        const all = claims === undefined ? [] : stored.objects(turn, claims.storage, namespace)
+        return all.map((claim) => typed(claim)).filter((claim) => Devices.podOf(claim)?.uid === uid)
+      }
+    })
+  return usageOf
+}
+
+export const resourceQuota: Plugin = {
+  name: "ResourceQuota",
+  parts: true,
+  check: (write) => {
+    const { before, dryRun, object, target, turn } = write
+    const { kind } = target
+    if (!kind.namespaced || Names.ignored.includes(Names.idOf(kind)) || !counts(write)) return
+    const found = stored.objects(turn, quotas, target.namespace)
+    if (found.length === 0) return
+    const charged = charging(write)
+    const usageOf = (one: JsonObject) => charged(kind, typed(one))
+    const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
+    // All of them are asked before any is charged.
+    const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)
+    const row = stored.kindOf(quotas)
+    if (row !== undefined) for (const quota of changed) overwrite(turn, row, quota, dryRun)
+  }
+}

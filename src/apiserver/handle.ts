@@ -1,0 +1,248 @@
+/**
+ * One request, one answer: finds out who asks and whether they may, routes it, runs the verb in one synchronous section, turns refusals
+ * into `Status` answers, and puts all of it on record. What is not a refusal is a defect and answered with 500, never thrown at a
+ * carrier; only what webhooks have to be asked first is thrown on, to `consult.ts`.
+ */
+import type * as Status from "../kube/Status.ts"
+import { isUnfinished } from "./admission/webhooks/consult.ts"
+import type { Answer, ApiResponse } from "./Api.ts"
+import type * as AuditLog from "./audit/AuditLog.ts"
+import * as impersonation from "./authentication/impersonation.ts"
+import * as attributes from "./authorization/attributes.ts"
+import * as gate from "./authorization/gate.ts"
+import type { Attributes } from "./authorization/rule.ts"
+import * as body from "./body.ts"
+import * as forms from "./custom/conversion/forms.ts"
+import * as definitions from "./custom/definitions.ts"
+import * as discovery from "./discovery.ts"
+import * as health from "./health.ts"
+import * as OpenApi from "./openapi/serve.ts"
+import * as Refusal from "./Refusal.ts"
+import * as routing from "./routing.ts"
+import type { Target } from "./routing.ts"
+import * as fieldValidation from "./rules/fieldValidation.ts"
+import type { Kind } from "./schema/Kind.ts"
+import type { Turn } from "./Turn.ts"
+import * as options from "./verbs/options.ts"
+import * as patch from "./verbs/patch.ts"
+import * as read from "./verbs/read.ts"
+import * as remove from "./verbs/remove.ts"
+import { isTrue } from "./verbs/selection.ts"
+import * as reviews from "./verbs/reviews.ts"
+import * as subresources from "./verbs/subresources.ts"
+import { watch } from "./verbs/watch.ts"
+import * as write from "./verbs/write.ts"
+import { view } from "./views/negotiate.ts"
+import type { View } from "./views/View.ts"
+
+export const handle = (turn: Turn): ApiResponse => {
+  const segments = routing.segmentsOf(turn.request.path)
+  const asked = attributes.of(turn.request, segments)
+  const before = turn.state.log.revision()
+  let acting = turn
+  let allowed = false
+  try {
+    acting = impersonation.resolve(turn)
+    gate.check(acting, asked)
+    allowed = true
+    const response = warned(acting, route(acting, segments))
+    const code = response._tag === "Answer" ? response.status : 200
+    record(turn, acting, asked, before, { allowed, code, reason: "" })
+    return response
+  } catch (thrown) {
+    // Neither an answer nor a defect, and nothing for the record: the request will be done again.
+    if (isUnfinished(thrown)) throw thrown
+    const refusal = refusalOf(thrown)
+    const { code, reason = "" } = refusal.status
+    if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { allowed, code, reason })
+    return warned(acting, refused(refusal))
+  }
+}
+
+const refusalOf = (thrown: unknown): Refusal.Refusal =>
+  thrown instanceof Refusal.Refusal
+    ? thrown
+    : Refusal.internal(thrown instanceof Error ? thrown.message : String(thrown))
+
+const record = (
+  { now, request, state }: Turn,
+  acting: Turn,
+  asked: Attributes,
+  before: number,
+  outcome: Pick<AuditLog.Entry, "allowed" | "code" | "reason">
+): void => {
+  const revision = state.log.revision()
+  const changed = revision > before
+  const { user } = acting.request
+  // Written out, because this runs for every request: spread together it cost more than the rest of a get.
+  state.audit.append({
+    at: now,
+    user: user.name,
+    groups: user.groups,
+    caller: request.user.name,
+    userAgent: request.headers["user-agent"] ?? "",
+    verb: asked.verb,
+    path: asked.path,
+    group: asked.group,
+    resource: asked.resource,
+    subresource: asked.subresource,
+    namespace: asked.namespace,
+    name: changed && asked.name === "" && asked.verb === "create" ? nameGiven(acting) : asked.name,
+    allowed: outcome.allowed,
+    code: outcome.code,
+    reason: outcome.reason,
+    revision,
+    changed
+  })
+}
+
+/** Of the object that this turn has just created. */
+const nameGiven = ({ request, state }: Turn): string => {
+  const target = routing.target(state.kinds, routing.segmentsOf(request.path) ?? [])
+  return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
+}
+
+export const answer = (status: number, text: string): Answer => ({
+  _tag: "Answer",
+  status,
+  contentType: "application/json",
+  body: text
+})
+
+export const refused = ({ headers, isTemporary = false, status }: Refusal.Refusal): Answer => {
+  const wait = status.details?.retryAfterSeconds
+  const retry = wait === undefined ? {} : { "retry-after": String(wait) }
+  const said = answer(status.code, JSON.stringify(status satisfies Status.Status))
+  return { ...said, headers: { ...retry, ...headers }, ...(isTemporary ? { isTemporary } : {}) }
+}
+
+/** What describes a set of kinds, made when somebody first asks for it. */
+interface Descriptions {
+  readonly discovery: discovery.Discovery
+  readonly openApi: OpenApi.OpenApi
+}
+
+const described = new WeakMap<ReadonlyArray<Kind>, Descriptions>()
+
+const descriptionsOf = (kinds: ReadonlyArray<Kind>): Descriptions => {
+  const found = described.get(kinds)
+  if (found !== undefined) return found
+  const made = { discovery: discovery.make(kinds), openApi: OpenApi.make(kinds, discovery.version.gitVersion) }
+  described.set(kinds, made)
+  return made
+}
+
+/** Warnings come with whatever is answered, as they were given before anybody knew what that would be. */
+const warned = <A extends ApiResponse>({ warnings }: Turn, response: A): A => {
+  const warning = fieldValidation.warningHeader(warnings)
+  if (warning === undefined || response._tag !== "Answer") return response
+  return { ...response, headers: { ...response.headers, warning } }
+}
+
+const route = (turn: Turn, segments: ReadonlyArray<string> | undefined): ApiResponse => {
+  const { method } = turn.request
+  if (segments === undefined) throw Refusal.unknownPath()
+  const target = routing.target(turn.state.kinds, segments)
+  if (target !== undefined) return settled(turn, target, dispatch(turn, target))
+  const { discovery, openApi } = descriptionsOf(turn.state.kinds.all)
+  const document =
+    health.find(segments, turn.request.query) ??
+    discovery.find(segments, turn.request.headers["accept"]) ??
+    openApi.find(segments, turn.request)
+  if (document === undefined) throw Refusal.unknownPath()
+  if (method !== "GET" && method !== "HEAD") throw Refusal.methodNotAllowed()
+  return document
+}
+
+/** After a write that may change what is served, the answer to which is what it was before that. */
+const settled = (turn: Turn, { kind }: Target, response: ApiResponse): ApiResponse => {
+  if (definitions.concerns(kind) && turn.request.method !== "GET") definitions.sync(turn)
+  return response
+}
+
+const viewOf = (turn: Turn, { kind, name }: Target): View =>
+  forms.viewing(
+    turn,
+    kind,
+    view(turn.request.headers["accept"], {
+      kind,
+      collection: name === "",
+      includeObject: turn.request.query.get("includeObject"),
+      now: turn.now
+    })
+  )
+
+const dispatch = (turn: Turn, target: Target): ApiResponse => {
+  options.check(turn.request)
+  write.expire(turn, target.kind)
+  const subresource = subresources.handlerOf(target.subresource)
+  if (subresource !== undefined) return answer(...subresource(turn, target))
+  if (target.kind.review) return answer(201, reviews.answer(turn, target))
+  return target.name === "" ? onCollection(turn, target) : onObject(turn, target)
+}
+
+const onCollection = (turn: Turn, target: Target): ApiResponse => {
+  const { kind, namespace } = target
+  const form = viewOf(turn, target)
+  switch (turn.request.method) {
+    case "HEAD":
+    case "GET":
+      if (isTrue(turn.request.query.get("watch"))) {
+        const wanted = turn.request.omitManagedFields === true ? (form.unowned ?? form) : form
+        return { _tag: "Watch", contentType: "application/json", lines: watch(turn, target, wanted) }
+      }
+      return answer(200, read.list(turn, target, form))
+    case "POST": {
+      if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
+      const version = write.create(
+        turn,
+        target,
+        body.object(turn.request, kind, fieldValidation.ofBody(turn, kind)),
+        write.optionsOf(turn)
+      )
+      return answer(201, form.one(version))
+    }
+    case "DELETE":
+      if (!kind.verbs.includes("deletecollection") || (kind.namespaced && namespace === "")) {
+        throw Refusal.methodNotAllowed()
+      }
+      return answer(200, remove.removeCollection(turn, target, form))
+    default:
+      throw Refusal.methodNotAllowed()
+  }
+}
+
+const onObject = (turn: Turn, target: Target): ApiResponse => {
+  const form = viewOf(turn, target)
+  switch (turn.request.method) {
+    case "HEAD":
+    case "GET":
+      return answer(200, read.get(turn, target, form))
+    case "PUT": {
+      const { created, version } = replace(turn, target)
+      return answer(created ? 201 : 200, form.one(version))
+    }
+    case "PATCH": {
+      const { created, version } = patch.patch(turn, target, write.optionsOf(turn))
+      return answer(created ? 201 : 200, form.one(version))
+    }
+    case "DELETE":
+      if (target.subresource !== "") throw Refusal.methodNotAllowed()
+      return answer(200, remove.remove(turn, target, form))
+    default:
+      throw Refusal.methodNotAllowed()
+  }
+}
+
+const replace = (turn: Turn, target: Target): write.Updated => {
+  const { kind, name, subresource } = target
+  const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
+  const options = write.optionsOf(turn)
+  write.checkIdentity(target, object)
+  const existing = read.present(turn, target)
+  if (existing !== undefined) {
+    return { version: write.update(turn, target, object, existing, options), created: false }
+  }
+  if (!kind.createOnUpdate || subresource !== "") throw Refusal.notFound(kind, name)
+  return { version: write.createNamed(turn, target, object, options), created: true }
+}

@@ -1,0 +1,56 @@
+/**
+ * The audit log as a file, one event a line, for whoever looks on from outside of the process. Writing never holds up a request: what the
+ * disk does not take in time is dropped, and a line says how much. Platform edge.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { once } from "node:events"
+import { createWriteStream, type WriteStream } from "node:fs"
+import { printable } from "../../kube/printable.ts"
+import type { Entry } from "../audit/AuditLog.ts"
+import { event } from "../audit/event.ts"
+
+/** The file cannot be written; the message says why. */
+export class AuditFileError extends Data.TaggedError("AuditFileError")<{ readonly message: string }> {}
+
+/** Bytes that wait for the disk at most. */
+const most = 16 * 1024 * 1024
+
+/** Adds to the file, makes it if need be, and answers with what takes entries until the scope closes. */
+export const open = (path: string): Effect.Effect<(entry: Entry) => void, AuditFileError, Scope.Scope> =>
+  Effect.map(Effect.acquireRelease(opened(path), closed), (stream) => {
+    let [made, dropped] = [0, 0]
+    return (entry) => {
+      made += 1
+      if (stream.writableLength > most) {
+        dropped += 1
+        return
+      }
+      const lost = dropped === 0 ? {} : { dropped }
+      dropped = 0
+      stream.write(`${printable(JSON.stringify({ ...event(entry, String(made)), ...lost }))}\n`)
+    }
+  })
+
+const opened = (path: string): Effect.Effect<WriteStream, AuditFileError> =>
+  Effect.tryPromise({
+    try: async () => {
+      // For its owner's eyes: it tells who does what.
+      const stream = createWriteStream(path, { flags: "a", mode: 0o600 })
+      await once(stream, "open")
+      // A disk that is full later on costs the log and not the server.
+      return stream.on("error", () => {})
+    },
+    catch: (cause) =>
+      new AuditFileError({
+        message: `cannot write the audit log: ${cause instanceof Error ? cause.message : String(cause)}`
+      })
+  })
+
+const closed = (stream: WriteStream): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    if (stream.closed) return resume(Effect.void)
+    stream.once("close", () => resume(Effect.void))
+    stream.end()
+  })

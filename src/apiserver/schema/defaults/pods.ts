@@ -1,0 +1,54 @@
+/**
+ * Defaults of pod specs, whether in a pod or in the template of a workload. Source: core/v1 defaults of the reference server.
+ * Templates are not given everything: what depends on the pod as it runs is filled in when the pod is made.
+ */
+import * as PodDefaults from "../../../kube/podDefaults.ts"
+import { ensureObject, get, isObject, numberAt, objectAt, textAt } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import { absent, objects, quantity, specOf } from "./fill.ts"
+
+export const podSpec = (spec: JsonObject): void => {
+  PodDefaults.podSpec(spec)
+  account(spec)
+  for (const volume of objects(spec, "volumes")) {
+    const directory = get(volume, "emptyDir")
+    if (isObject(directory)) quantity(directory, "sizeLimit")
+  }
+  const host = get(spec, "hostNetwork") === true
+  for (const one of [...objects(spec, "initContainers"), ...objects(spec, "containers")]) container(one, host)
+  for (const one of objects(spec, "ephemeralContainers")) container(one, false)
+}
+
+/** The older name of the account follows the newer one. */
+const account = (spec: JsonObject): void => {
+  const name = textAt(spec, "serviceAccountName") || textAt(spec, "serviceAccount")
+  if (name === "") return
+  spec["serviceAccountName"] = name
+  spec["serviceAccount"] = name
+}
+
+/** A typed server always writes `resources`. */
+const container = (one: JsonObject, hostNetwork: boolean): void => {
+  ensureObject(one, "resources")
+  if (!hostNetwork) return
+  for (const port of objects(one, "ports")) {
+    if (numberAt(port, "hostPort") === 0) port["hostPort"] = numberAt(port, "containerPort")
+  }
+}
+
+/** What is asked for is what may be used, unless it was said. */
+const requestsFromLimits = (one: JsonObject): void => {
+  const limits = objectAt(one, "resources", "limits")
+  if (limits !== undefined) absent(ensureObject(ensureObject(one, "resources"), "requests"), limits)
+}
+
+export const pod = (object: JsonObject): void => {
+  const spec = specOf(object)
+  podSpec(spec)
+  for (const one of objects(spec, "initContainers")) requestsFromLimits(one)
+  for (const one of objects(spec, "containers")) requestsFromLimits(one)
+  absent(spec, { enableServiceLinks: true })
+}
+
+/** The template of a workload; one that is missing is an empty one. */
+export const template = (spec: JsonObject): void => podSpec(specOf(ensureObject(spec, "template")))

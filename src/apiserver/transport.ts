@@ -1,0 +1,266 @@
+/**
+ * The in-process transport: the server's answers are texts, and every caller parses its own, so server and clients share
+ * no object. Failures are classified exactly as the HTTP transport does; the fault script is applied here.
+ */
+import * as Effect from "effect/Effect"
+import type * as Arr from "effect/Array"
+import * as Stream from "effect/Stream"
+import * as ApiError from "../kube/ApiError.ts"
+import * as Status from "../kube/Status.ts"
+import type { Query, Request, Response, Transport, WatchEvent } from "../layers/Transport.ts"
+import type { Answer, Api, ApiRequest, User } from "./Api.ts"
+import type { Fault, Script } from "./faults.ts"
+
+/** Whoever is in this process may do everything. */
+const user: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
+
+export const make = (api: Api, faults: Script, revision: Effect.Effect<number>): Transport["Service"] => ({
+  send: (request) =>
+    Effect.suspend(() => {
+      const met = faults.take(request)
+      if (met.length === 0) return call(api, request)
+      const answered = mayBeStale(request, met)
+        ? Effect.flatMap(revision, (now) =>
+            // What is forgotten cannot be shown: then the list is as fresh as ever.
+            Effect.catch(call(api, aged(request, met, now)), () => call(api, request))
+          )
+        : call(api, request)
+      return withFaults(request, met, answered)
+    }),
+  watch: (request) =>
+    Stream.suspend(() => {
+      const met = faults.take(request)
+      const open = Stream.unwrap(Effect.flatMap(api.handle(toWatch(request)), (answer) => opened(request, answer)))
+      return met.length === 0 ? open : watchWithFaults(request, met, open)
+    })
+})
+
+const call = (api: Api, request: Request): Effect.Effect<Response, ApiError.ApiError> =>
+  Effect.suspend(() => {
+    if (request.mayStartUnsafe?.() === false) return Effect.fail(ApiError.leaderFenced(request.context))
+    return Effect.flatMap(api.handle(toApi(request)), (answer) =>
+      answer._tag === "Answer"
+        ? settle(request, answer)
+        : Effect.fail(ApiError.decode(request.context, "the server answered with a watch"))
+    )
+  })
+
+const toApi = (request: Request): ApiRequest => {
+  const { body } = request
+  const accept = request.accept ?? "application/json"
+  return {
+    method: request.method,
+    path: request.path,
+    query: toSearch(request.query),
+    headers: body === undefined ? { accept } : { accept, "content-type": request.contentType ?? "application/json" },
+    body: body === undefined ? "" : JSON.stringify(body),
+    user,
+    omitManagedFields: request.omitManagedFields,
+    isOwnBody: true
+  }
+}
+
+const toWatch = (request: Request): ApiRequest =>
+  toApi(request.query?.["watch"] === undefined ? { ...request, query: { ...request.query, watch: true } } : request)
+
+const nothingAsked = new URLSearchParams()
+
+const toSearch = (query: Query | undefined): URLSearchParams => {
+  if (query === undefined) return nothingAsked
+  return isLike(query, latest.query) ? latest.search : (latest = { query, search: searchOf(query) }).search
+}
+
+/** The query last read: calls of one kind come in bursts, and the server does not change what it is asked. */
+let latest: { readonly query: Query; readonly search: URLSearchParams } = { query: {}, search: nothingAsked }
+
+/** Whether two queries say the same with the same names in the same order, as those of one kind of call do. Says no in doubt. */
+const isLike = (a: Query, b: Query): boolean => {
+  const names = Object.keys(a)
+  const others = Object.keys(b)
+  if (names.length !== others.length) return false
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] ?? ""
+    if (name !== others[i] || a[name] !== b[name] || typeof a[name] === "object") return false
+  }
+  return true
+}
+
+const searchOf = (query: Query): URLSearchParams => {
+  const out = new URLSearchParams()
+  for (const name of Object.keys(query)) {
+    const value = query[name]
+    if (value === undefined) continue
+    if (typeof value === "object") for (const one of value) out.append(name, one)
+    else out.append(name, String(value))
+  }
+  return out
+}
+
+const settle = (request: Request, answer: Answer): Effect.Effect<Response, ApiError.ApiError> => {
+  let body: unknown = answer.body
+  if (answer.contentType.startsWith("application/json")) {
+    try {
+      body = JSON.parse(answer.body)
+    } catch (cause) {
+      return Effect.fail(ApiError.decode(request.context, "the answer is not JSON", cause))
+    }
+  }
+  return answer.status < 300
+    ? Effect.succeed({ status: answer.status, body, warnings: warnings(answer) })
+    : Effect.fail(failure(request, answer, body))
+}
+
+const failure = (request: Request, answer: Answer, body: unknown): ApiError.ApiError => {
+  const retry = answer.headers?.["retry-after"]
+  return ApiError.fromStatus({
+    context: request.context,
+    status: answer.status,
+    body,
+    retryAfterSeconds: retry === undefined ? undefined : Number(retry)
+  })
+}
+
+const none: ReadonlyArray<string> = []
+
+/** Texts of `299 - "…"`. */
+const warnings = ({ headers }: Answer): ReadonlyArray<string> => {
+  const header = headers?.["warning"]
+  if (header === undefined) return none
+  return [...header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map((match) => (match[1] ?? "").replace(/\\(.)/g, "$1"))
+}
+
+type Events = Stream.Stream<WatchEvent, ApiError.ApiError>
+
+const opened = (
+  request: Request,
+  answer: Answer | { readonly _tag: "Watch"; readonly lines: Stream.Stream<string> }
+): Effect.Effect<Events, ApiError.ApiError> => {
+  if (answer._tag === "Watch") {
+    return Effect.succeed(Stream.mapArrayEffect(answer.lines, (lines) => decode(request, lines)))
+  }
+  return Effect.flatMap(settle(request, answer), () =>
+    Effect.fail(ApiError.decode(request.context, "the server did not answer with a watch"))
+  )
+}
+
+interface Line {
+  readonly type: WatchEvent["type"] | "ERROR"
+  readonly object: unknown
+}
+
+/**
+ * One effect a chunk. Events before an ERROR in the same chunk would be lost with it, so the server sends an ERROR as the
+ * only line of its chunk.
+ */
+const decode = (
+  request: Request,
+  lines: Arr.NonEmptyReadonlyArray<string>
+): Effect.Effect<Arr.NonEmptyReadonlyArray<WatchEvent>, ApiError.ApiError> =>
+  Effect.suspend(() => {
+    const events: Array<WatchEvent> = []
+    for (const line of lines) {
+      const { object, type } = JSON.parse(line) as Line
+      if (type === "ERROR") return Effect.fail(ApiError.fromWatchError(request.context, object))
+      events.push({ type, object })
+    }
+    return Effect.succeed(events as [WatchEvent, ...Array<WatchEvent>])
+  })
+
+const reset = (request: Request): ApiError.ApiError => ApiError.network(request.context, new Error("read ECONNRESET"))
+
+const refusal = (
+  request: Request,
+  code: number,
+  reason: string,
+  message: string,
+  seconds?: number
+): ApiError.ApiError =>
+  ApiError.fromStatus({
+    context: request.context,
+    status: code,
+    body: Status.failure({ code, reason, message }),
+    retryAfterSeconds: seconds
+  })
+
+/** The answer of a fault that answers in the server's stead; nothing for those that do not. */
+const answerOf = (request: Request, fault: Fault): ApiError.ApiError | undefined => {
+  switch (fault._tag) {
+    case "Drop":
+      return reset(request)
+    case "Status": {
+      const message = fault.message ?? `scripted status ${fault.code}`
+      return refusal(request, fault.code, fault.reason ?? "", message, fault.retryAfterSeconds)
+    }
+    case "Throttle":
+      return refusal(request, 429, "TooManyRequests", "scripted: too many requests", fault.retryAfterSeconds)
+    case "Gone":
+      return refusal(request, 410, "Expired", "too old resource version")
+    case "Conflict":
+      return request.method === "GET"
+        ? undefined
+        : refusal(
+            request,
+            409,
+            "Conflict",
+            "scripted: the object has been modified; please apply your changes to the latest version and try again"
+          )
+    default:
+      return undefined
+  }
+}
+
+/** Delays add up; the first fault that ends the call decides. */
+const withFaults = (
+  request: Request,
+  met: ReadonlyArray<Fault>,
+  call: Effect.Effect<Response, ApiError.ApiError>
+): Effect.Effect<Response, ApiError.ApiError> =>
+  met.reduceRight((next, fault) => {
+    if (fault._tag === "Delay") return Effect.delay(next, fault.millis)
+    if (fault._tag === "DropAnswer") return Effect.andThen(next, Effect.fail(reset(request)))
+    const answer = answerOf(request, fault)
+    return answer === undefined ? next : Effect.fail(answer)
+  }, call)
+
+const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Events): Events =>
+  met.reduceRight((next, fault) => {
+    switch (fault._tag) {
+      case "Delay":
+        return Stream.unwrap(Effect.delay(Effect.succeed(next), fault.millis))
+      case "DropAnswer":
+        return Stream.fail(reset(request))
+      case "Gone":
+        return Stream.concat(
+          Stream.take(next, fault.after ?? 0),
+          Stream.fail(refusal(request, 410, "Expired", "too old resource version"))
+        )
+      case "CutWatch":
+        return Stream.concat(
+          Stream.take(next, fault.after),
+          fault.how === "end" ? Stream.empty : fault.how === "reset" ? Stream.fail(reset(request)) : Stream.never
+        )
+      case "DuplicateEvents":
+        return Stream.mapArray(next, twice)
+      default: {
+        const answer = answerOf(request, fault)
+        return answer === undefined ? next : Stream.fail(answer)
+      }
+    }
+  }, open)
+
+/** Each copy is parsed anew: two events never share an object. */
+const twice = (events: Arr.NonEmptyReadonlyArray<WatchEvent>): Arr.NonEmptyReadonlyArray<WatchEvent> =>
+  events.flatMap((event) => [event, structuredClone(event)]) as unknown as Arr.NonEmptyReadonlyArray<WatchEvent>
+
+/** A list at version 0 accepts any state. */
+const mayBeStale = (request: Request, met: ReadonlyArray<Fault>): boolean =>
+  request.context.verb === "list" &&
+  String(request.query?.["resourceVersion"]) === "0" &&
+  met.some((fault) => fault._tag === "StaleList")
+
+/** The same list, asked for exactly as it was. */
+const aged = (request: Request, met: ReadonlyArray<Fault>, revision: number): Request => {
+  const stale = met.find((fault) => fault._tag === "StaleList")
+  const resourceVersion = String(Math.max(1, revision - (stale?.revisions ?? 0)))
+  return { ...request, query: { ...request.query, resourceVersion, resourceVersionMatch: "Exact" } }
+}

@@ -1,0 +1,73 @@
+/**
+ * One server with RBAC and many callers: raw requests as whoever is named, by `Impersonate-*` headers or as a carrier's user. Answers
+ * come back whole, refusals too.
+ */
+import * as Effect from "effect/Effect"
+import { ApiServer } from "../../src/apiserver/ApiServer.ts"
+import type { Options } from "../../src/apiserver/ApiServer.ts"
+import type { User } from "../../src/apiserver/Api.ts"
+
+export const master: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
+
+export const person = (name: string, ...groups: Array<string>): User => ({
+  name,
+  groups: [...groups, "system:authenticated"]
+})
+
+export interface Heard {
+  readonly status: number
+  readonly body: any
+}
+
+/** A request as a user; the path may carry a query. */
+export const askAs = (
+  user: User,
+  method: string,
+  target: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): Effect.Effect<Heard, never, ApiServer> =>
+  Effect.flatMap(ApiServer, (server) => {
+    const { pathname: path, searchParams: query } = new URL(target, "http://inside")
+    const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body)
+    return Effect.map(server.handle({ method, path, query, headers, body: text, user }), (answer) =>
+      answer._tag === "Watch"
+        ? { status: 200, body: "watch" }
+        : {
+            status: answer.status,
+            body: answer.contentType.startsWith("application/json") ? JSON.parse(answer.body) : answer.body
+          }
+    )
+  })
+
+export const rbac = "/apis/rbac.authorization.k8s.io/v1"
+
+export const ref = (kind: "Role" | "ClusterRole", name: string) => ({
+  apiGroup: "rbac.authorization.k8s.io",
+  kind,
+  name
+})
+
+export const toUser = (name: string) => ({ kind: "User", apiGroup: "rbac.authorization.k8s.io", name })
+
+export const rule = (apiGroup: string, resources: string, verbs: string, ...resourceNames: Array<string>) => ({
+  apiGroups: [apiGroup],
+  resources: resources.split(" "),
+  verbs: verbs.split(" "),
+  ...(resourceNames.length === 0 ? {} : { resourceNames })
+})
+
+/** A role of the namespace (or of the cluster, where it is empty) and a binding of the same name to a user. */
+export const grant = (user: string, namespace: string, name: string, ...rules: ReadonlyArray<object>) => {
+  const [roles, bindings] =
+    namespace === ""
+      ? [`${rbac}/clusterroles`, `${rbac}/clusterrolebindings`]
+      : [`${rbac}/namespaces/${namespace}/roles`, `${rbac}/namespaces/${namespace}/rolebindings`]
+  const roleRef = ref(namespace === "" ? "ClusterRole" : "Role", name)
+  return Effect.andThen(
+    askAs(master, "POST", roles, { metadata: { name }, rules }),
+    askAs(master, "POST", bindings, { metadata: { name }, roleRef, subjects: [toUser(user)] })
+  )
+}
+
+export const layer = (options: Options = {}) => ApiServer.layer({ authorization: "RBAC", ...options })

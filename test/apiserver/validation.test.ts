@@ -1,0 +1,64 @@
+/**
+ * Refusals word for word: every case is answered as a real API server 1.20 answered it, but for the differences that the case
+ * names. With `KUBEBUILDER_ASSETS` the real server is asked again; `VALIDATION_RECORD` keeps what both said.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import * as envtest from "../support/envtest.ts"
+import { cases } from "./validationCases.ts"
+import * as servers from "./validationServers.ts"
+
+interface Recorded {
+  readonly real: servers.Answer
+  /** Where it is another. */
+  readonly embedded?: servers.Answer
+}
+
+const file = new URL("validationAnswers.json", import.meta.url)
+const recorded = JSON.parse(readFileSync(file, "utf8")) as Record<string, Recorded>
+const assets = envtest.assets()
+const minutes = 2 * 60_000
+
+describe("validation", () => {
+  it.effect("answers as the real server did", () =>
+    Effect.gen(function* () {
+      const answers = yield* servers.embedded(cases)
+      for (const { name } of cases) {
+        assert.deepStrictEqual(answers.get(name), recorded[name]?.embedded ?? recorded[name]?.real, name)
+      }
+    })
+  )
+
+  it("differs only where a case says why", () => {
+    assert.strictEqual(new Set(cases.map((one) => one.name)).size, cases.length)
+    assert.sameMembers(
+      Object.keys(recorded),
+      cases.map((one) => one.name)
+    )
+    for (const one of cases) {
+      assert.strictEqual(recorded[one.name]?.embedded !== undefined, one.differs !== undefined, one.name)
+    }
+  })
+
+  it.live.skipIf("missing" in assets)(
+    "the real server still answers so",
+    () =>
+      Effect.gen(function* () {
+        const answers = yield* servers.real("folder" in assets ? assets.folder : "", cases)
+        if (process.env["VALIDATION_RECORD"] !== undefined) yield* record(answers)
+        for (const { name } of cases) assert.deepStrictEqual(answers.get(name), recorded[name]?.real, name)
+      }),
+    minutes
+  )
+})
+
+const record = Effect.fnUntraced(function* (real: ReadonlyMap<string, servers.Answer>) {
+  const embedded = yield* servers.embedded(cases)
+  const lines = cases.map(({ name }) => {
+    const [theirs, ours] = [real.get(name), embedded.get(name)]
+    const same = JSON.stringify(theirs) === JSON.stringify(ours)
+    return [name, same ? { real: theirs } : { real: theirs, embedded: ours }]
+  })
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(lines), null, 2)}\n`)
+})
