@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { ApiServer } from "../src/apiserver/ApiServer.ts"
-import * as Certificate from "../src/apiserver/http/certificate.ts"
-import * as Front from "../src/apiserver/http/Front.ts"
+import * as Certificate from "../src/apiserver/server/certificate.ts"
+import * as Front from "../src/apiserver/server/Front.ts"
 
 const token = "bench"
 

@@ -1,18 +1,18 @@
 /**
  * Writes the protobuf field numbers of the embedded API server's kinds,
- * `src/apiserver/http/protobufNumbers.ts`. Which types and fields there are is the type table's business; their numbers
+ * `src/apiserver/server/protobufNumbers.ts`. Which types and fields there are is the type table's business; their numbers
  * are read from the structs in the executable of a Go client, and completed by `newer` below, for fields that are younger than
  * that.
  *
- *     node scripts/protobuf-numbers.mjs [path of a kubectl] && npx oxfmt src/apiserver/http/protobufNumbers.ts
+ *     node scripts/protobuf-numbers.mjs [path of a kubectl] && npx oxfmt src/apiserver/server/protobufNumbers.ts
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as goStructs from "./go-structs.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const tables = `${root}/src/apiserver/schema/types`
-const target = `${root}/src/apiserver/http/protobufNumbers.ts`
+const tables = `${root}/src/apiserver/scheme/types`
+const target = `${root}/src/apiserver/server/protobufNumbers.ts`
 const structs = goStructs.read(process.argv[2] ?? "/usr/bin/kubectl")
 
 /** `Type.field` → number, for fields the executable (1.33 when the table was made) does not know yet. */

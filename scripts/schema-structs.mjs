@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url"
 import * as goStructs from "./go-structs.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const tables = `${root}/src/apiserver/schema/types`
+const tables = `${root}/src/apiserver/scheme/types`
 
 /** The executable (1.33 when this was written) says otherwise: since 1.34 a creation time that is not there is left out. */
 const since = new Map([["meta.ObjectMeta.creationTimestamp", ""]])

@@ -1,5 +1,5 @@
 /**
- * Writes the type table of the embedded API server, `src/apiserver/schema/types/*.ts`: for every kind it may serve, and
+ * Writes the type table of the embedded API server, `src/apiserver/scheme/types/*.ts`: for every kind it may serve, and
  * everything those refer to, the names and types of the fields. Read from the models that `@kubernetes/client-node` was
  * generated with, and completed by `schema-facts.mjs` and `schema-presence.mjs`. Names and types only: no descriptions are carried
  * over.
@@ -15,7 +15,7 @@ import { presence } from "./schema-presence.mjs"
 
 const models = { ...client }
 const root = fileURLToPath(new URL("..", import.meta.url))
-const target = `${root}/src/apiserver/schema/types`
+const target = `${root}/src/apiserver/scheme/types`
 
 /** Groups of the table, and the kinds (and other types) that are in it for themselves; the rest is what they refer to. */
 const groups = {

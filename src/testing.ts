@@ -4,7 +4,7 @@
  */
 export * as Api from "./apiserver/Api.ts"
 export { ApiServer } from "./apiserver/ApiServer.ts"
-export * as WebhookCaller from "./apiserver/admission/webhooks/WebhookCaller.ts"
+export * as WebhookCaller from "./apiserver/webhook/WebhookCaller.ts"
 export * as Faults from "./apiserver/faults.ts"
 export { ClusterTest, ManifestError, type Provides } from "./layers/ClusterTest.ts"
 export * as Machine from "./layers/nodes/Machine.ts"

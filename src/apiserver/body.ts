@@ -5,10 +5,10 @@
 import { clone, dropNulls, get, isObject, put, textAt } from "./json.ts"
 import type { Json, JsonObject } from "./json.ts"
 import type { ApiRequest } from "./Api.ts"
-import * as Refusal from "./Refusal.ts"
-import type { Decode } from "./rules/fieldValidation.ts"
-import * as Kind from "./schema/Kind.ts"
-import * as converted from "./schema/converted.ts"
+import * as Refusal from "./StatusError.ts"
+import type { Decode } from "./validation/fieldValidation.ts"
+import * as Kind from "./scheme/Kind.ts"
+import * as converted from "./scheme/converted.ts"
 
 const acceptedTypes: ReadonlyArray<string> = ["application/json"]
 

@@ -8,10 +8,10 @@ import type { ApiRequest } from "./Api.ts"
 import * as bootstrapRoles from "./authorization/bootstrapRoles.ts"
 import { clone } from "./json.ts"
 import type { JsonObject } from "./json.ts"
-import { serverAddress } from "./rules/addresses.ts"
+import { serverAddress } from "./validation/addresses.ts"
 import { target } from "./routing.ts"
-import type { Turn } from "./Turn.ts"
-import { create } from "./verbs/write.ts"
+import type { Turn } from "./RequestContext.ts"
+import { create } from "./endpoints/write.ts"
 
 /** Where clients inside the cluster would find the server: the address of the simulated control plane, which is `nodes`' first. */
 const advertised = { ip: "10.0.0.1", port: 6443 } as const

@@ -1,8 +1,8 @@
 /** Everything that describes the server itself: discovery, legacy and aggregated, and its version. Derived from the table. */
 import type { Answer } from "./Api.ts"
-import { compare } from "./custom/versions.ts"
-import type * as Kind from "./schema/Kind.ts"
-import { parseAccept } from "./views/negotiate.ts"
+import { compare } from "./apiextensions/versions.ts"
+import type * as Kind from "./scheme/Kind.ts"
+import { parseAccept } from "./printers/negotiate.ts"
 
 const json = (value: unknown, contentType = "application/json"): Answer => ({
   _tag: "Answer",

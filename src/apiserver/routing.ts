@@ -2,7 +2,7 @@
  * From a path to what it names: a kind, a namespace, a name, a subresource. Source: the request info of the reference
  * server. A path that names nothing is `undefined`, never an error: the caller knows what else it may be.
  */
-import type * as Kind from "./schema/Kind.ts"
+import type * as Kind from "./scheme/Kind.ts"
 
 export interface Target {
   readonly kind: Kind.Kind

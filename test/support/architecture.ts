@@ -56,7 +56,7 @@ export const edgeFiles = [
   "manager/webhooks/certificates/keyring.ts",
   "manager/webhooks/server.ts",
   "manager/webhooks/started.ts",
-  "apiserver/http/"
+  "apiserver/server/"
 ]
 
 /** Nobody enters these without naming them. */
@@ -78,7 +78,7 @@ export const rooms: ReadonlyArray<Room> = [
   { path: "layers/", rooms: layersMay, packages: pureEffect },
   { path: "apiserver/", rooms: ["kube/", "layers/Transport.ts"], packages: pureEffect },
   {
-    path: "apiserver/http/",
+    path: "apiserver/server/",
     rooms: ["kube/", "layers/Transport.ts", "apiserver/"],
     packages: edge
   },
@@ -96,7 +96,7 @@ export const rooms: ReadonlyArray<Room> = [
     packages: pureEffect
   },
   ...edgeFiles
-    .filter((path) => path !== "apiserver/http/")
+    .filter((path) => path !== "apiserver/server/")
     .map((path): Room => ({
       path,
       rooms: [...layersMay, ...cluster, ...(path.startsWith("manager/") ? ["manager/"] : [])],

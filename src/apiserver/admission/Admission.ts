@@ -5,9 +5,9 @@
  */
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
-import type { DeleteOptions } from "../rules/lifecycle.ts"
-import type { Kind } from "../schema/Kind.ts"
-import type { Turn } from "../Turn.ts"
+import type { DeleteOptions } from "../validation/lifecycle.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
 
 /** One write of an object, on its main endpoint unless the target has a subresource. */
 export interface Write {

@@ -4,7 +4,7 @@
  */
 import { arrayAt, at, ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../Refusal.ts"
+import * as Refusal from "../StatusError.ts"
 import * as Quantity from "../../kube/quantity.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"

@@ -1,6 +1,6 @@
 /** Namespaces are there before what is in them, and after. Source: the NamespaceLifecycle plugin of the reference server. */
 import { textAt } from "../json.ts"
-import * as lifecycle from "../rules/lifecycle.ts"
+import * as lifecycle from "../validation/lifecycle.ts"
 import type { Plugin } from "./Admission.ts"
 
 export const namespaceLifecycle: Plugin = {

@@ -6,8 +6,8 @@
 import type { Attributes } from "../authorization/rule.ts"
 import { arrayAt, equal, isObject, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../Refusal.ts"
-import * as Kind from "../schema/Kind.ts"
+import * as Refusal from "../StatusError.ts"
+import * as Kind from "../scheme/Kind.ts"
 import type { Plugin, Write } from "./Admission.ts"
 
 export const ownerReferencesPermission: Plugin = {

@@ -4,8 +4,8 @@
  */
 import { arrayAt, at, ensureObject, get, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../Refusal.ts"
-import type { Turn } from "../Turn.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Turn } from "../RequestContext.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 

@@ -5,7 +5,7 @@
  */
 import { ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../Refusal.ts"
+import * as Refusal from "../StatusError.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Quantity from "../../kube/quantity.ts"
 import * as Devices from "../../kube/quota/devices.ts"
@@ -14,7 +14,7 @@ import * as PodUsage from "../../kube/quota/podUsage.ts"
 import * as Scopes from "../../kube/quota/scopes.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import type { Pod, ResourceQuota } from "../../kube/resources.ts"
-import { overwrite } from "../verbs/write.ts"
+import { overwrite } from "../endpoints/write.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 

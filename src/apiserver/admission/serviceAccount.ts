@@ -5,8 +5,8 @@
  */
 import { arrayAt, at, ensureObject, get, isObject, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../Refusal.ts"
-import { suffix } from "../Turn.ts"
+import * as Refusal from "../StatusError.ts"
+import { suffix } from "../RequestContext.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import { isPod } from "./pods.ts"
 import * as stored from "./stored.ts"

@@ -1,9 +1,9 @@
 /** Objects that plugins decide by, read from the store of the same turn. */
 import type { JsonObject } from "../json.ts"
-import * as Version from "../mvcc/Version.ts"
-import * as kinds from "../schema/kinds.ts"
-import type { Turn } from "../Turn.ts"
-import { select } from "../verbs/read.ts"
+import * as Version from "../storage/Version.ts"
+import * as kinds from "../scheme/kinds.ts"
+import type { Turn } from "../RequestContext.ts"
+import { select } from "../endpoints/read.ts"
 
 /** Copies of all objects of a storage in a namespace, all of them where it is empty. Next to nothing when there are none. */
 export const objects = (turn: Turn, storage: string, namespace: string): ReadonlyArray<JsonObject> => {

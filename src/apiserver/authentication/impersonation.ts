@@ -5,8 +5,8 @@
 import type { ApiRequest, User } from "../Api.ts"
 import * as gate from "../authorization/gate.ts"
 import type { Attributes } from "../authorization/rule.ts"
-import * as Refusal from "../Refusal.ts"
-import type { Turn } from "../Turn.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Turn } from "../RequestContext.ts"
 import * as serviceAccounts from "./serviceAccounts.ts"
 
 const prefix = "impersonate-"

@@ -3,8 +3,8 @@
  * grant, and everything to members of `system:masters`. Roles are read again only after one of them has changed.
  */
 import type { User } from "../Api.ts"
-import type { Collection } from "../mvcc/Collection.ts"
-import * as Version from "../mvcc/Version.ts"
+import type { Collection } from "../storage/Collection.ts"
+import * as Version from "../storage/Version.ts"
 import type { JsonObject } from "../json.ts"
 import * as Policy from "./policy.ts"
 import { allows } from "./rule.ts"

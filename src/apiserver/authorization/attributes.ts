@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
 import type { ApiRequest } from "../Api.ts"
 import * as routing from "../routing.ts"
-import { isTrue } from "../verbs/selection.ts"
+import { isTrue } from "../endpoints/selection.ts"
 import type { Attributes } from "./rule.ts"
 
 /** They belong to the namespace itself and not to what is in it. */

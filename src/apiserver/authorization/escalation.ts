@@ -7,7 +7,7 @@
 import type { Plugin, Write } from "../admission/Admission.ts"
 import { clone, equal, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../Refusal.ts"
+import * as Refusal from "../StatusError.ts"
 import * as attributes from "./attributes.ts"
 import { absentInWords, everything, isMaster } from "./Authorizer.ts"
 import * as Policy from "./policy.ts"

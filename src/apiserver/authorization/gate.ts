@@ -1,7 +1,7 @@
 /** Lets a request through or refuses it with 403, in the reference server's words, which clients match on. */
 import type { User } from "../Api.ts"
-import * as Refusal from "../Refusal.ts"
-import type { Turn } from "../Turn.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Turn } from "../RequestContext.ts"
 import type { Attributes } from "./rule.ts"
 
 export const check = ({ request, state }: Pick<Turn, "request" | "state">, wanted: Attributes): void => {

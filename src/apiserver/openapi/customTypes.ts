@@ -5,7 +5,7 @@
  */
 import { isObject } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import type { Kind } from "../schema/Kind.ts"
+import type { Kind } from "../scheme/Kind.ts"
 import type { Dialect } from "./schemas.ts"
 
 /** What tells the ids of custom types from those of the type table. */

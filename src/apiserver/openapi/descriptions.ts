@@ -2,7 +2,7 @@
  * A sentence for the kinds and fields that people ask `kubectl explain` about most. In our own words, and few: the reference
  * documentation is the place for the rest.
  */
-import type { Type } from "../schema/types.ts"
+import type { Type } from "../scheme/types.ts"
 
 const kinds: Readonly<Record<string, string>> = {
   "core.Pod": "Containers that run together on one node and share its network address and volumes.",

@@ -3,8 +3,8 @@
  * they are asked for; who serves them decides what to keep.
  */
 import type { Json, JsonObject } from "../json.ts"
-import * as Kind from "../schema/Kind.ts"
-import * as types from "../schema/types.ts"
+import * as Kind from "../scheme/Kind.ts"
+import * as types from "../scheme/types.ts"
 import { typesOf } from "./customTypes.ts"
 import * as operations from "./operations.ts"
 import * as schemas from "./schemas.ts"

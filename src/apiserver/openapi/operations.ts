@@ -2,8 +2,8 @@
  * What can be done at which path: one list, from which the `paths` of both OpenAPI dialects are written. Derived from the
  * table of kinds, so that nothing is described that is not served.
  */
-import * as Kind from "../schema/Kind.ts"
-import * as types from "../schema/types.ts"
+import * as Kind from "../scheme/Kind.ts"
+import * as types from "../scheme/types.ts"
 import * as customTypes from "./customTypes.ts"
 
 export interface Operation {

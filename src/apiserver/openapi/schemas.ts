@@ -4,7 +4,7 @@
  * server: clients look kinds up by group, version and kind, but people read the names.
  */
 import type { JsonObject } from "../json.ts"
-import * as types from "../schema/types.ts"
+import * as types from "../scheme/types.ts"
 import * as customTypes from "./customTypes.ts"
 import * as descriptions from "./descriptions.ts"
 import * as jsonSchema from "./jsonSchema.ts"

@@ -4,9 +4,9 @@
  * text for as long as the table of kinds they were built from.
  */
 import type { Answer, ApiRequest } from "../Api.ts"
-import * as Refusal from "../Refusal.ts"
-import * as Kind from "../schema/Kind.ts"
-import { isJson, parseAccept } from "../views/negotiate.ts"
+import * as Refusal from "../StatusError.ts"
+import * as Kind from "../scheme/Kind.ts"
+import { isJson, parseAccept } from "../printers/negotiate.ts"
 import * as documents from "./documents.ts"
 
 interface Document {

@@ -11,14 +11,14 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { ApiServer, type Options as ApiServerOptions } from "../ApiServer.ts"
-import { install } from "../custom/install.ts"
-import * as Bearer from "../http/bearer.ts"
-import type * as Certificate from "../http/certificate.ts"
-import * as Front from "../http/Front.ts"
-import * as Kubeconfig from "../http/kubeconfigFile.ts"
-import * as TokenSigner from "../http/tokenSigner.ts"
-import * as HttpsWebhooks from "../http/webhookCaller.ts"
-import { WebhookCaller } from "../admission/webhooks/WebhookCaller.ts"
+import { install } from "../apiextensions/install.ts"
+import * as Bearer from "./bearer.ts"
+import type * as Certificate from "./certificate.ts"
+import * as Front from "./Front.ts"
+import * as Kubeconfig from "./kubeconfigFile.ts"
+import * as TokenSigner from "./tokenSigner.ts"
+import * as HttpsWebhooks from "./webhookCaller.ts"
+import { WebhookCaller } from "../webhook/WebhookCaller.ts"
 import { Endpoint } from "../../layers/Endpoint.ts"
 
 /** Settings of the layer. */
@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
   const now = yield* Clock.currentTimeMillis
   const { ca, certificate, issue, key } = yield* Effect.tryPromise({
     // Loaded here because the certificate library costs time and memory that only this layer should pay.
-    try: async () => (await import("../http/certificate.ts")).make(now),
+    try: async () => (await import("./certificate.ts")).make(now),
     catch: failure("cannot make a certificate for the embedded API server: ")
   })
   yield* Effect.mapError(install(api, options.crds ?? []), failure(""))

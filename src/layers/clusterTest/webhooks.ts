@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Patch from "../../kube/Patch.ts"
-import * as WebhookCaller from "../../apiserver/admission/webhooks/WebhookCaller.ts"
+import * as WebhookCaller from "../../apiserver/webhook/WebhookCaller.ts"
 import type { Services } from "../Controller.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { CustomResourceDefinition } from "../../manager/crds/Definitions.ts"

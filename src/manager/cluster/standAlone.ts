@@ -79,10 +79,12 @@ export const apiserver = Effect.fnUntraced(function* (settings: Setting.Values<t
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
   const onEntry = Option.isNone(settings.auditLog)
     ? undefined
-    : yield* (yield* Effect.promise(() => import("../../apiserver/http/auditFile.ts"))).open(settings.auditLog.value)
+    : yield* (yield* Effect.promise(() => import("../../apiserver/server/auditFile.ts"))).open(settings.auditLog.value)
   const crds = Option.isNone(settings.crds)
     ? []
-    : yield* (yield* Effect.promise(() => import("../../apiserver/http/definitionFiles.ts"))).read(settings.crds.value)
+    : yield* (yield* Effect.promise(() => import("../../apiserver/server/definitionFiles.ts"))).read(
+        settings.crds.value
+      )
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import * as TokenSigner from "../../apiserver/http/tokenSigner.ts"
+import * as TokenSigner from "../../apiserver/server/tokenSigner.ts"
 import { ClusterAuthority } from "../../layers/ClusterAuthority.ts"
 
 /** A file that cannot be used; the message is one sentence that names it. */

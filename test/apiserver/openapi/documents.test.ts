@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { apiVersion } from "../../../src/apiserver/schema/Kind.ts"
-import * as kinds from "../../../src/apiserver/schema/kinds.ts"
+import { apiVersion } from "../../../src/apiserver/scheme/Kind.ts"
+import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
 import { get, layer, same } from "../client.ts"
 
 const references = (value: unknown): ReadonlyArray<string> => {

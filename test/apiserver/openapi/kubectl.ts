@@ -9,9 +9,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Api } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import * as Front from "../../../src/apiserver/http/Front.ts"
-import * as Kubeconfig from "../../../src/apiserver/http/kubeconfigFile.ts"
-import { serve, token } from "../http/harness.ts"
+import * as Front from "../../../src/apiserver/server/Front.ts"
+import * as Kubeconfig from "../../../src/apiserver/server/kubeconfigFile.ts"
+import { serve, token } from "../server/harness.ts"
 
 /** Why there is none. */
 export const missing = spawnSync("kubectl", ["version", "--client"]).status === 0 ? undefined : "no kubectl on PATH"

@@ -1,0 +1,133 @@
+/**
+ * What a stored CustomResourceDefinition says, as rows of the schema table: one for each version it serves. All versions share a
+ * storage: with the strategy None they differ in their apiVersion alone, otherwise `conversion/` makes one of another. Rules of CEL are
+ * carried in the schema and not evaluated.
+ */
+import { applyDefaults } from "../../kube/structural/applyDefaults.ts"
+import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
+import { validate } from "../../kube/structural/validate.ts"
+import { arrayAt, at, ensureObject, get, isObject, objectAt, set, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Kind from "../scheme/Kind.ts"
+import { columnsOf } from "./columns.ts"
+import * as Converter from "./conversion/Converter.ts"
+import * as jsonPath from "./jsonPath.ts"
+import { shapeOf } from "./shape.ts"
+
+export const storage = "apiextensions.k8s.io/customresourcedefinitions"
+
+/** Removes the objects before their definition goes. */
+export const cleanup = "customresourcecleanup.apiextensions.k8s.io"
+
+export const isTerminating = (definition: JsonObject): boolean =>
+  textAt(definition, "metadata", "deletionTimestamp") !== ""
+
+/** Whether a condition of the status is true. */
+export const isTrue = (definition: JsonObject, type: string): boolean =>
+  arrayAt(definition, "status", "conditions").some(
+    (one) => textAt(one, "type") === type && textAt(one, "status") === "True"
+  )
+
+/** Where the objects are kept: never where a built-in kind keeps its own, whatever names it takes. */
+export const storageOf = (definition: JsonObject): string =>
+  `custom/${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
+
+export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> => {
+  const converter = Converter.of(definition)
+  return arrayAt(definition, "spec", "versions").flatMap((version) =>
+    isObject(version) && get(version, "served") === true ? [kindOf(definition, version, converter)] : []
+  )
+}
+
+/** The row by which the server itself looks after the objects, whether any version is served or not. */
+export const ownKindOf = (definition: JsonObject): Kind.Kind =>
+  kindOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {}, undefined)
+
+const kindOf = (definition: JsonObject, version: JsonObject, converter: Converter.Converter | undefined): Kind.Kind => {
+  const names = objectAt(definition, "spec", "names") ?? {}
+  const schema = schemaOf(version)
+  const hasStatus = at(version, "subresources", "status") !== undefined
+  const scale = scaleOf(version)
+  const fill = filler(schema)
+  return Kind.make({
+    group: textAt(definition, "spec", "group"),
+    version: textAt(version, "name"),
+    kind: textAt(names, "kind"),
+    plural: textAt(names, "plural"),
+    singular: textAt(names, "singular"),
+    shortNames: texts(names, "shortNames"),
+    categories: texts(names, "categories"),
+    namespaced: textAt(definition, "spec", "scope") === "Namespaced",
+    subresources: [...(hasStatus ? ["status"] : []), ...(scale === undefined ? [] : ["scale"])],
+    storage: storageOf(definition),
+    generation: hasStatus ? "content" : "whole",
+    unconditionalUpdate: false,
+    fields: {},
+    defaults: fill,
+    onCreate: hasStatus ? withoutStatus : undefined,
+    onUpdate: fill,
+    columns: columnsOf(version),
+    custom: {
+      definition: textAt(definition, "metadata", "name"),
+      schema,
+      shape: shapeOf(schema),
+      scale,
+      storageVersion: Converter.storageVersionOf(definition),
+      converter,
+      terminating: isTerminating(definition)
+    }
+  })
+}
+
+const texts = (object: JsonObject, key: string): ReadonlyArray<string> =>
+  arrayAt(object, key).flatMap((one) => (typeof one === "string" ? [one] : []))
+
+/** The schema of a version that has been accepted. */
+export const schemaOf = (version: JsonObject): StructuralSchema => objectAt(version, "schema", "openAPIV3Schema") ?? {}
+
+const scaleOf = (version: JsonObject): Kind.ScalePaths | undefined => {
+  const scale = objectAt(version, "subresources", "scale")
+  const replicas = jsonPath.members(textAt(scale, "specReplicasPath"))
+  const statusReplicas = jsonPath.members(textAt(scale, "statusReplicasPath"))
+  if (scale === undefined || replicas === undefined || statusReplicas === undefined) return undefined
+  const selector = textAt(scale, "labelSelectorPath")
+  return { replicas, statusReplicas, selector: selector === "" ? undefined : jsonPath.members(selector) }
+}
+
+const withoutStatus = (object: JsonObject): void => {
+  delete object["status"]
+}
+
+/** In place, as the rows of the table have it. */
+const filler =
+  (schema: StructuralSchema) =>
+  (object: JsonObject): void => {
+    const filled = applyDefaults(schema, object)
+    if (filled === object) return
+    for (const key of Object.keys(object)) if (!Object.hasOwn(filled, key)) delete object[key]
+    for (const key of Object.keys(filled)) set(object, key, filled[key] ?? null)
+  }
+
+/** What the schema has against an object, which is looked at with the names that its kind gives it. */
+export const faultsOf = (kind: Kind.Kind, custom: Kind.Custom, object: JsonObject) =>
+  validate(custom.schema, { ...object, apiVersion: Kind.apiVersion(kind), kind: kind.kind })
+
+/** The value at a path of a cause, `spec.list[0].name`. */
+export const valueAt = (object: JsonObject, field: string): Json | undefined => {
+  let value: Json | undefined = object
+  for (const part of field.split(/\.|(?=\[)/)) {
+    const index = /^\[(\d+)\]$/.exec(part)?.[1]
+    if (index !== undefined) value = Array.isArray(value) ? value[Number(index)] : undefined
+    else value = isObject(value) ? get(value, part) : undefined
+  }
+  return value
+}
+
+/** A definition is held until its objects are gone. */
+export const holdForCleanup = (kind: Kind.Kind, object: JsonObject): void => {
+  if (kind.storage !== storage) return
+  const metadata = ensureObject(object, "metadata")
+  const held = get(metadata, "finalizers")
+  const list = Array.isArray(held) ? held : []
+  if (isObject(metadata) && !list.includes(cleanup)) metadata["finalizers"] = [...list, cleanup]
+}

@@ -1,0 +1,45 @@
+/** What `kubectl get` prints of a custom resource: its name, and the columns that its definition adds or else its age. */
+import { arrayAt, isObject, numberAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import { age, name, since } from "../scheme/columns.ts"
+import type { Column } from "../scheme/Kind.ts"
+import * as jsonPath from "./jsonPath.ts"
+
+export const columnsOf = (version: JsonObject): ReadonlyArray<Column> => {
+  const added = arrayAt(version, "additionalPrinterColumns")
+  return added.length === 0 ? [name, age] : [name, ...added.map(columnOf)]
+}
+
+const types = ["boolean", "date", "integer", "number"] as const
+
+const columnOf = (column: Json): Column => {
+  const steps = jsonPath.parse(textAt(column, "jsonPath"))
+  const given = textAt(column, "type")
+  const type = types.find((one) => one === given) ?? "string"
+  const description = textAt(column, "description")
+  return {
+    name: textAt(column, "name"),
+    type,
+    priority: numberAt(column, "priority"),
+    ...(textAt(column, "format") === "" ? {} : { format: textAt(column, "format") }),
+    ...(description === "" ? {} : { description }),
+    cell: (object, now) => (steps === undefined ? null : cellOf(type, jsonPath.first(steps, object), now))
+  }
+}
+
+/** A value of another type than its column's is not shown. Source: apiextensions-apiserver, tableconvertor. */
+const cellOf = (type: Column["type"], value: Json | undefined, now: number): string | number | boolean | null => {
+  if (value === undefined || value === null) return null
+  switch (type) {
+    case "date":
+      return typeof value === "string" ? since(value, now) : null
+    case "integer":
+      return typeof value === "number" ? Math.trunc(value) : null
+    case "number":
+      return typeof value === "number" ? value : null
+    case "boolean":
+      return typeof value === "boolean" ? value : null
+    case "string":
+      return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value)
+  }
+}

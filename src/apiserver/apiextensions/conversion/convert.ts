@@ -1,0 +1,82 @@
+/** Has webhooks convert objects: reviews of a bounded size, each within its webhook's time, on the server's clock. */
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import { reply } from "../../webhook/call.ts"
+import type { WebhookCaller } from "../../webhook/WebhookCaller.ts"
+import type { JsonObject } from "../../json.ts"
+import type { Version } from "../../storage/Version.ts"
+import * as Refusal from "../../StatusError.ts"
+import type { Kind } from "../../scheme/Kind.ts"
+import * as Turn from "../../RequestContext.ts"
+import { timeoutSeconds } from "./Converter.ts"
+import * as conversionReview from "./conversionReview.ts"
+import type { Wanted } from "./conversionReview.ts"
+import * as forms from "./forms.ts"
+
+/** Objects of one review, and reviews at a time. */
+const [perReview, atOnce] = [100, 4] as const
+
+/** Characters of a review's objects, unless one alone has more: the answer, which may be longer, has to stay below `answerLimit`. */
+const reviewSize = 1024 * 1024
+
+export interface Converted {
+  readonly wanted: Wanted
+  /** In the order of the objects; or why there are none. */
+  readonly result: Result.Result<ReadonlyArray<JsonObject>, string>
+}
+
+/** Every review is answered as a whole; one may fail where another does not. */
+export const convert = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<ReadonlyArray<Converted>> => {
+  const reviews = portions(wanted.objects)
+  return Effect.forEach(reviews, (objects) => ask(caller, { ...wanted, objects }), { concurrency: atOnce })
+}
+
+const portions = (objects: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+  const out: Array<ReadonlyArray<string>> = []
+  let start = 0
+  let size = 0
+  for (const [index, { length }] of objects.entries()) {
+    if (index > start && (index - start === perReview || size + length > reviewSize)) {
+      out.push(objects.slice(start, index))
+      start = index
+      size = 0
+    }
+    size += length
+  }
+  if (start < objects.length) out.push(objects.slice(start))
+  return out
+}
+
+const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
+  Effect.flatMap(Effect.map(Random.Random, Turn.uuid), (uid) => {
+    const body = conversionReview.requestText(wanted, uid)
+    if (body === undefined) {
+      return Effect.succeed({ wanted, result: Result.fail("no supported conversion review versions") })
+    }
+    return Effect.map(reply(caller, wanted.converter.address, timeoutSeconds, body), (answer) => ({
+      wanted,
+      result: Result.isFailure(answer)
+        ? conversionReview.failed(wanted, answer.failure)
+        : conversionReview.read(wanted, uid, answer.success)
+    }))
+  })
+
+/** Has the kind's forms of versions remembered on them; what failed is the refusal. */
+export const prepare = (
+  caller: WebhookCaller,
+  kind: Kind,
+  versions: ReadonlyArray<Version>
+): Effect.Effect<Refusal.Refusal | undefined> => {
+  const wanted = forms.wantedOf(kind, versions)
+  if (wanted === undefined) return Effect.undefined
+  return Effect.map(convert(caller, wanted), (all) => {
+    let start = 0
+    for (const { result, wanted } of all) {
+      if (Result.isFailure(result)) return Refusal.internal(result.failure)
+      forms.fill(kind, versions.slice(start, start + wanted.objects.length), result.success)
+      start += wanted.objects.length
+    }
+    return undefined
+  })
+}

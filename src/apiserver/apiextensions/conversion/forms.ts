@@ -1,0 +1,198 @@
+/**
+ * Objects in the versions that are asked for. What a webhook has made of a version of an object is remembered on it, so that it is asked
+ * once for each, whoever reads; what is only on its way into the store is found among the answers that the request has got. Where
+ * an answer is missing, the synchronous section ends without a trace (`Unconverted`).
+ */
+import { applyDefaults } from "../../../kube/structural/applyDefaults.ts"
+import { prune } from "../../../kube/structural/prune.ts"
+import { objectAt, put } from "../../json.ts"
+import type { JsonObject } from "../../json.ts"
+import * as Version from "../../storage/Version.ts"
+import * as Refusal from "../../StatusError.ts"
+import type * as Kind from "../../scheme/Kind.ts"
+import type { Turn } from "../../RequestContext.ts"
+import type { View } from "../../printers/View.ts"
+import type { Converter } from "./Converter.ts"
+import type { Wanted } from "./conversionReview.ts"
+
+/** Thrown out of the synchronous section: this has to be converted before the request can be answered. */
+export class Unconverted {
+  readonly wanted: Wanted
+  constructor(wanted: Wanted) {
+    this.wanted = wanted
+  }
+}
+
+/** The version of a kind that its texts are in: its own where versions are converted, and otherwise the one that is stored. */
+export const formOf = ({ custom, version }: Kind.Kind): string | undefined =>
+  custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
+
+type Answers = Pick<Turn, "consultation">
+
+/** The versions as the kind serves them. */
+export const served = (
+  answers: Answers,
+  kind: Kind.Kind,
+  versions: ReadonlyArray<Version.Version>
+): ReadonlyArray<Version.Version> => {
+  const converter = kind.custom?.converter
+  if (converter === undefined) return versions
+  const missing = versions.filter((one) => !isReady(kind, one))
+  if (missing.length > 0) fill(kind, missing, convert(answers, converter, kind.version, missing.map(contentOf)))
+  return versions.map((one) => readyOf(kind, converter, one) ?? one)
+}
+
+export const servedOne = (answers: Answers, kind: Kind.Kind, version: Version.Version): Version.Version =>
+  served(answers, kind, [version])[0] ?? version
+
+const readyOf = ({ version }: Kind.Kind, { id }: Converter, one: Version.Version): Version.Version | undefined =>
+  one.form === version ? one : one.forms?.id === id ? one.forms.byVersion.get(version) : undefined
+
+/** Whether nobody has to be asked for the kind's form of a version. */
+export const isReady = (kind: Kind.Kind, version: Version.Version): boolean =>
+  kind.custom?.converter === undefined || readyOf(kind, kind.custom.converter, version) !== undefined
+
+/** Remembers the kind's forms of versions; the objects are in their order. */
+export const fill = (
+  kind: Kind.Kind,
+  versions: ReadonlyArray<Version.Version>,
+  objects: ReadonlyArray<JsonObject>
+): void => {
+  for (const [index, version] of versions.entries()) {
+    const object = objects[index]
+    if (object !== undefined) remember(kind, version, object)
+  }
+}
+
+const remember = ({ custom, version: to }: Kind.Kind, version: Version.Version, object: JsonObject): void => {
+  const converter = custom?.converter
+  if (converter === undefined) return
+  const { id } = converter
+  if (version.forms?.id !== id) version.forms = { id, byVersion: new Map() }
+  version.forms.byVersion.set(to, remade(version, pruned(converter, to, object), to))
+}
+
+/** Without what the schema of a version does not know. */
+const pruned = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
+  prune(schemas.get(to) ?? {}, object).value
+
+/** Defaults are those of the version in which an object is stored: reading it in another adds none. */
+const completed = ({ schemas }: Converter, to: string, object: JsonObject): JsonObject =>
+  applyDefaults(schemas.get(to) ?? {}, object)
+
+/** The same version with another content: the answer's metadata has neither a resource version nor owners. */
+const remade = (version: Version.Version, object: JsonObject, form: string): Version.Version => {
+  const { name, namespace, generateName, uid, managedFields: _owners, ...rest } = objectAt(object, "metadata") ?? {}
+  const metadata: JsonObject = {}
+  for (const [key, value] of Object.entries({ name, generateName, namespace, uid })) put(metadata, key, value)
+  metadata["resourceVersion"] = String(version.revision)
+  const content = { ...object, metadata: { ...metadata, ...rest } }
+  return Version.make([], content, version.revision, version.owners, form)
+}
+
+/** What a webhook is shown of a stored version. */
+export const contentOf = (version: Version.Version): Content => ({
+  form: version.form ?? "",
+  object: Version.parseWhole(version)
+})
+
+interface Content {
+  /** Name of the version that the object is in. */
+  readonly form: string
+  readonly object: JsonObject
+}
+
+const textOf = ({ group, kind }: Converter, { form, object }: Content): string => {
+  const { resourceVersion: _revision, ...metadata } = objectAt(object, "metadata") ?? {}
+  const { apiVersion: _apiVersion, kind: _kind, ...rest } = object
+  return JSON.stringify({ kind, apiVersion: `${group}/${form}`, ...rest, metadata })
+}
+
+/** What has to be asked for versions in the kind's form; undefined for a kind whose forms are one. */
+export const wantedOf = (kind: Kind.Kind, versions: ReadonlyArray<Version.Version>): Wanted | undefined => {
+  const converter = kind.custom?.converter
+  if (converter === undefined) return undefined
+  return { converter, to: kind.version, objects: versions.map((one) => textOf(converter, contentOf(one))) }
+}
+
+const convert = (
+  { consultation }: Answers,
+  converter: Converter,
+  to: string,
+  contents: ReadonlyArray<Content>
+): ReadonlyArray<JsonObject> => {
+  const objects = contents.map((one) => textOf(converter, one))
+  const found = objects.map((text) => consultation?.conversionOf(converter, to, text))
+  const missing = objects.filter((_, index) => found[index] === undefined)
+  if (missing.length > 0) {
+    // Somebody writes faster than the webhook answers.
+    if (consultation?.mayConvert() !== true) throw Refusal.unavailable()
+    throw new Unconverted({ converter, to, objects: missing })
+  }
+  return found.flatMap((one) => {
+    if (one === undefined) return []
+    if (one._tag === "Failed") throw Refusal.unclassified(one.why)
+    return [JSON.parse(one.text) as JsonObject]
+  })
+}
+
+/**
+ * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
+ * kind and resource version.
+ */
+export const objectIn = (turn: Turn, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
+  const converter = from.custom?.converter
+  if (converter === undefined || from.version === to.version) return object
+  return convert(turn, converter, to.version, [{ form: from.version, object }])[0] ?? object
+}
+
+export interface Kept {
+  /** In the storage version. */
+  readonly stored: Version.Version
+  /** In the kind's. */
+  readonly read: Version.Version
+}
+
+/** What is stored for a version that a request has made, and that version as it will be read: a conversion may lose something. */
+export const kept = (turn: Turn, kind: Kind.Kind, version: Version.Version): Kept => {
+  const converter = kind.custom?.converter
+  if (converter === undefined || kind.version === converter.storageVersion) return { stored: version, read: version }
+  const to = converter.storageVersion
+  const [object] = convert(turn, converter, to, [contentOf(version)])
+  const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
+  const stored = content === undefined ? version : remade(version, content, to)
+  return { stored, read: servedOne(turn, kind, stored) }
+}
+
+const decided: ReadonlyArray<string> = ["labels", "annotations"]
+
+/**
+ * What the server changes by itself is metadata, and the same in every form: no webhook is asked about it. `next` is what `previous`, whose
+ * form `read` is, has become.
+ */
+export const carry = (kind: Kind.Kind, read: Version.Version, next: Version.Version): Version.Version => {
+  if (kind.custom?.converter === undefined || next.form === kind.version) return next
+  const object = Version.parse(read)
+  const metadata = objectAt(Version.parse(next), "metadata") ?? {}
+  for (const key of decided) put(metadata, key, objectAt(object, "metadata", key))
+  remember(kind, next, { ...object, metadata })
+  return next
+}
+
+/** The form of a kind whose versions are converted: made of what the view is given, in the kind's version. */
+export const viewing = (answers: Answers, kind: Kind.Kind, view: View): View => {
+  const converter = kind.custom?.converter
+  if (converter === undefined) return view
+  const one = (version: Version.Version) => servedOne(answers, kind, version)
+  const inside = (form: View | undefined) => (form === undefined ? undefined : viewing(answers, kind, form))
+  const { next, unowned } = view
+  return {
+    ...view,
+    id: `${view.id} ${kind.version} ${converter.id}`,
+    one: (version) => view.one(one(version)),
+    oneAt: (version, revision) => view.oneAt(one(version), revision),
+    list: (versions, metadata) => view.list(served(answers, kind, versions), metadata),
+    ...(unowned === undefined ? {} : { unowned: inside(unowned) ?? view }),
+    ...(next === undefined ? {} : { next: inside(next) ?? view })
+  }
+}

@@ -1,0 +1,85 @@
+/** pods/binding: assigns a pod to a node, once. Source: the pod binding storage of the reference server. */
+import { arrayAt, ensureObject, objectAt, set, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
+import * as body from "../body.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import * as fieldValidation from "../validation/fieldValidation.ts"
+import { notSupported, required } from "../validation/kinds/field.ts"
+import type { Errors } from "../validation/kinds/field.ts"
+import * as Turn from "../RequestContext.ts"
+import * as Version from "../storage/Version.ts"
+import * as read from "./read.ts"
+import * as write from "./write.ts"
+
+/** What a subresource answers that creates nothing one could show. */
+export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }
+
+const bindingForm = { group: "", version: "v1", kind: "Binding" }
+
+export const bind = (turn: Turn.Turn, target: Target): readonly [number, string] => {
+  if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
+  const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
+  if (textAt(sent, "metadata", "name") !== target.name) {
+    throw Refusal.badRequest("name in URL does not match name in Binding object")
+  }
+  write.checkNamespace(target, sent)
+  const { dryRun } = write.optionsOf(turn)
+  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: bindingForm })
+  checkTarget(sent)
+  const pod = Version.parse(read.find(turn, target))
+  refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
+  ensureObject(pod, "spec")["nodeName"] = textAt(sent, "target", "name")
+  const annotations = objectAt(sent, "metadata", "annotations") ?? {}
+  for (const [key, value] of Object.entries(annotations)) {
+    set(ensureObject(ensureObject(pod, "metadata"), "annotations"), key, value)
+  }
+  setCondition(turn, pod, { type: "PodScheduled", status: "True" })
+  write.overwrite(turn, target.kind, pod, dryRun)
+  return [201, JSON.stringify(done)]
+}
+
+/** The reference server does not say here that the object is invalid: the words of the fields are all of a failure of its own. */
+const checkTarget = (sent: JsonObject): void => {
+  const kind = textAt(sent, "target", "kind")
+  const errors: Errors = []
+  if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]))
+  if (textAt(sent, "target", "name") === "") errors.push(required("target.name"))
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`)
+  if (texts.length > 0) throw Refusal.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
+}
+
+const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string): void => {
+  const refuse = (why: string) => Refusal.conflict({ ...kind, plural: `${kind.plural}/binding` }, name, why)
+  const own = textAt(pod, "metadata", "uid")
+  if (uid !== "" && uid !== own) {
+    throw refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)
+  }
+  if (textAt(pod, "metadata", "deletionTimestamp") !== "") {
+    throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
+  }
+  const assigned = textAt(pod, "spec", "nodeName")
+  if (assigned !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
+}
+
+/** Replaces the condition of this type; its time moves only when its status does. */
+export const setCondition = (
+  turn: Turn.Turn,
+  pod: JsonObject,
+  condition: {
+    readonly type: string
+    readonly status: string
+    readonly reason?: string
+    readonly message?: string
+    readonly observedGeneration?: number
+  }
+): void => {
+  const status = ensureObject(pod, "status")
+  const before = arrayAt(status, "conditions")
+  const index = before.findIndex((one) => textAt(one, "type") === condition.type)
+  const same = textAt(before[index], "status") === condition.status
+  const since = same ? textAt(before[index], "lastTransitionTime") : Turn.timestamp(turn.now)
+  const next = { ...condition, lastProbeTime: null, lastTransitionTime: since }
+  status["conditions"] = index === -1 ? [...before, next] : before.with(index, next)
+}

@@ -1,0 +1,192 @@
+/**
+ * pods/eviction: a deletion that asks the disruption budgets first. The server only counts down what the disruption
+ * controller has allowed; it never computes a budget. Source: the pod eviction storage of the reference server.
+ */
+import * as Result from "effect/Result"
+import * as Selector from "../../kube/Selector.ts"
+import { arrayAt, at, ensureObject, isObject, numberAt, objectAt, set, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
+import * as body from "../body.ts"
+import * as Status from "../../kube/Status.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import * as fieldValidation from "../validation/fieldValidation.ts"
+import * as lifecycle from "../validation/lifecycle.ts"
+import * as kinds from "../scheme/kinds.ts"
+import * as Turn from "../RequestContext.ts"
+import * as Version from "../storage/Version.ts"
+import { done, setCondition } from "./binding.ts"
+import * as read from "./read.ts"
+import * as remove from "./remove.ts"
+import * as write from "./write.ts"
+
+const budgetKind = kinds.all.find((kind) => kind.kind === "PodDisruptionBudget")
+
+/** More pods than this on their way out are never remembered in a budget. */
+const maxDisrupted = 2000
+
+const evictionForm = { group: "policy", version: "v1", kind: "Eviction" }
+
+export const evict = (turn: Turn.Turn, target: Target): readonly [number, string] => {
+  if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
+  const sent = body.optional(turn.request, "Eviction", fieldValidation.ofBodyAs(turn, "policy.Eviction")) ?? {}
+  checkObject(target, sent)
+  const { dryRun } = write.optionsOf(turn)
+  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: evictionForm })
+  const asked = remove.optionsOf(turn, objectAt(sent, "deleteOptions") ?? {})
+  const options = { ...asked, dryRun: asked.dryRun || dryRun }
+  const found = read.find(turn, target)
+  const pod = Version.parse(found)
+  lifecycle.checkPreconditions(target.kind, pod, options)
+  if (!isExempt(pod)) askBudget(turn, target, found, pod, options.dryRun)
+  if (!options.dryRun) sayWhy(turn, target, pod)
+  // What was asked for was the pod as it was before it said why it goes.
+  remove.removeOne(turn, target.kind, read.find(turn, target), { ...options, resourceVersion: undefined })
+  return [201, JSON.stringify(done)]
+}
+
+/** Whether a budget was asked or not: whoever sees the pod go can tell that it was evicted. */
+const sayWhy = (turn: Turn.Turn, target: Target, pod: JsonObject): void => {
+  const generation = numberAt(pod, "metadata", "generation")
+  setCondition(turn, pod, {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "EvictionByEvictionAPI",
+    message: "Eviction API: evicting",
+    ...(generation === 0 ? {} : { observedGeneration: generation })
+  })
+  write.overwrite(turn, target.kind, pod, false)
+}
+
+const checkObject = (target: Target, sent: JsonObject): void => {
+  const apiVersion = textAt(sent, "apiVersion")
+  if (apiVersion !== "" && apiVersion !== "policy/v1" && apiVersion !== "policy/v1beta1") {
+    throw Refusal.badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (policy/v1)`
+    )
+  }
+  if (textAt(sent, "metadata", "name") !== target.name) {
+    throw Refusal.badRequest("name in URL does not match name in Eviction object")
+  }
+}
+
+/** Pods whose loss disrupts nothing: not running yet, over, or going already. */
+const isExempt = (pod: JsonObject): boolean =>
+  ["Pending", "Succeeded", "Failed"].includes(textAt(pod, "status", "phase")) ||
+  textAt(pod, "metadata", "deletionTimestamp") !== ""
+
+const askBudget = (turn: Turn.Turn, target: Target, found: Version.Version, pod: JsonObject, dryRun: boolean): void => {
+  const budgets = budgetsOf(turn, found)
+  const budget = budgets[0]
+  if (budget === undefined) return
+  if (budgets.length > 1) throw tooManyBudgets()
+  if (!isReady(pod) && toleratesUnready(budget)) return
+  spend(turn, budget, target.name, dryRun)
+}
+
+/** The reference server gives no reason here. */
+const tooManyBudgets = (): Refusal.Refusal =>
+  new Refusal.Refusal({
+    status: {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+      code: 500
+    }
+  })
+
+/** Budgets of the pod's namespace that select it. No selector selects nothing, an empty one everything. */
+const budgetsOf = (turn: Turn.Turn, pod: Version.Version): ReadonlyArray<JsonObject> => {
+  if (budgetKind === undefined) return []
+  const chosen = { namespace: pod.namespace, labels: [], fields: [] }
+  const all = read.select(turn.state.collection(budgetKind.storage), chosen, turn.state.log.revision())
+  return all
+    .map((version) => Version.parse(version))
+    .filter((budget) => {
+      const spec = objectAt(budget, "spec", "selector")
+      const selector = spec === undefined ? undefined : Selector.fromSpec(spec)
+      return (
+        selector !== undefined && Result.isSuccess(selector) && Selector.matchesLabels(selector.success, pod.labels)
+      )
+    })
+}
+
+const isReady = (pod: JsonObject): boolean =>
+  arrayAt(pod, "status", "conditions").some(
+    (one) => textAt(one, "type") === "Ready" && textAt(one, "status") === "True"
+  )
+
+/** Whether the budget lets a pod go that is not ready, without counting it. */
+const toleratesUnready = (budget: JsonObject): boolean => {
+  if (textAt(budget, "spec", "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true
+  const desired = numberAt(budget, "status", "desiredHealthy")
+  return desired > 0 && numberAt(budget, "status", "currentHealthy") >= desired
+}
+
+/** Takes one disruption from the budget and notes the pod, so that the controller knows whom to expect gone. */
+const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean): void => {
+  if (budgetKind === undefined) return
+  const name = textAt(budget, "metadata", "name")
+  const status = ensureObject(budget, "status")
+  if (numberAt(status, "observedGeneration") < numberAt(budget, "metadata", "generation")) {
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, patience)
+  }
+  const allowed = numberAt(status, "disruptionsAllowed")
+  // The reference server names the kind here, not the resource.
+  const named = { ...budgetKind, plural: "poddisruptionbudget" }
+  if (allowed < 0) throw Refusal.forbidden(named, name, "pdb disruptions allowed is negative")
+  const disrupted = at(status, "disruptedPods")
+  if (isObject(disrupted) && Object.keys(disrupted).length > maxDisrupted) {
+    throw Refusal.forbidden(
+      named,
+      name,
+      "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+    )
+  }
+  if (allowed === 0) {
+    const healthy = `${numberAt(status, "desiredHealthy")} healthy pods and has ${numberAt(status, "currentHealthy")} currently`
+    throw refused(`The disruption budget ${name} needs ${healthy}`)
+  }
+  status["disruptionsAllowed"] = allowed - 1
+  if (allowed === 1) turnCondition(turn, status)
+  set(ensureObject(status, "disruptedPods"), pod, Turn.timestamp(turn.now))
+  write.overwrite(turn, budgetKind, budget, dryRun)
+}
+
+/** Says of a budget of which everything is spent what its controller would say. */
+const turnCondition = (turn: Turn.Turn, status: JsonObject): void => {
+  const type = "DisruptionAllowed"
+  const before = arrayAt(status, "conditions")
+  const index = before.findIndex((one) => textAt(one, "type") === type)
+  const isFalse = textAt(before[index], "status") === "False"
+  const observed = numberAt(status, "observedGeneration")
+  const next = {
+    type,
+    status: "False",
+    ...(observed === 0 ? {} : { observedGeneration: observed }),
+    lastTransitionTime: isFalse ? textAt(before[index], "lastTransitionTime") : Turn.timestamp(turn.now),
+    reason: "InsufficientPods",
+    message: ""
+  }
+  status["conditions"] = index === -1 ? [...before, next] : before.with(index, next)
+}
+
+/** Seconds until the controller will have looked at a budget that changed. */
+const patience = 10
+
+/** Without a time to come again unless there is one: who knows when there are more pods. */
+const refused = (why: string, retryAfterSeconds?: number): Refusal.Refusal =>
+  new Refusal.Refusal({
+    status: Status.failure({
+      code: 429,
+      reason: "TooManyRequests",
+      message: "Cannot evict pod as it would violate the pod's disruption budget.",
+      details: {
+        causes: [{ reason: "DisruptionBudget", message: why }],
+        ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds })
+      }
+    })
+  })

@@ -1,0 +1,156 @@
+/**
+ * Server-side apply: the fields a manager sends are what it wants, and all it wants. Merges them into the live object,
+ * finds conflicts with other owners, removes what the manager no longer sends and nobody else owns, and settles the
+ * ownership. Pure: returns a new object. Source: structured-merge-diff merge.Updater and the apply rules of the API.
+ */
+import { at, clone, get, isObject, set } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import * as Refusal from "../../StatusError.ts"
+import * as Shape from "../../scheme/Shape.ts"
+import * as fields from "./fields.ts"
+import * as FieldSet from "./FieldSet.ts"
+import * as managed from "./managedFields.ts"
+
+export interface Options {
+  readonly manager: managed.Manager
+  readonly force: boolean
+  /** Timestamp for entries that change. */
+  readonly time: string
+  readonly shape: Shape.Shape
+  /** Makes of a merged object, in place, what is stored: empty values that were sent are compared, but may not be kept. */
+  readonly settle: (object: JsonObject) => void
+}
+
+export interface Live {
+  readonly object: JsonObject
+  readonly owners: managed.Owners
+}
+
+/** `live` is undefined when the object does not exist yet. */
+export const apply = (live: Live | undefined, config: JsonObject, options: Options): Live => {
+  const { manager, settle, shape, time } = options
+  if ((at(config, "metadata", "managedFields") ?? null) !== null) {
+    throw Refusal.badRequest("metadata.managedFields must be nil")
+  }
+  const before = live?.object ?? {}
+  const wanted = fields.applied(fields.ownable(config), shape)
+  const owners = live === undefined ? managed.none : ownersOf(live, options)
+  const previous = owners.find((entry) => managed.same(entry, manager))
+  const others = owners.filter((entry) => entry !== previous)
+  const merged = mergeMembers(before, config, shape)
+  const object = previous === undefined ? merged : pruned(merged, previous.fields.tree, wanted, others, shape)
+  const difference = fields.between(before, object, shape)
+  const kept = difference === undefined ? others : settleConflicts(others, difference, options.force)
+  const own = managed.entry(manager, time, wanted)
+  settle(object)
+  const same = difference === undefined || fields.between(before, object, shape) === undefined
+  const unchanged = same && previous !== undefined && previous.fields === own?.fields
+  return { object, owners: managed.settled([...kept, unchanged ? previous : own]) }
+}
+
+/** Owners of an object of which none are recorded: all of it is credited to one manager. */
+const ownersOf = ({ object, owners }: Live, { manager, shape, time }: Options): managed.Owners => {
+  if (owners.length > 0) return owners
+  const before = { ...manager, manager: "before-first-apply", operation: "Update", subresource: "" } as const
+  return managed.created(fields.all(object, shape), before, time)
+}
+
+/**
+ * Objects merge by member, keyed lists by element, sets by value; everything else is replaced. Null takes a value away, but says
+ * nothing of what merges.
+ */
+const merge = (live: Json | undefined, config: Json, shape: Shape.Shape | undefined): Json => {
+  if (live === undefined || shape?.atomic === true) return clone(config)
+  if (config === null) return fields.isWhole(live, shape) ? null : live
+  if (isObject(live) && isObject(config)) return mergeMembers(live, config, shape)
+  if (Array.isArray(live) && Array.isArray(config)) {
+    if (shape?.set === true) return [...live, ...config.filter((one) => !live.includes(one))]
+    if (fields.isAssociative(shape)) return mergeElements(live, config, shape)
+  }
+  return clone(config)
+}
+
+const mergeMembers = (live: JsonObject, config: JsonObject, shape: Shape.Shape | undefined): JsonObject => {
+  const out: JsonObject = { ...live }
+  for (const key of Object.keys(config)) {
+    set(out, key, merge(get(live, key), config[key] ?? null, Shape.field(shape, key)))
+  }
+  return out
+}
+
+const mergeElements = (live: Array<Json>, config: Array<Json>, shape: Shape.Shape): Array<Json> => {
+  const out = [...live]
+  const inner = fields.elementShape(shape)
+  for (const element of config) {
+    const key = fields.elementKey(element, shape)
+    if (key === undefined) {
+      throw Refusal.badRequest(
+        `associative list without keys has an element that's a map type: ${JSON.stringify(element)}`
+      )
+    }
+    const index = out.findIndex((one) => fields.elementKey(one, shape) === key)
+    if (index === -1) out.push(clone(element))
+    else out[index] = merge(out[index], element, inner)
+  }
+  return out
+}
+
+/** Takes out what this manager used to send and no longer does, unless somebody owns it. */
+const pruned = (
+  merged: JsonObject,
+  previous: FieldSet.FieldSet,
+  wanted: FieldSet.FieldSet,
+  others: ReadonlyArray<managed.Entry>,
+  shape: Shape.Shape
+): JsonObject => {
+  if (FieldSet.contains(wanted, previous)) return merged
+  const owned = others.reduce((all, entry) => FieldSet.union(all, entry.fields.tree), wanted)
+  const kept = fields.pruned(merged, previous, owned, shape)
+  return isObject(kept) ? kept : {}
+}
+
+interface Conflict {
+  readonly entry: managed.Entry
+  readonly fields: FieldSet.FieldSet
+}
+
+/** The others' entries after the apply; refuses when it would change what they own, unless it may take it. */
+const settleConflicts = (
+  others: ReadonlyArray<managed.Entry>,
+  { changed, removed }: fields.Difference,
+  force: boolean
+): ReadonlyArray<managed.Entry | undefined> => {
+  const conflicts: Array<Conflict> = others.flatMap((entry) => {
+    const common = FieldSet.intersection(entry.fields.tree, changed)
+    return FieldSet.isEmpty(common) ? [] : [{ entry, fields: common }]
+  })
+  if (conflicts.length > 0 && !force) throw refuse(conflicts)
+  return others.map((entry) => managed.without(entry, changed, removed))
+}
+
+const describe = (entry: managed.Entry): string => {
+  const subresource = entry.subresource === "" ? "" : ` with subresource ${JSON.stringify(entry.subresource)}`
+  const version = entry.operation === "Update" ? ` using ${entry.apiVersion}` : ""
+  return `${JSON.stringify(entry.manager)}${subresource}${version}`
+}
+
+const refuse = (conflicts: ReadonlyArray<Conflict>): Refusal.Refusal => {
+  const flat = conflicts.flatMap((conflict) =>
+    FieldSet.paths(conflict.fields).map((path) => ({ who: describe(conflict.entry), path }))
+  )
+  const causes = flat.map(({ path, who }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${who}`,
+    field: path
+  }))
+  const first = flat[0]
+  if (flat.length === 1 && first !== undefined) {
+    return Refusal.applyConflict(`Apply failed with 1 conflict: conflict with ${first.who}: ${first.path}`, causes)
+  }
+  const lines = [...new Set(flat.map(({ who }) => who))]
+    .sort()
+    .flatMap((who) =>
+      [`conflicts with ${who}:`].concat(flat.filter((one) => one.who === who).map(({ path }) => `- ${path}`))
+    )
+  return Refusal.applyConflict(`Apply failed with ${flat.length} conflicts: ${lines.join("\n")}`, causes)
+}

@@ -1,0 +1,145 @@
+/** get and list. Reads never parse what they return: texts are selected and joined. */
+import type { Collection } from "../storage/Collection.ts"
+import * as forms from "../apiextensions/conversion/forms.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import type { Turn } from "../RequestContext.ts"
+import * as Version from "../storage/Version.ts"
+import type { ListMeta, View } from "../printers/View.ts"
+import * as token from "./continueToken.ts"
+import * as selection from "./selection.ts"
+
+/** The version a path names, as the path's kind has it. */
+export const present = (turn: Turn, { kind, namespace, name }: Target): Version.Version | undefined => {
+  const version = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  return version === undefined ? undefined : forms.servedOne(turn, kind, version)
+}
+
+/** The same, or 404. */
+export const find = (turn: Turn, target: Target): Version.Version => {
+  const version = present(turn, target)
+  if (version === undefined) throw Refusal.notFound(target.kind, target.name)
+  return version
+}
+
+export const get = (turn: Turn, target: Target, view: View): string => {
+  const wanted = selection.resourceVersion(turn.request.query)
+  const current = turn.state.log.revision()
+  if (wanted !== undefined && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  return view.one(find(turn, target))
+}
+
+interface Plan {
+  readonly revision: number
+  readonly after: string
+  /** 0 for no limit. */
+  readonly limit: number
+}
+
+export const list = (turn: Turn, target: Target, view: View): string => {
+  const { metadata, versions } = choose(turn, target)
+  return view.list(versions, metadata)
+}
+
+/** The versions that the query of a list asks for, and what the list says about itself. */
+export const choose = (
+  turn: Turn,
+  target: Target
+): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
+  const collection = turn.state.collection(target.kind.storage)
+  const chosen = selection.parse(target, turn.request.query)
+  const plan = planOf(turn, collection)
+  const { versions, more } = page(collection, chosen, plan)
+  const last = versions.at(-1)
+  if (!more || last === undefined) return { versions, metadata: { resourceVersion: String(plan.revision) } }
+  const remaining =
+    chosen.labels.length > 0 || chosen.fields.length > 0
+      ? {}
+      : { remainingItemCount: collection.countAfter(chosen.namespace, last.key, plan.revision) }
+  const metadata: ListMeta = {
+    resourceVersion: String(plan.revision),
+    continue: token.encode({ revision: plan.revision, after: last.key }),
+    ...remaining
+  }
+  return { versions, metadata }
+}
+
+/** Everything that a selection chooses at a revision. */
+export const select = (
+  collection: Collection,
+  chosen: Version.Selection,
+  revision: number
+): ReadonlyArray<Version.Version> => page(collection, chosen, { revision, after: "", limit: 0 }).versions
+
+const page = (collection: Collection, chosen: Version.Selection, plan: Plan) => {
+  const versions: Array<Version.Version> = []
+  for (const version of collection.range({ namespace: chosen.namespace, after: plan.after, revision: plan.revision })) {
+    if (!Version.matches(chosen, version)) continue
+    if (plan.limit > 0 && versions.length === plan.limit) return { versions, more: true }
+    versions.push(version)
+  }
+  return { versions, more: false }
+}
+
+/** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
+const planOf = (turn: Turn, collection: Collection): Plan => {
+  const query = turn.request.query
+  const current = presentFor(turn, collection)
+  const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
+  const wanted = selection.resourceVersion(query)
+  const match = query.get("resourceVersionMatch") ?? ""
+  const continued = query.get("continue") ?? ""
+  if (continued !== "") return resume(collection, continued, current, limit, wanted)
+  checkMatch(match, query.get("resourceVersion") ?? "")
+  if (wanted !== undefined && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  const exact = match === "Exact" || (match === "" && limit > 0)
+  if (wanted === undefined || wanted === 0 || !exact) return { revision: current, after: "", limit }
+  if (wanted < collection.history.compacted) {
+    throw Refusal.expired("The resourceVersion for the provided list is too old.")
+  }
+  return { revision: wanted, after: "", limit }
+}
+
+/** A list that waits for conversions goes on at the revision at which it began, as long as that is kept. */
+const presentFor = ({ consultation, state }: Turn, { history }: Collection): number => {
+  const present = state.log.revision()
+  const began = consultation?.readAt(present) ?? present
+  return began < history.compacted ? present : began
+}
+
+const resume = (
+  collection: Collection,
+  text: string,
+  current: number,
+  limit: number,
+  wanted: number | undefined
+): Plan => {
+  if (wanted !== undefined && wanted !== 0) {
+    throw Refusal.badRequest("specifying resource version is not allowed when using continue")
+  }
+  const { revision, after } = token.decode(text)
+  if (revision < 0) return { revision: current, after, limit }
+  if (revision < collection.history.compacted) throw token.expired(after)
+  return { revision: Math.min(revision, current), after, limit }
+}
+
+const checkMatch = (match: string, version: string): void => {
+  const forbidden = (detail: string) =>
+    selection.refuseListOptions({
+      field: "resourceVersionMatch",
+      reason: "FieldValueForbidden",
+      message: `Forbidden: ${detail}`
+    })
+  if (match === "") return
+  if (match !== "Exact" && match !== "NotOlderThan") {
+    selection.refuseListOptions({
+      field: "resourceVersionMatch",
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`
+    })
+  }
+  if (version === "") forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided")
+  if (match === "Exact" && version === "0") {
+    forbidden('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
+  }
+}

@@ -1,0 +1,145 @@
+/** delete and deletecollection. What a deletion means is decided in `rules/lifecycle`; here it is carried out and answered. */
+import { at, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as body from "../body.ts"
+import * as forms from "../apiextensions/conversion/forms.ts"
+import { holdForCleanup } from "../apiextensions/Definition.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import { invalidValue } from "../validation/validate.ts"
+import * as lifecycle from "../validation/lifecycle.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
+import * as Version from "../storage/Version.ts"
+import type { View } from "../printers/View.ts"
+import * as read from "./read.ts"
+import * as selection from "./selection.ts"
+import * as write from "./write.ts"
+
+interface Removed {
+  readonly gone: boolean
+  readonly version: Version.Version
+}
+
+export const remove = (turn: Turn, target: Target, view: View): string => {
+  const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
+  const version = read.find(turn, target)
+  admit(turn, target, version, options)
+  const removed = removeOne(turn, target.kind, version, options)
+  if (removed.gone && !target.kind.returnsDeleted) return JSON.stringify(success(target.kind, removed.version))
+  return view.one(removed.version)
+}
+
+/** Deletes what a list with the same query would show, each by the rules of a single deletion; answers with that list. */
+export const removeCollection = (turn: Turn, target: Target, view: View): string => {
+  const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
+  const { metadata, versions } = read.choose(turn, target)
+  const collection = turn.state.collection(target.kind.storage)
+  // A page of the past may name what is gone by now.
+  const present = forms.served(
+    turn,
+    target.kind,
+    versions.flatMap(({ key }) => collection.get(key) ?? [])
+  )
+  const refusal = firstRefusal(present, (version) => admit(turn, target, version, options))
+  const removed = present
+    .slice(0, refusal?.index)
+    .map((version) => removeOne(turn, target.kind, version, options).version)
+  if (refusal !== undefined) throw refusal.why
+  return view.list(removed, metadata)
+}
+
+/**
+ * Nothing is removed before admission has looked at everything, because a request that has to ask outside of the server is done again.
+ * What comes before the first that is refused goes, as on the reference server.
+ */
+const firstRefusal = (
+  versions: ReadonlyArray<Version.Version>,
+  admit: (version: Version.Version) => void
+): { readonly index: number; readonly why: Refusal.Refusal } | undefined => {
+  for (const [index, version] of versions.entries()) {
+    try {
+      admit(version)
+    } catch (thrown) {
+      if (thrown instanceof Refusal.Refusal) return { index, why: thrown }
+      throw thrown
+    }
+  }
+  return undefined
+}
+
+const admit = (turn: Turn, target: Target, version: Version.Version, options: lifecycle.DeleteOptions): void => {
+  const { name } = version
+  turn.state.admission.remove({ turn, target, name, before: Version.parse(version), options })
+}
+
+/** `version` is as the kind serves it; what is written is what is stored, whose metadata alone changes. */
+export const removeOne = (
+  turn: Turn,
+  kind: Kind,
+  version: Version.Version,
+  options: lifecycle.DeleteOptions
+): Removed => {
+  const object = Version.parse(turn.state.collection(kind.storage).get(version.key) ?? version)
+  lifecycle.checkPreconditions(kind, object, options)
+  holdForCleanup(kind, object)
+  switch (lifecycle.markDeleted(turn, kind, object, options)) {
+    case "gone":
+      return { gone: true, version: forms.carry(kind, version, write.erase(turn, kind, object, options.dryRun)) }
+    case "changed":
+      return { gone: false, version: forms.carry(kind, version, write.overwrite(turn, kind, object, options.dryRun)) }
+    case "unchanged":
+      return { gone: false, version }
+  }
+}
+
+const success = (kind: Kind, version: Version.Version): Json => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  details: {
+    name: version.name,
+    ...(kind.group === "" ? {} : { group: kind.group }),
+    kind: kind.plural,
+    uid: textAt(Version.parse(version), "metadata", "uid")
+  }
+})
+
+/** From what was sent, or from the query where that says nothing. */
+export const optionsOf = (turn: Turn, sent: JsonObject): lifecycle.DeleteOptions => {
+  const query = turn.request.query
+  const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
+  const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
+  const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")
+  const dryRuns = at(sent, "dryRun")
+  if (grace !== undefined && typeof grace !== "number") throw Refusal.badRequest("gracePeriodSeconds must be a number")
+  if (policy !== "" && orphan !== undefined) throw bothPolicies(policy)
+  if (policy !== "" && !lifecycle.isPolicy(policy)) throw unsupportedPolicy(policy)
+  return {
+    gracePeriodSeconds: grace,
+    propagationPolicy: policy === "" ? legacyPolicy(orphan) : policy,
+    uid: textAt(sent, "preconditions", "uid") || undefined,
+    resourceVersion: textAt(sent, "preconditions", "resourceVersion") || undefined,
+    dryRun: body.dryRun(Array.isArray(dryRuns) ? dryRuns : query.getAll("dryRun"), "DeleteOptions")
+  }
+}
+
+const orphanOf = (text: string | null): boolean | undefined => (text === null ? undefined : selection.isTrue(text))
+
+const legacyPolicy = (orphan: Json | undefined): string | undefined =>
+  orphan === true ? "Orphan" : orphan === false ? "Background" : undefined
+
+const bothPolicies = (policy: string): Refusal.Refusal =>
+  Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+    invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")
+  ])
+
+const unsupportedPolicy = (policy: string): Refusal.Refusal =>
+  Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+    {
+      field: "propagationPolicy",
+      reason: "FieldValueNotSupported",
+      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`
+    }
+  ])

@@ -1,0 +1,134 @@
+/**
+ * The kinds that are questions: who is this, and may they. The answers are the authenticator's and the authorizer's; here are the
+ * questions' rules and the answers' shapes. Source: registry/authorization and registry/authentication.
+ */
+import { arrayAt, at, clone, objectAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import type { User } from "../Api.ts"
+import { absentInWords } from "../authorization/Authorizer.ts"
+import type { Decision } from "../authorization/Authorizer.ts"
+import type { Attributes, Rule } from "../authorization/rule.ts"
+import * as body from "../body.ts"
+import * as Refusal from "../StatusError.ts"
+import type { FieldError } from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import * as fieldValidation from "../validation/fieldValidation.ts"
+import { invalidValue, required } from "../validation/validate.ts"
+import * as Kind from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
+
+/** The object that was sent, with the answer as its status. */
+export const answer = (turn: Turn, { kind, name, namespace }: Target): string => {
+  if (turn.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
+    throw Refusal.methodNotAllowed()
+  }
+  const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
+  const status = statusOf(turn, kind.kind, namespace, object)
+  return JSON.stringify({ ...object, kind: kind.kind, apiVersion: Kind.apiVersion(kind), status })
+}
+
+const statusOf = (turn: Turn, kind: string, namespace: string, object: JsonObject): Json => {
+  switch (kind) {
+    case "TokenReview":
+      return tokenStatus(turn, object)
+    case "SelfSubjectReview":
+      return { userInfo: userInfo(turn.request.user) }
+    case "SelfSubjectRulesReview":
+      return rules(turn, object)
+    case "SelfSubjectAccessReview":
+      checkAttributes(object, [])
+      return decision(turn.state.authorizer.decide(turn.request.user, wanted(object)))
+    default:
+      checkSubject(object, kind === "LocalSubjectAccessReview" ? namespace : undefined)
+      return decision(turn.state.authorizer.decide(subject(object), wanted(object)))
+  }
+}
+
+const userInfo = ({ extra, groups, name, uid }: User): JsonObject => {
+  const info: JsonObject = { username: name, groups: [...groups] }
+  if (uid !== undefined) info["uid"] = uid
+  if (extra !== undefined) info["extra"] = clone(extra as JsonObject)
+  return info
+}
+
+const decision = ({ allowed, reason }: Decision): JsonObject => ({ allowed, ...(reason === "" ? {} : { reason }) })
+
+const subject = (object: JsonObject): User => ({
+  name: textAt(object, "spec", "user"),
+  groups: arrayAt(object, "spec", "groups").map(String)
+})
+
+const wanted = (object: JsonObject): Attributes => {
+  const resource = objectAt(object, "spec", "resourceAttributes")
+  const asked = resource ?? objectAt(object, "spec", "nonResourceAttributes")
+  return {
+    verb: textAt(asked, "verb"),
+    path: textAt(asked, "path"),
+    isResource: resource !== undefined,
+    group: textAt(asked, "group"),
+    resource: textAt(asked, "resource"),
+    subresource: textAt(asked, "subresource"),
+    namespace: textAt(asked, "namespace"),
+    name: textAt(asked, "name")
+  }
+}
+
+/** Refusals of reviews name no kind: the reference server validates them outside its registry. */
+const refuse = (...errors: ReadonlyArray<FieldError>): Refusal.Refusal =>
+  Refusal.invalid({ group: "authorization.k8s.io", kind: "" }, "", errors)
+
+const checkAttributes = (object: JsonObject, before: ReadonlyArray<FieldError>): void => {
+  const resource = at(object, "spec", "resourceAttributes")
+  const other = at(object, "spec", "nonResourceAttributes")
+  const errors = [...before]
+  const oneOf = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+  if (resource !== undefined && other !== undefined) {
+    errors.push(
+      invalidValue("spec.nonResourceAttributes", other, `cannot be specified in combination with resourceAttributes`)
+    )
+  } else if (resource === undefined && other === undefined) {
+    errors.push(invalidValue("spec.resourceAttributes", "null", oneOf))
+  }
+  if (errors.length > 0) throw refuse(...errors)
+}
+
+const checkSubject = (object: JsonObject, namespace: string | undefined): void => {
+  const errors: Array<FieldError> = []
+  const nobody = textAt(object, "spec", "user") === "" && arrayAt(object, "spec", "groups").length === 0
+  if (nobody) errors.push(invalidValue("spec.user", "", "at least one of user or group must be specified"))
+  const asked = textAt(object, "spec", "resourceAttributes", "namespace")
+  if (namespace !== undefined && asked !== namespace) {
+    errors.push(invalidValue("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
+  }
+  checkAttributes(object, errors)
+}
+
+const tokenStatus = (turn: Turn, object: JsonObject): JsonObject => {
+  const text = textAt(object, "spec", "token")
+  if (text === "") throw Refusal.badRequest("token is required for TokenReview in authentication")
+  const audiences = arrayAt(object, "spec", "audiences").map(String)
+  const identified = turn.state.authenticator.identify(turn, text, audiences)
+  if ("error" in identified) return { user: {}, error: identified.error }
+  return { authenticated: true, user: userInfo(identified.user), audiences: [...identified.audiences] }
+}
+
+const rules = (turn: Turn, object: JsonObject): JsonObject => {
+  const namespace = textAt(object, "spec", "namespace")
+  if (namespace === "") throw refuse(required("spec.namespace", "no namespace on request"))
+  const { absent, rules } = turn.state.authorizer.rulesFor(turn.request.user, namespace)
+  return {
+    resourceRules: rules.filter(({ resources }) => resources.length > 0).map(resourceRule),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ nonResourceURLs, verbs }) => ({ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] })),
+    incomplete: false,
+    ...(absent.length === 0 ? {} : { evaluationError: absentInWords(absent) })
+  }
+}
+
+const resourceRule = ({ apiGroups, resourceNames, resources, verbs }: Rule): JsonObject => ({
+  verbs: [...verbs],
+  apiGroups: [...apiGroups],
+  resources: [...resources],
+  ...(resourceNames.length === 0 ? {} : { resourceNames: [...resourceNames] })
+})

@@ -1,0 +1,113 @@
+/**
+ * The scale subresource: `spec.replicas` of a workload as an autoscaling/v1 Scale, and nothing else of it. Source: the scale
+ * storages of apps and core in the reference server.
+ */
+import * as Result from "effect/Result"
+import * as Selector from "../../kube/Selector.ts"
+import { at, clone, ensureObject, get, isObject, objectAt, put, set, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
+import * as body from "../body.ts"
+import * as jsonPatch from "./patch/jsonPatch.ts"
+import * as mergePatch from "./patch/mergePatch.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import * as fieldValidation from "../validation/fieldValidation.ts"
+import { invalidValue } from "../validation/validate.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
+import * as Version from "../storage/Version.ts"
+import * as read from "./read.ts"
+import * as write from "./write.ts"
+
+const scaleType = "autoscaling.Scale"
+const scaleGroup = { group: "autoscaling", kind: "Scale" }
+
+export const scale = (turn: Turn, target: Target): readonly [number, string] => {
+  const existing = read.find(turn, target)
+  const object = Version.parse(existing)
+  const method = turn.request.method
+  if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.kind, object))]
+  if (method !== "PUT" && method !== "PATCH") throw Refusal.methodNotAllowed()
+  const wanted =
+    method === "PUT"
+      ? body.optional(turn.request, "Scale", fieldValidation.ofBodyAs(turn, scaleType))
+      : patched(turn, scaleOf(target.kind, object))
+  if (!isObject(wanted)) throw Refusal.badRequest("the object provided is unrecognized (must be of type Scale)")
+  const given = textAt(wanted, "metadata", "name")
+  if (given !== "" && given !== target.name) {
+    throw Refusal.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
+  }
+  const options = write.optionsOf(turn)
+  const before = scaleOf(target.kind, object)
+  Admission.ask({ turn, target, object: wanted, before, dryRun: options.dryRun, as: { ...scaleGroup, version: "v1" } })
+  const metadata = ensureObject(object, "metadata")
+  for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
+  const path = target.kind.custom?.scale?.replicas ?? workloads.replicas
+  const parent = path.slice(0, -1).reduce(ensureObject, object)
+  set(parent, path.at(-1) ?? "replicas", replicasOf(wanted, target.name))
+  const updated = write.update(turn, target, object, existing, options)
+  return [200, JSON.stringify(scaleOf(target.kind, Version.parse(updated)))]
+}
+
+/** Where the built-in kinds have what a Scale is about. */
+const workloads = { replicas: ["spec", "replicas"], statusReplicas: ["status", "replicas"] } as const
+
+const scaleOf = ({ custom }: Kind, object: JsonObject): JsonObject => {
+  const metadata = objectAt(object, "metadata") ?? {}
+  const kept = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"]
+  const paths = custom?.scale ?? workloads
+  const selector =
+    custom === undefined
+      ? selectorText(at(object, "spec", "selector"))
+      : textAt(object, ...(custom.scale?.selector ?? ["", ""]))
+  const replicas = at(object, ...paths.replicas) ?? 0
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: Object.fromEntries(kept.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]))),
+    // Its type leaves a zero out.
+    spec: replicas === 0 ? {} : { replicas },
+    status: {
+      replicas: at(object, ...paths.statusReplicas) ?? 0,
+      ...(selector === "" ? {} : { selector })
+    }
+  }
+}
+
+/** A label selector, or the plain map of a replication controller, as a string. */
+const selectorText = (selector: Json | undefined): string => {
+  if (!isObject(selector)) return ""
+  const structured = isObject(get(selector, "matchLabels")) || Array.isArray(get(selector, "matchExpressions"))
+  const parsed = Selector.fromSpec(structured ? selector : { matchLabels: plain(selector) })
+  return Result.isSuccess(parsed) ? Selector.formatLabels(parsed.success) : ""
+}
+
+const plain = (labels: JsonObject): Record<string, string> =>
+  Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]))
+
+/** A Scale has no lists: strategic merge and apply come to the same as a merge patch. */
+const patched = (turn: Turn, current: JsonObject): Json => {
+  const sent = body.parseJson(turn.request.body)
+  if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
+  const result =
+    body.contentType(turn.request) === "application/json-patch+json"
+      ? jsonPatch.apply(current, sent)
+      : mergePatch.apply(current, sent)
+  if (!isObject(result)) return result
+  const own = clone(result)
+  fieldValidation.ofPatchedAs(turn, scaleType, () => result)(own)
+  return own
+}
+
+const replicasOf = (wanted: JsonObject, name: string): number => {
+  const replicas = at(wanted, "spec", "replicas") ?? 0
+  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
+    throw Refusal.badRequest("json: cannot unmarshal value into Go struct field ScaleSpec.spec.replicas of type int32")
+  }
+  if (replicas < 0) {
+    const error = invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")
+    throw Refusal.invalid(scaleGroup, name, [error])
+  }
+  return replicas
+}

@@ -1,0 +1,70 @@
+/** Understanding the query of reads: selectors, resource versions, numbers. Every refusal is worded as the server words it. */
+import * as Result from "effect/Result"
+import * as Selector from "../../kube/Selector.ts"
+import * as Refusal from "../StatusError.ts"
+import type { FieldError } from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import type { Selection } from "../storage/Version.ts"
+
+/** What the target and the two selectors of the query choose. */
+export const parse = (target: Target, query: URLSearchParams): Selection => ({
+  namespace: target.namespace,
+  labels: labels(query.get("labelSelector")),
+  fields: fields(target, query.get("fieldSelector"))
+})
+
+const labels = (text: string | null): Selector.LabelSelector => {
+  if (text === null || text === "") return []
+  const parsed = Selector.parseLabels(text)
+  if (Result.isFailure(parsed)) throw Refusal.badRequest(parsed.failure)
+  return parsed.success
+}
+
+const fields = ({ kind }: Target, text: string | null): Selector.FieldSelector => {
+  if (text === null || text === "") return []
+  const parsed = Selector.parseFields(text)
+  if (Result.isFailure(parsed)) throw Refusal.badRequest(parsed.failure)
+  for (const { field } of parsed.success) {
+    const known =
+      field === "metadata.name" ||
+      (field === "metadata.namespace" && kind.namespaced) ||
+      Object.hasOwn(kind.fields, field)
+    if (!known) throw Refusal.badRequest(`field label not supported: ${field}`)
+  }
+  return parsed.success
+}
+
+export const isTrue = (text: string | null): boolean =>
+  text === "true" || text === "1" || text === "True" || text === "TRUE"
+
+/** A whole number, or undefined when absent; anything else is a bad request. */
+export const integer = (query: URLSearchParams, name: string): number | undefined => {
+  const text = query.get(name)
+  if (text === null || text === "") return undefined
+  if (!/^-?\d{1,18}$/.test(text)) {
+    throw Refusal.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+  }
+  return Number(text)
+}
+
+const listOptions = { group: "meta.k8s.io", kind: "ListOptions" }
+
+export const refuseListOptions = (...errors: ReadonlyArray<FieldError>): never => {
+  throw Refusal.invalid(listOptions, "", errors)
+}
+
+/** The resource version asked for; undefined when none was. */
+export const resourceVersion = (query: URLSearchParams): number | undefined => {
+  const text = query.get("resourceVersion")
+  if (text === null || text === "") return undefined
+  if (!/^\d+$/.test(text)) {
+    throw Refusal.invalid(listOptions, "", [
+      {
+        field: "resourceVersion",
+        reason: "FieldValueInvalid",
+        message: `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
+      }
+    ])
+  }
+  return Number(text)
+}

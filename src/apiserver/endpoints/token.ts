@@ -1,0 +1,107 @@
+/**
+ * serviceaccounts/token: makes tokens for service accounts. What is checked when one is made is here; what makes it good, and for how
+ * long, is `authentication/Authenticator.ts`. Source: the token storage of the reference server.
+ */
+import { issuer } from "../authentication/Authenticator.ts"
+import * as serviceAccounts from "../authentication/serviceAccounts.ts"
+import { arrayAt, at, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Admission from "../admission/Admission.ts"
+import * as body from "../body.ts"
+import * as Refusal from "../StatusError.ts"
+import type { FieldError } from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import * as fieldValidation from "../validation/fieldValidation.ts"
+import { invalidValue } from "../validation/validate.ts"
+import * as kinds from "../scheme/kinds.ts"
+import * as Turn from "../RequestContext.ts"
+import * as Version from "../storage/Version.ts"
+import * as read from "./read.ts"
+
+const request = { group: "authentication.k8s.io", kind: "TokenRequest" }
+const defaultSeconds = 3600
+const minSeconds = 600
+const maxSeconds = 2 ** 32
+
+export const requestToken = (turn: Turn.Turn, target: Target): readonly [number, string] => {
+  if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
+  const sent =
+    body.optional(turn.request, "TokenRequest", fieldValidation.ofBodyAs(turn, "authentication.TokenRequest")) ?? {}
+  const account = Version.parse(read.find(turn, target))
+  const dryRun = body.dryRun(turn.request.query.getAll("dryRun"))
+  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: { ...request, version: "v1" } })
+  const seconds = secondsOf(sent)
+  const asked = arrayAt(sent, "spec", "audiences").map(String)
+  const audiences = asked.length === 0 ? [issuer] : asked
+  const bound = objectAt(sent, "spec", "boundObjectRef")
+  const boundClaim = bound === undefined ? {} : claimOf(turn, target, bound)
+  const uid = textAt(account, "metadata", "uid")
+  const { name, namespace } = target
+  const now = Math.floor(turn.now / 1000)
+  const claims = {
+    aud: audiences,
+    exp: now + seconds,
+    iat: now,
+    iss: issuer,
+    jti: Turn.uuid(turn.random),
+    "kubernetes.io": { namespace, serviceaccount: { name, uid }, ...boundClaim },
+    nbf: now,
+    sub: serviceAccounts.userOf(target)
+  }
+  const expires = (now + seconds) * 1000
+  const token = turn.state.authenticator.issue(claims, { random: turn.random, now: turn.now, expires })
+  const answer = {
+    kind: "TokenRequest",
+    apiVersion: "authentication.k8s.io/v1",
+    metadata: { name, namespace, creationTimestamp: Turn.timestamp(turn.now) },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
+    status: { token, expirationTimestamp: Turn.timestamp(expires) }
+  }
+  return [201, JSON.stringify(answer)]
+}
+
+const secondsOf = (sent: JsonObject): number => {
+  const asked = at(sent, "spec", "expirationSeconds") ?? defaultSeconds
+  const refuse = (error: FieldError) => Refusal.invalid(request, "", [error])
+  const field = "spec.expirationSeconds"
+  if (typeof asked !== "number" || asked < minSeconds) {
+    throw refuse(invalidValue(field, asked, "may not specify a duration less than 10 minutes"))
+  }
+  if (asked > maxSeconds)
+    throw refuse(invalidValue(field, asked, "may not specify a duration larger than 2^32 seconds"))
+  return Math.floor(asked)
+}
+
+const boundKinds: ReadonlyMap<string, string> = new Map([
+  ["Pod", "pods"],
+  ["Secret", "secrets"],
+  ["Node", "nodes"]
+])
+
+/** A token may be bound to an object that exists, and is to that very one; a pod must run as the account. */
+const claimOf = (turn: Turn.Turn, { name, namespace }: Target, bound: JsonObject): JsonObject => {
+  const named = textAt(bound, "kind")
+  const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
+  if (kind === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
+    throw Refusal.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
+  }
+  const key = Version.keyOf(kind.namespaced ? namespace : "", textAt(bound, "name"))
+  const found = turn.state.collection(kind.storage).get(key)
+  if (found === undefined) throw Refusal.notFound(kind, textAt(bound, "name"))
+  const object = Version.parse(found)
+  const uid = textAt(object, "metadata", "uid")
+  const wanted = textAt(bound, "uid")
+  if (wanted !== "" && wanted !== uid) {
+    throw Refusal.conflict(
+      kind,
+      found.name,
+      `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
+    )
+  }
+  if (named === "Pod" && (textAt(object, "spec", "serviceAccountName") || "default") !== name) {
+    throw Refusal.badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`
+    )
+  }
+  return { [named.toLowerCase()]: { name: found.name, uid } }
+}

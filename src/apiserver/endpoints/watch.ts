@@ -1,0 +1,69 @@
+/** watch: understanding the query, and handing the plan to the collection's watchers. */
+import type * as Stream from "effect/Stream"
+import { prepare } from "../apiextensions/conversion/convert.ts"
+import * as forms from "../apiextensions/conversion/forms.ts"
+import type { Preparation } from "../storage/Watchers.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
+import type { View } from "../printers/View.ts"
+import * as read from "./read.ts"
+import * as selection from "./selection.ts"
+
+/** Without a limit of the client's a watch lasts 30 to 60 minutes, so that clients spread out. */
+const defaultMinutes = 30
+
+export const watch = (turn: Turn, target: Target, view: View): Stream.Stream<string> => {
+  const query = turn.request.query
+  const collection = turn.state.collection(target.kind.storage)
+  const chosen = selection.parse(target, query)
+  const wanted = selection.resourceVersion(query) ?? 0
+  const bookmarks = selection.isTrue(query.get("allowWatchBookmarks"))
+  const streaming = initialEvents(query)
+  const current = turn.state.log.revision()
+  if (streaming === true && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  const list = streaming ?? wanted === 0
+  const seconds = selection.integer(query, "timeoutSeconds") ?? 0
+  const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + turn.random.nextDoubleUnsafe())
+  return collection.watchers.open({
+    selection: chosen,
+    view,
+    initial: list ? read.select(collection, chosen, current) : [],
+    markInitialEnd: streaming === true && bookmarks,
+    revision: list || wanted === 0 ? current : wanted,
+    bookmarks,
+    duration: Math.floor(duration),
+    preparation: preparationOf(turn, target.kind)
+  })
+}
+
+/** A watch has forms made when it comes to them: nobody waits for what it may never deliver. */
+const preparationOf = ({ state }: Turn, kind: Kind): Preparation | undefined =>
+  kind.custom?.converter === undefined
+    ? undefined
+    : {
+        isReady: (version) => forms.isReady(kind, version),
+        prepare: (versions) => prepare(state.caller, kind, versions)
+      }
+
+/** `sendInitialEvents`, checked together with what it requires. Source: validation of ListOptions. */
+const initialEvents = (query: URLSearchParams): boolean | undefined => {
+  const text = query.get("sendInitialEvents")
+  const match = query.get("resourceVersionMatch") ?? ""
+  const forbidden = (field: string, detail: string): never =>
+    selection.refuseListOptions({ field, reason: "FieldValueForbidden", message: `Forbidden: ${detail}` })
+  if (text === null || text === "") {
+    if (match !== "") {
+      forbidden(
+        "resourceVersionMatch",
+        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+      )
+    }
+    return undefined
+  }
+  if (match !== "NotOlderThan") {
+    forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+  }
+  return selection.isTrue(text)
+}

@@ -1,0 +1,84 @@
+/**
+ * Chooses the form of an answer from the Accept header: the first alternative this server can produce. Go clients offer
+ * protobuf first and JSON as the fallback; kubectl offers tables first.
+ */
+import * as Refusal from "../StatusError.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import { partial } from "./partial.ts"
+import { table } from "./table.ts"
+import type { Include } from "./table.ts"
+import { plain } from "./View.ts"
+import type { View } from "./View.ts"
+
+export interface MediaType {
+  readonly type: string
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+export const parseAccept = (accept: string): ReadonlyArray<MediaType> =>
+  accept
+    .split(",")
+    .map((part) => {
+      const [type = "", ...rest] = part.split(";").map((piece) => piece.trim())
+      const parameters = Object.fromEntries(
+        rest.map((one) => [one.slice(0, one.indexOf("=")).trim(), one.slice(one.indexOf("=") + 1).trim()])
+      )
+      return { type: type.toLowerCase(), parameters }
+    })
+    .filter(({ type }) => type !== "")
+
+export const isJson = ({ type }: MediaType): boolean =>
+  type === "application/json" || type === "*/*" || type === "application/*"
+
+const accepted: ReadonlyArray<string> = ["application/json"]
+
+interface Options {
+  readonly kind: Kind
+  /** Whether the answer is a collection: tables and metadata have list forms of their own name. */
+  readonly collection: boolean
+  readonly includeObject: string | null
+  readonly now: number
+}
+
+const plains = new WeakMap<Kind, View>()
+
+const plainOf = (kind: Kind): View => {
+  const found = plains.get(kind)
+  if (found !== undefined) return found
+  const created = plain(kind)
+  plains.set(kind, created)
+  return created
+}
+
+export const view = (accept: string | undefined, options: Options): View => {
+  if (accept === undefined || accept === "" || accept === "application/json") return plainOf(options.kind)
+  for (const media of parseAccept(accept)) {
+    if (!isJson(media)) continue
+    const found = formOf(media.parameters, options)
+    if (found !== undefined) return found
+  }
+  throw Refusal.notAcceptable(accepted)
+}
+
+const formOf = (parameters: Readonly<Record<string, string>>, options: Options): View | undefined => {
+  const { as, g: group, v: version } = parameters
+  if (as === undefined) return plainOf(options.kind)
+  if (group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined
+  if (as === "Table") return table(options.kind, version, includeOf(options.includeObject), options.now)
+  const wanted = options.collection ? ["PartialObjectMetadataList", "PartialObjectMetadata"] : ["PartialObjectMetadata"]
+  return version === "v1" && wanted.includes(as) ? partial : undefined
+}
+
+const includeOf = (text: string | null): Include => {
+  switch (text) {
+    case null:
+    case "":
+    case "Metadata":
+      return "Metadata"
+    case "None":
+    case "Object":
+      return text
+    default:
+      throw Refusal.badRequest(`unrecognized includeObject value: ${JSON.stringify(text)}`)
+  }
+}

@@ -1,0 +1,64 @@
+/** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
+import { generic } from "../scheme/columns.ts"
+import * as converted from "../scheme/converted.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import * as Version from "../storage/Version.ts"
+import { head, join } from "./View.ts"
+import type { View } from "./View.ts"
+
+/** What each row carries of its object: `includeObject` of the query. */
+export type Include = "None" | "Metadata" | "Object"
+
+export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, now: number): View => {
+  const columns = kind.columns ?? generic
+  const definitions = JSON.stringify(
+    columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      format: column.format ?? "",
+      description: column.description ?? column.name,
+      priority: column.priority ?? 0
+    }))
+  )
+  const opening = `{"kind":"Table","apiVersion":"meta.k8s.io/${version}"`
+  const row = (one: Version.Version): string => {
+    const object = Version.parse(one)
+    const cells = JSON.stringify(columns.map((column) => column.cell(object, now)))
+    const carried = include === "None" ? "null" : carry(kind, include, version, one)
+    return `{"cells":${cells},"object":${carried}}`
+  }
+  const render =
+    (columns: string) =>
+    (rows: ReadonlyArray<Version.Version>, metadata: object): string =>
+      `${opening},"metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[${rows.map(row).join(",")}]}`
+  const form = (columns: string) => {
+    const list = render(columns)
+    const one = (single: Version.Version): string => list([single], { resourceVersion: String(single.revision) })
+    return {
+      list,
+      one,
+      oneAt: (single: Version.Version, revision: number) => one(Version.atRevision(single, revision))
+    }
+  }
+  const id = `table ${kind.group} ${version} ${include}`
+  const rest: Omit<View, "next"> = {
+    id: `${id} rest`,
+    ...form("[]"),
+    bookmark: (metadata) => {
+      const object = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}}`
+      const meta = JSON.stringify({ resourceVersion: metadata.resourceVersion })
+      return `${opening},"metadata":${meta},"columnDefinitions":[],"rows":[{"cells":[],"object":${object}}]}`
+    }
+  }
+  // Only the first event of a watch says what the columns are.
+  return { ...rest, id, ...form(definitions), next: rest }
+}
+
+const carry = (kind: Kind, include: Include, version: string, one: Version.Version): string => {
+  if (include === "Metadata") {
+    return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${one.metadata}}`
+  }
+  const text =
+    kind.conversion === undefined ? one.text : JSON.stringify(converted.fromStored(kind, Version.parseWhole(one)))
+  return join(head(kind), text)
+}

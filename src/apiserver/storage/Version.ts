@@ -1,0 +1,171 @@
+/**
+ * One version of one stored object. The truth is its JSON text, serialised once when the version was written and shared by
+ * everyone who reads it; a writer parses a copy of its own. What selectors look at is kept beside the text, so that no
+ * read and no watcher has to parse. Immutable, apart from the memo of other forms of the text.
+ */
+import * as Selector from "../../kube/Selector.ts"
+import { isObject, objectAt, put, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as managedFields from "../endpoints/patch/managedFields.ts"
+import type { Kind } from "../scheme/Kind.ts"
+
+export interface Version {
+  /** `namespace/name`, or `name`: the order of lists is the order of these. */
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly revision: number
+  /** The stored form without apiVersion and kind, which are the endpoint's to say; `managedFields` in place. */
+  readonly text: string
+  /** `text` without its opening brace: what follows the members that an endpoint puts first. */
+  readonly members: string
+  /** The metadata alone, in the same form. */
+  readonly metadata: string
+  /** `text` without managedFields. */
+  readonly bare: string
+  /** Who owns its fields: what `managedFields` is made of. */
+  readonly owners: managedFields.Owners
+  readonly labels: Readonly<Record<string, string>> | undefined
+  /** Selectable fields that are not empty. */
+  readonly fields: Readonly<Record<string, string>> | undefined
+  /** Texts of this version in other forms, by view; made on first use. */
+  views: Map<string, string> | undefined
+  /** Name of the version of its kind that the text is in, where a kind's versions may differ. */
+  readonly form: string | undefined
+  /** The same in other versions of its kind, as far as somebody has asked for them. */
+  forms: Forms | undefined
+}
+
+export interface Forms {
+  /** Of the converter that made them. */
+  readonly id: string
+  readonly byVersion: Map<string, Version>
+}
+
+export const keyOf = (namespace: string, name: string): string => (namespace === "" ? name : `${namespace}/${name}`)
+
+/** The texts are kept without the ownership, which many objects share, and joined with it when they are read. */
+class Stored implements Version {
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly revision: number
+  readonly owners: managedFields.Owners
+  readonly labels: Readonly<Record<string, string>> | undefined
+  readonly fields: Readonly<Record<string, string>> | undefined
+  views: Map<string, string> | undefined = undefined
+  forms: Forms | undefined = undefined
+  readonly form: string | undefined
+  readonly bare: string
+  /** Where the metadata ends in `bare`: the index of its closing brace. */
+  private readonly end: number
+
+  constructor(
+    kinds: ReadonlyArray<Kind>,
+    { metadata, ...rest }: JsonObject,
+    revision: number,
+    owners: managedFields.Owners,
+    form: string | undefined
+  ) {
+    this.form = form
+    this.namespace = textAt(metadata, "namespace")
+    this.name = textAt(metadata, "name")
+    this.key = keyOf(this.namespace, this.name)
+    this.revision = revision
+    this.owners = owners
+    this.labels = objectAt(metadata, "labels") as Record<string, string> | undefined
+    this.fields = fieldsOf(kinds, rest)
+    const head = `${opening}${JSON.stringify(metadata)}`
+    const tail = JSON.stringify(rest)
+    this.bare = tail === "{}" ? `${head}}` : `${head},${tail.slice(1)}`
+    this.end = head.length - 1
+  }
+
+  get text(): string {
+    return this.owners.length === 0 ? this.bare : this.from(0)
+  }
+
+  get members(): string {
+    return this.owners.length === 0 ? this.bare.slice(1) : this.from(1)
+  }
+
+  private from(start: number): string {
+    return `${this.bare.slice(start, this.end)}${this.ownership()}${this.bare.slice(this.end)}`
+  }
+
+  get metadata(): string {
+    const { bare, end, owners } = this
+    if (owners.length === 0) return bare.slice(opening.length, end + 1)
+    return `${bare.slice(opening.length, end)}${this.ownership()}}`
+  }
+
+  private ownership(): string {
+    return `,"managedFields":${managedFields.textOf(this.owners)}`
+  }
+}
+
+const opening = '{"metadata":'
+
+/** Takes the object as it is to be stored: resource version in place, metadata first, without managedFields. */
+export const make = (
+  kinds: ReadonlyArray<Kind>,
+  object: JsonObject,
+  revision: number,
+  owners: managedFields.Owners = managedFields.none,
+  form?: string
+): Version => new Stored(kinds, object, revision, owners, form)
+
+/** The version as if it had been written at another revision. */
+export const atRevision = (version: Version, revision: number): Version => {
+  const object = parse(version)
+  put(objectAt(object, "metadata") ?? {}, "resourceVersion", String(revision))
+  return make([], object, revision, version.owners, version.form)
+}
+
+const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string, string> | undefined => {
+  let out: Record<string, string> | undefined
+  for (const kind of kinds) {
+    for (const field of Object.keys(kind.fields)) {
+      const value = kind.fields[field]?.(object) ?? ""
+      if (value !== "") (out ??= {})[field] = value
+    }
+  }
+  return out
+}
+
+/** A copy that the caller owns, without managedFields: what a write starts from. */
+export const parse = (version: Version): JsonObject => parsed(version.bare)
+
+/** A copy that the caller owns, as clients see it. */
+export const parseWhole = (version: Version): JsonObject => parsed(version.text)
+
+const parsed = (text: string): JsonObject => {
+  const object: unknown = JSON.parse(text)
+  return isObject(object) ? object : {}
+}
+
+/** A shallow copy: enough to replace whole members of an object that somebody else still compares with. */
+export const copy = (object: JsonObject): JsonObject => {
+  const metadata = objectAt(object, "metadata")
+  return metadata === undefined ? { ...object } : { ...object, metadata: { ...metadata } }
+}
+
+/** What a list or watch is about. */
+export interface Selection {
+  /** Empty for all namespaces. */
+  readonly namespace: string
+  readonly labels: Selector.LabelSelector
+  readonly fields: Selector.FieldSelector
+}
+
+export const matches = (selection: Selection, version: Version): boolean =>
+  (selection.namespace === "" || selection.namespace === version.namespace) &&
+  (selection.labels.length === 0 || Selector.matchesLabels(selection.labels, version.labels)) &&
+  (selection.fields.length === 0 ||
+    selection.fields.every(({ field, equal, value }) => (fieldOf(version, field) === value) === equal))
+
+const fieldOf = (version: Version, field: string): string => {
+  if (field === "metadata.name") return version.name
+  if (field === "metadata.namespace") return version.namespace
+  return version.fields?.[field] ?? ""
+}

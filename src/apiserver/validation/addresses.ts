@@ -1,0 +1,143 @@
+/**
+ * Addresses and node ports of services: given out in order, so that one script gives one cluster, and kept for as long as the
+ * service needs them. What is taken is read from the stored services; nothing is remembered beside them. Source: the service
+ * storage of the reference server, whose ranges these are by default.
+ */
+import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Version from "../storage/Version.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
+import { select } from "../endpoints/read.ts"
+import { isReachedFromOutside } from "../scheme/defaults/services.ts"
+import { invalid } from "./kinds/field.ts"
+
+/** 10.96.0.0/12; the first address is that of the API server. */
+const firstAddress = 0x0a_60_00_01
+const lastAddress = 0x0a_6f_ff_fe
+
+const firstPort = 30_000
+const lastPort = 32_767
+
+const everything = { namespace: "", labels: [], fields: [] } as const
+
+const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
+
+/** Completes a service, in place; `before` is the state it is to replace. */
+export const allocate = (turn: Turn, kind: Kind, object: JsonObject, before?: JsonObject): void => {
+  if (kind.kind !== "Service" || kind.group !== "") return
+  const spec = ensureObject(object, "spec")
+  if (before !== undefined) keep(spec, objectAt(before, "spec") ?? {})
+  const type = textAt(spec, "type")
+  if (type === "ExternalName") return
+  const ip = textAt(spec, "clusterIP")
+  const own = textAt(before, "spec", "clusterIP")
+  if (ip !== "None" && (ip === "" || ip !== own)) address(turn, kind, object, spec, ip)
+  const list = arrayAt(spec, "clusterIPs")
+  if (list.length === 0) spec["clusterIPs"] = [textAt(spec, "clusterIP")]
+  spec["ipFamilies"] ??= ["IPv4"]
+  spec["ipFamilyPolicy"] ??= "SingleStack"
+  if (type !== "NodePort" && type !== "LoadBalancer") return
+  const metadata = objectAt(before ?? object, "metadata")
+  nodePorts(turn, kind, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
+}
+
+/** An update that leaves out what was allocated means what was there. */
+const keep = (spec: JsonObject, old: JsonObject): void => {
+  const type = textAt(spec, "type")
+  const needed = textAt(old, "type") !== "ExternalName" && type !== "ExternalName"
+  if (needed && textAt(spec, "clusterIP") === "" && arrayAt(spec, "clusterIPs").length === 0) {
+    for (const key of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
+      const value = get(old, key)
+      if (value !== undefined) spec[key] ??= value
+    }
+  }
+  dropUnneeded(spec, old)
+  if (type !== "NodePort" && type !== "LoadBalancer") return
+  for (const port of arrayAt(spec, "ports")) {
+    if (!isObject(port) || numberAt(port, "nodePort") !== 0) continue
+    const same = arrayAt(old, "ports").find(
+      (one) => numberAt(one, "port") === numberAt(port, "port") && textAt(one, "protocol") === textAt(port, "protocol")
+    )
+    const number = numberAt(same, "nodePort")
+    if (number !== 0) port["nodePort"] = number
+  }
+}
+
+const onNodes = (spec: JsonObject): boolean => ["NodePort", "LoadBalancer"].includes(textAt(spec, "type"))
+const isBalanced = (spec: JsonObject): boolean => textAt(spec, "type") === "LoadBalancer"
+const isChecked = (spec: JsonObject): boolean => isBalanced(spec) && textAt(spec, "externalTrafficPolicy") === "Local"
+
+/** Fields that only some services need. */
+const dependent: ReadonlyArray<readonly [field: string, needs: (spec: JsonObject) => boolean]> = [
+  ["healthCheckNodePort", isChecked],
+  ["externalTrafficPolicy", isReachedFromOutside],
+  ["allocateLoadBalancerNodePorts", isBalanced],
+  ["loadBalancerClass", isBalanced]
+]
+
+/** A service that changes its type loses what it no longer needs, unless the client has just said something else about it. */
+const dropUnneeded = (spec: JsonObject, old: JsonObject): void => {
+  for (const [field, needs] of dependent) {
+    if (needs(old) && !needs(spec) && get(spec, field) === get(old, field)) delete spec[field]
+  }
+  if (!onNodes(old) || onNodes(spec)) return
+  const taken = new Set(arrayAt(old, "ports").map((port) => numberAt(port, "nodePort")))
+  for (const port of arrayAt(spec, "ports")) {
+    if (isObject(port) && taken.has(numberAt(port, "nodePort"))) delete port["nodePort"]
+  }
+}
+
+/** The address of the Service `kubernetes`. */
+export const serverAddress = addressText(firstAddress)
+
+const stored = (turn: Turn, kind: Kind): ReadonlyArray<Version.Version> =>
+  select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+
+const address = (turn: Turn, kind: Kind, object: JsonObject, spec: JsonObject, asked: string): void => {
+  const taken = new Set(stored(turn, kind).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
+  if (asked !== "") {
+    if (!taken.has(asked)) return
+    throw Refusal.invalid(kind, textAt(object, "metadata", "name"), [
+      invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: provided IP is already allocated`)
+    ])
+  }
+  // The first address is left to the API server's own service.
+  for (let next = firstAddress + 1; next <= lastAddress; next++) {
+    const text = addressText(next)
+    if (taken.has(text)) continue
+    spec["clusterIP"] = text
+    return
+  }
+  throw Refusal.internal("failed to allocate a serviceIP: range is full")
+}
+
+const portsOf = (service: Json | undefined): ReadonlyArray<number> =>
+  arrayAt(service, "spec", "ports").map((port) => numberAt(port, "nodePort"))
+
+const nodePorts = (turn: Turn, kind: Kind, spec: JsonObject, own: string): void => {
+  const ports = arrayAt(spec, "ports").filter(isObject)
+  const holders = stored(turn, kind).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
+  const taken = new Set(holders.flatMap((one) => portsOf(Version.parse(one))))
+  for (const [index, port] of ports.entries()) {
+    const asked = numberAt(port, "nodePort")
+    if (asked !== 0 && (taken.has(asked) || asked < firstPort || asked > lastPort)) {
+      const detail = taken.has(asked)
+        ? "provided port is already allocated"
+        : `provided port is not in the valid range. The range of valid ports is ${firstPort}-${lastPort}`
+      throw Refusal.invalid(kind, own.split("/").at(-1) ?? "", [
+        invalid(`spec.ports[${index}].nodePort`, asked, detail)
+      ])
+    }
+  }
+  for (const port of ports) taken.add(numberAt(port, "nodePort"))
+  for (const port of ports) {
+    if (numberAt(port, "nodePort") !== 0) continue
+    let next = firstPort
+    while (taken.has(next)) next++
+    if (next > lastPort || at(spec, "allocateLoadBalancerNodePorts") === false) return
+    port["nodePort"] = next
+    taken.add(next)
+  }
+}

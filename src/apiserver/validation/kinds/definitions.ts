@@ -1,0 +1,199 @@
+/**
+ * CustomResourceDefinitions: names, versions and schemas. Of what cannot be changed, once objects may exist, is told too. Source:
+ * apiextensions-apiserver, apis/apiextensions/validation.
+ */
+import { check } from "../../../kube/structural/check.ts"
+import * as Definition from "../../apiextensions/Definition.ts"
+import * as jsonPath from "../../apiextensions/jsonPath.ts"
+import { arrayAt, at, equal, get, objectAt, textAt } from "../../json.ts"
+import type { Json, JsonObject } from "../../json.ts"
+import { objectName } from "../names.ts"
+import { invalid, notSupported, pushAll, required } from "./field.ts"
+import type { Errors } from "./field.ts"
+import * as clients from "./webhookClients.ts"
+
+export const definition = (errors: Errors, object: JsonObject): void => {
+  const name = textAt(object, "metadata", "name")
+  const spec = objectAt(object, "spec") ?? {}
+  const group = textAt(spec, "group")
+  if (name !== `${textAt(spec, "names", "plural")}.${group}`) {
+    errors.push(invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group'))
+  }
+  groupRules(errors, object, group)
+  const scope = textAt(spec, "scope")
+  if (scope === "") errors.push(required("spec.scope"))
+  else if (scope !== "Cluster" && scope !== "Namespaced") {
+    errors.push(notSupported("spec.scope", scope, ["Cluster", "Namespaced"]))
+  }
+  if (get(spec, "preserveUnknownFields") === true) {
+    const detail =
+      "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+    errors.push(invalid("spec.preserveUnknownFields", true, detail))
+  }
+  namesRules(errors, objectAt(spec, "names") ?? {})
+  versionsRules(errors, arrayAt(spec, "versions"))
+  conversionRules(errors, objectAt(spec, "conversion") ?? {})
+}
+
+/** The fields have the names that they had before v1. */
+const conversionRules = (errors: Errors, conversion: JsonObject): void => {
+  const strategy = textAt(conversion, "strategy")
+  const field = "spec.conversion"
+  if (strategy !== "None" && strategy !== "Webhook") {
+    errors.push(notSupported(`${field}.strategy`, strategy, ["None", "Webhook"]))
+  }
+  if (strategy !== "Webhook") return
+  const config = objectAt(conversion, "webhook", "clientConfig")
+  const where = `${field}.webhookClientConfig`
+  if (config === undefined) errors.push(required(where, "required when strategy is set to Webhook"))
+  else clients.client(errors, where, config)
+  const versions = arrayAt(conversion, "webhook", "conversionReviewVersions")
+  if (versions.length === 0) errors.push(required(`${field}.conversionReviewVersions`))
+  else clients.reviewVersions(errors, `${field}.conversionReviewVersions`, versions)
+}
+
+const approval = "api-approved.kubernetes.io"
+
+const groupRules = (errors: Errors, object: JsonObject, group: string): void => {
+  if (group === "") {
+    errors.push(required("spec.group"))
+    return
+  }
+  const wrong = objectName({ nameRule: "subdomain" }, group)
+  pushAll(errors, "spec.group", group, wrong)
+  if (wrong.length === 0 && !group.includes(".")) {
+    errors.push(invalid("spec.group", group, "should be a domain with at least one dot"))
+  }
+  const isProtected = /(^|\.)(k8s|kubernetes)\.io$/.test(group)
+  if (isProtected && at(object, "metadata", "annotations", approval) === undefined) {
+    const detail = `protected groups must have approval annotation ${JSON.stringify(approval)}, see https://github.com/kubernetes/enhancements/pull/1111`
+    errors.push(required(`metadata.annotations[${approval}]`, detail))
+  }
+}
+
+/** What keeps a text from being a DNS-1035 label. */
+const labelFaults = (text: string): ReadonlyArray<string> => objectName({ nameRule: "service" }, text)
+
+const namesRules = (errors: Errors, names: JsonObject): void => {
+  for (const key of ["plural", "singular", "kind", "listKind"]) {
+    const text = textAt(names, key)
+    const field = `spec.names.${key}`
+    const isKind = key === "kind" || key === "listKind"
+    if (text === "") errors.push(required(field))
+    else if (isKind) {
+      const wrong = labelFaults(text.toLowerCase())
+      const words = wrong.map((one) => `may have mixed case, but should otherwise match: ${one}`)
+      pushAll(errors, field, text, words)
+    } else pushAll(errors, field, text, labelFaults(text))
+  }
+  const kind = textAt(names, "kind")
+  if (kind !== "" && kind === textAt(names, "listKind")) {
+    errors.push(invalid("spec.names.listKind", kind, "kind and listKind may not be the same"))
+  }
+  for (const key of ["shortNames", "categories"]) {
+    for (const [index, one] of arrayAt(names, key).entries()) {
+      pushAll(errors, `spec.names.${key}[${index}]`, one, labelFaults(typeof one === "string" ? one : ""))
+    }
+  }
+}
+
+const versionsRules = (errors: Errors, versions: ReadonlyArray<Json>): void => {
+  const found = versions.map((one) => textAt(one, "name"))
+  const many = versions.length
+  if (many === 0) errors.push(required("spec.versions", "must have at least one version"))
+  if (new Set(found).size < many) {
+    errors.push(invalid("spec.versions", [...versions], "must contain unique version names"))
+  }
+  if (versions.filter((one) => at(one, "storage") === true).length !== 1) {
+    errors.push(invalid("spec.versions", [...versions], "must have exactly one version marked as storage version"))
+  }
+  for (const [index, version] of versions.entries()) versionRules(errors, version, { index, many })
+}
+
+interface Place {
+  readonly index: number
+  readonly many: number
+}
+
+const versionRules = (errors: Errors, version: Json, { index, many }: Place): void => {
+  const field = `spec.versions[${index}]`
+  const name = textAt(version, "name")
+  pushAll(errors, `${field}.name`, name, labelFaults(name))
+  const schema = at(version, "schema", "openAPIV3Schema")
+  // With one version the reference server speaks of the schema as if it were that of the definition.
+  const place = many === 1 ? "spec.validation.openAPIV3Schema" : `${field}.schema.openAPIV3Schema`
+  if (schema === undefined) errors.push(required(`${field}.schema.openAPIV3Schema`, "schemas are required"))
+  else errors.push(...check(schema, place))
+  const subresources = many === 1 ? "spec.subresources" : `${field}.subresources`
+  scaleRules(errors, objectAt(version, "subresources", "scale"), `${subresources}.scale`)
+  for (const [at, column] of arrayAt(version, "additionalPrinterColumns").entries()) {
+    columnRules(errors, column, `${field}.additionalPrinterColumns[${at}]`)
+  }
+}
+
+const scaleRules = (errors: Errors, scale: JsonObject | undefined, field: string): void => {
+  if (scale === undefined) return
+  for (const [key, root] of [
+    ["specReplicasPath", ".spec."],
+    ["statusReplicasPath", ".status."]
+  ] as const) {
+    const path = textAt(scale, key)
+    if (path === "") errors.push(required(`${field}.${key}`))
+    else if (!path.startsWith(root) || jsonPath.members(path) === undefined) {
+      errors.push(invalid(`${field}.${key}`, path, `should be a json path under ${root.slice(0, -1)}`))
+    }
+  }
+  const selector = textAt(scale, "labelSelectorPath")
+  if (selector !== "" && !/^\.(spec|status)\./.test(selector)) {
+    errors.push(invalid(`${field}.labelSelectorPath`, selector, "should be a json path under either .spec or .status"))
+  }
+}
+
+const columnTypes = ["boolean", "date", "integer", "number", "string"]
+
+const columnRules = (errors: Errors, column: Json, field: string): void => {
+  const path = textAt(column, "jsonPath")
+  const type = textAt(column, "type")
+  if (textAt(column, "name") === "") errors.push(required(`${field}.name`))
+  if (type === "") errors.push(required(`${field}.type`, `must be one of ${columnTypes.join(",")}`))
+  else if (!columnTypes.includes(type)) {
+    errors.push(invalid(`${field}.type`, type, `must be one of ${columnTypes.join(",")}`))
+  }
+  if (path === "") errors.push(required(`${field}.jsonPath`))
+  else if (!path.startsWith(".") && !path.startsWith("[")) {
+    errors.push(invalid(`${field}.jsonPath`, path, "is an invalid json path"))
+  }
+}
+
+const immutable = "field is immutable"
+
+export const definitionUpdate = (errors: Errors, object: JsonObject, before: JsonObject): void => {
+  const established = Definition.isTrue(before, "Established")
+  const fixed: ReadonlyArray<ReadonlyArray<string>> = [
+    ["spec", "group"],
+    ["spec", "names", "plural"],
+    ...(established
+      ? [
+          ["spec", "scope"],
+          ["spec", "names", "kind"]
+        ]
+      : [])
+  ]
+  for (const path of fixed) {
+    const value = at(object, ...path)
+    if (!equal(value, at(before, ...path))) errors.push(invalid(path.join("."), value, immutable))
+  }
+  const names = arrayAt(object, "spec", "versions").map((one) => textAt(one, "name"))
+  for (const [index, stored] of arrayAt(object, "status", "storedVersions").entries()) {
+    if (typeof stored === "string" && names.includes(stored)) continue
+    const detail =
+      "missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions"
+    errors.push(
+      invalid(
+        `status.storedVersions[${index}]`,
+        stored,
+        detail.replaceAll("v1", typeof stored === "string" ? stored : "")
+      )
+    )
+  }
+}

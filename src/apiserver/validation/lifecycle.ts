@@ -1,0 +1,150 @@
+/**
+ * Life and death: namespaces that must exist, deletion with grace periods, finalizers and propagation. The server never
+ * deletes dependents and never finalises a namespace by itself: those are controllers. Source: registry/rest BeforeDelete,
+ * the NamespaceLifecycle admission and the pod strategy.
+ */
+import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as kinds from "../scheme/kinds.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Target } from "../routing.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import * as Turn from "../RequestContext.ts"
+
+const namespaceKind = kinds.all.find((kind) => kind.kind === "Namespace")
+
+/** Nothing new in a namespace that does not exist or is on its way out. */
+export const admitNamespace = (turn: Turn.Turn, { kind, namespace }: Target, name: string): void => {
+  if (!kind.namespaced || namespaceKind === undefined) return
+  const found = turn.state.collection(namespaceKind.storage).get(namespace)
+  if (found === undefined) throw Refusal.notFound(namespaceKind, namespace)
+  if (found.fields?.["status.phase"] !== "Terminating") return
+  const message = `unable to create new content in namespace ${namespace} because it is being terminated`
+  throw Refusal.forbidden(kind, name, message, [
+    {
+      reason: "NamespaceTerminating",
+      message: `namespace ${namespace} is being terminated`,
+      field: "metadata.namespace"
+    }
+  ])
+}
+
+const immortal = new Set(["default", "kube-system", "kube-public"])
+
+export const refuseImmortal = (kind: Kind, name: string): void => {
+  if (kind.kind === "Namespace" && immortal.has(name)) {
+    throw Refusal.forbidden(kind, name, "this namespace may not be deleted")
+  }
+}
+
+/** Whether an object being deleted has nothing left to wait for after this update. */
+export const isFinished = (kind: Kind, next: JsonObject, before: JsonObject): boolean =>
+  textAt(before, "metadata", "deletionTimestamp") !== "" &&
+  (at(before, "metadata", "deletionGracePeriodSeconds") ?? 0) === 0 &&
+  !isHeld(kind, next)
+
+/** Finalizers of the object, and those of a namespace's spec. */
+const isHeld = (kind: Kind, object: JsonObject): boolean =>
+  arrayAt(object, "metadata", "finalizers").length > 0 ||
+  (kind.kind === "Namespace" && arrayAt(object, "spec", "finalizers").length > 0)
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds: number | undefined
+  readonly propagationPolicy: string | undefined
+  readonly uid: string | undefined
+  readonly resourceVersion: string | undefined
+  readonly dryRun: boolean
+}
+
+export const checkPreconditions = (kind: Kind, object: JsonObject, options: DeleteOptions): void => {
+  const name = textAt(object, "metadata", "name")
+  const uid = textAt(object, "metadata", "uid")
+  const version = textAt(object, "metadata", "resourceVersion")
+  // The reference server names the kind here, not the resource.
+  const named = { ...kind, plural: kind.kind }
+  if (options.uid !== undefined && options.uid !== uid) {
+    throw Refusal.conflict(
+      named,
+      name,
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
+    )
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== version) {
+    throw Refusal.conflict(
+      named,
+      name,
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`
+    )
+  }
+}
+
+/** Decides a deletion and notes it on the object: `gone` now, `changed` and waiting, or `unchanged` because it already waits. */
+export const markDeleted = (
+  turn: Turn.Turn,
+  kind: Kind,
+  object: JsonObject,
+  options: DeleteOptions
+): "gone" | "changed" | "unchanged" => {
+  const metadata = ensureObject(object, "metadata")
+  const finalizersChanged = propagate(metadata, options.propagationPolicy ?? defaultPolicy(kind, metadata))
+  if (textAt(metadata, "deletionTimestamp") !== "") {
+    const pending = numberAt(metadata, "deletionGracePeriodSeconds")
+    const asked = options.gracePeriodSeconds
+    const shorter = asked !== undefined && asked < pending
+    if (shorter) setGrace(turn, metadata, asked, pending)
+    if (numberAt(metadata, "deletionGracePeriodSeconds") === 0 && !isHeld(kind, object)) return "gone"
+    return shorter || finalizersChanged ? "changed" : "unchanged"
+  }
+  const grace = graceOf(kind, object, options)
+  if (grace === 0 && !isHeld(kind, object)) return "gone"
+  metadata["deletionTimestamp"] = Turn.timestamp(turn.now + grace * 1000)
+  const generation = get(metadata, "generation")
+  if (typeof generation === "number") metadata["generation"] = generation + 1
+  if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating"
+  else metadata["deletionGracePeriodSeconds"] = grace
+  return "changed"
+}
+
+/** A deletion that waits may only be shortened; its time is counted from when it was first asked for. */
+const setGrace = (turn: Turn.Turn, metadata: JsonObject, asked: number, pending: number): void => {
+  const due = Date.parse(textAt(metadata, "deletionTimestamp"))
+  const start = Number.isNaN(due) ? turn.now : due - pending * 1000
+  metadata["deletionTimestamp"] = Turn.timestamp(start + Math.max(0, asked) * 1000)
+  metadata["deletionGracePeriodSeconds"] = Math.max(0, asked)
+}
+
+/** Only pods that run somewhere are given time. */
+const graceOf = (kind: Kind, object: JsonObject, options: DeleteOptions): number => {
+  if (kind.kind !== "Pod" || textAt(object, "spec", "nodeName") === "") return 0
+  const phase = textAt(object, "status", "phase")
+  if (phase === "Failed" || phase === "Succeeded") return 0
+  const own = at(object, "spec", "terminationGracePeriodSeconds")
+  const grace = options.gracePeriodSeconds ?? (typeof own === "number" ? own : 30)
+  return grace < 0 ? 1 : grace
+}
+
+const policies: Readonly<Record<string, string>> = {
+  Foreground: "foregroundDeletion",
+  Orphan: "orphan",
+  Background: ""
+}
+
+/** What a deletion without a policy means; what the object's finalizers say about it goes first. */
+const defaultPolicy = (kind: Kind, metadata: JsonObject): string | undefined => {
+  const finalizers = arrayAt(metadata, "finalizers")
+  const said = finalizers.includes("orphan") || finalizers.includes("foregroundDeletion")
+  return kind.orphans && !said ? "Orphan" : undefined
+}
+
+/** A propagation policy is a finalizer for the garbage collector; no policy leaves what is there. */
+const propagate = (metadata: JsonObject, policy: string | undefined): boolean => {
+  if (policy === undefined) return false
+  const wanted = policies[policy] ?? ""
+  const before = arrayAt(metadata, "finalizers")
+  const kept = before.filter((one) => one === wanted || (one !== "foregroundDeletion" && one !== "orphan"))
+  const after = wanted === "" || kept.includes(wanted) ? kept : [...kept, wanted]
+  put(metadata, "finalizers", after)
+  return after.length !== before.length || after.some((one, index) => one !== before[index])
+}
+
+export const isPolicy = (text: string): boolean => Object.hasOwn(policies, text)

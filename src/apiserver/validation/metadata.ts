@@ -1,0 +1,118 @@
+/**
+ * What the server writes into the metadata of an object, and what of it a client can never change. Source: registry/rest
+ * BeforeCreate and BeforeUpdate of the reference server.
+ */
+import { arrayAt, at, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import * as Turn from "../RequestContext.ts"
+import { forbidden } from "./kinds/field.ts"
+
+/** Order of the keys in what is stored; whatever else is there follows. */
+const order: ReadonlyArray<string> = [
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers"
+]
+
+const isEmpty = (value: Json | undefined): boolean =>
+  Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+
+/** The object as it is stored: no kind, no managedFields, metadata first and in order, empty collections in it left out. */
+export const canonical = (object: JsonObject, revision: string): JsonObject => {
+  const metadata = objectAt(object, "metadata") ?? {}
+  metadata["resourceVersion"] = revision
+  const ordered: JsonObject = {}
+  for (const key of order) {
+    const value = get(metadata, key)
+    if (value !== undefined && value !== "" && !isEmpty(value)) ordered[key] = value
+  }
+  const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...rest } = object
+  return { metadata: ordered, ...rest }
+}
+
+const generatedBase = 58
+
+/** Fills in what a new object gets: name, uid, time, generation. A name given wins over a prefix. */
+export const create = (turn: Turn.Turn, kind: Kind, object: JsonObject, namespace: string): void => {
+  const metadata = ensureObject(object, "metadata")
+  if (textAt(metadata, "resourceVersion") !== "") {
+    throw Refusal.badRequest("resourceVersion should not be set on objects to be created")
+  }
+  const prefix = textAt(metadata, "generateName")
+  if (textAt(metadata, "name") === "" && prefix !== "") {
+    metadata["name"] = prefix.slice(0, generatedBase) + Turn.suffix(turn.random)
+  }
+  put(metadata, "namespace", kind.namespaced ? namespace : undefined)
+  metadata["uid"] = Turn.uuid(turn.random)
+  metadata["creationTimestamp"] = Turn.timestamp(turn.now)
+  delete metadata["deletionTimestamp"]
+  delete metadata["deletionGracePeriodSeconds"]
+  put(metadata, "generation", kind.generation === false ? undefined : 1)
+}
+
+const owned = [
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "creationTimestamp",
+  "generation",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds"
+]
+
+/**
+ * Restores what belongs to the server, then counts the generation, which the status endpoint never moves. `object` is
+ * changed, `existing` is not.
+ */
+export const update = (kind: Kind, object: JsonObject, existing: JsonObject, subresource: string): void => {
+  const metadata = ensureObject(object, "metadata")
+  const before = objectAt(existing, "metadata") ?? {}
+  for (const key of owned) put(metadata, key, get(before, key))
+  refuseNewFinalizers(kind, metadata, before)
+  if (kind.generation === false || subresource === "status" || !counts(kind, object, existing)) return
+  const generation = get(before, "generation")
+  metadata["generation"] = (typeof generation === "number" ? generation : 0) + 1
+}
+
+/** Whether a change is one that the generation counts. */
+const counts = (kind: Kind, object: JsonObject, existing: JsonObject): boolean => {
+  if (kind.generation === "content") {
+    return !equal(contentOf(object), contentOf(existing))
+  }
+  if (kind.generation === "whole") {
+    return !equal(contentOf(object), contentOf(existing)) || !equal(get(object, "status"), get(existing, "status"))
+  }
+  if (!equal(get(object, "spec"), get(existing, "spec"))) return true
+  if (kind.generation !== "annotations") return false
+  return !equal(at(object, "metadata", "annotations"), at(existing, "metadata", "annotations"))
+}
+
+const contentOf = ({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content }: JsonObject): JsonObject =>
+  content
+
+const refuseNewFinalizers = (kind: Kind, metadata: JsonObject, before: JsonObject): void => {
+  if (textAt(before, "deletionTimestamp") === "") return
+  const known = arrayAt(before, "finalizers")
+  const added = arrayAt(metadata, "finalizers").filter((one) => !known.includes(one))
+  if (added.length === 0) return
+  const found = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`
+  throw Refusal.invalid(kind, textAt(before, "name"), [
+    forbidden(
+      "metadata.finalizers",
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`
+    )
+  ])
+}

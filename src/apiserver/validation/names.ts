@@ -1,0 +1,63 @@
+/** The syntax of names, labels and annotations, with the reference server's words. Source: apimachinery util/validation. */
+import type { Kind } from "../scheme/Kind.ts"
+
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+const dns1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
+const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
+const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/
+
+const subdomainWords =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+const labelWords =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+const serviceWords =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+const qualifiedWords =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+const valueWords =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+
+const tooLong = (limit: number): string => `must be no more than ${limit} characters`
+
+/** What is wrong with a name of this kind; nothing when it is fine. A prefix may end where a name may not. */
+export const objectName = (kind: Pick<Kind, "nameRule">, name: string, prefix = false): ReadonlyArray<string> => {
+  const text = prefix ? `${name.replace(/[-.]$/, "")}a` : name
+  switch (kind.nameRule) {
+    case "path":
+      if (name === "." || name === "..") return [`may not be '${name}'`]
+      return ["/", "%"].filter((bad) => name.includes(bad)).map((bad) => `may not contain '${bad}'`)
+    case "label":
+      return [...(name.length > 63 ? [tooLong(63)] : []), ...(dnsLabel.test(text) ? [] : [labelWords])]
+    case "service":
+      return [...(name.length > 63 ? [tooLong(63)] : []), ...(dns1035.test(text) ? [] : [serviceWords])]
+    case "subdomain":
+      return [...(name.length > 253 ? [tooLong(253)] : []), ...(subdomain.test(text) ? [] : [subdomainWords])]
+  }
+}
+
+/** Keys of labels and annotations, and finalizers: `prefix/name` or `name`. */
+export const qualified = (key: string): ReadonlyArray<string> => {
+  const parts = key.split("/")
+  if (parts.length > 2) {
+    return [
+      "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+    ]
+  }
+  const name = parts.at(-1) ?? ""
+  const prefix = parts.length === 2 ? (parts[0] ?? "") : undefined
+  const errors: Array<string> = []
+  if (prefix === "") errors.push("prefix part must be non-empty")
+  else if (prefix !== undefined && (prefix.length > 253 || !subdomain.test(prefix))) {
+    errors.push(`prefix part ${subdomainWords}`)
+  }
+  if (name === "") errors.push("name part must be non-empty")
+  else if (name.length > 63) errors.push(`name part ${tooLong(63)}`)
+  if (!qualifiedName.test(name)) errors.push(qualifiedWords)
+  return errors
+}
+
+export const label = (value: string): ReadonlyArray<string> => [
+  ...(value.length > 63 ? [tooLong(63)] : []),
+  ...(labelValue.test(value) ? [] : [valueWords])
+]

@@ -1,0 +1,115 @@
+/**
+ * Validation, before anything is stored: the metadata that every kind shares here, the rest by kind in `validation/`. All that
+ * is wrong is told at once, metadata first. Source: apimachinery api/validation.
+ */
+import { arrayAt, at, get, isObject, objectAt, textAt } from "../json.ts"
+import type { JsonObject } from "../json.ts"
+import * as Refusal from "../StatusError.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import * as names from "./names.ts"
+import * as custom from "./kinds/custom.ts"
+import { invalid, pushAll, required, tooLong } from "./kinds/field.ts"
+import type { Errors } from "./kinds/field.ts"
+import { rulesOf } from "./kinds/table.ts"
+
+export { forbidden as forbiddenValue, invalid as invalidValue, required } from "./kinds/field.ts"
+
+/** Limit of all annotations together, keys included, in bytes. */
+const annotationBytes = 262_144
+
+/** Refuses an object that a real server would not store; `before` is the state it is to replace, if there is one. */
+export const object = (kind: Kind, object: JsonObject, before?: JsonObject): void => {
+  const errors = ofMetadata(kind, object)
+  const rules = rulesOf(kind)
+  rules.check?.(errors, object)
+  custom.check(errors, kind, object, before)
+  if (before === undefined) rules.create?.(errors, object)
+  else rules.change?.(errors, object, before)
+  if (errors.length > 0) throw Refusal.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
+}
+
+/** The same for writes through a subresource: the metadata, and what is written: ephemeral containers or a status. */
+export const part = (kind: Kind, subresource: string, object: JsonObject, before: JsonObject): void => {
+  const errors = ofMetadata(kind, object)
+  custom.check(errors, kind, object, before)
+  if (subresource === "ephemeralcontainers") rulesOf(kind).ephemeral?.(errors, object, before)
+  if (subresource === "status") rulesOf(kind).status?.(errors, object, before)
+  if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
+}
+
+const ofMetadata = (kind: Kind, object: JsonObject): Errors => {
+  const meta = objectAt(object, "metadata") ?? {}
+  const errors: Errors = []
+  name(errors, kind, meta)
+  stringMap(errors, meta, "labels")
+  stringMap(errors, meta, "annotations")
+  owners(errors, meta)
+  finalizers(errors, meta)
+  return errors
+}
+
+const name = (errors: Errors, kind: Kind, meta: JsonObject): void => {
+  const text = textAt(meta, "name")
+  const generate = textAt(meta, "generateName")
+  if (generate !== "") {
+    pushAll(errors, "metadata.generateName", generate, names.objectName(kind, generate, true))
+  }
+  if (text === "") errors.push(required("metadata.name", "name or generateName is required"))
+  else pushAll(errors, "metadata.name", text, names.objectName(kind, text))
+}
+
+const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotations"): void => {
+  const map = get(meta, which)
+  if (map === undefined) return
+  const field = `metadata.${which}`
+  if (!isObject(map)) throw Refusal.badRequest(`json: cannot unmarshal value into Go struct field ObjectMeta.${field}`)
+  let bytes = 0
+  for (const key of Object.keys(map)) {
+    const value = map[key]
+    if (typeof value !== "string") {
+      throw Refusal.badRequest(
+        `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.${field} of type string`
+      )
+    }
+    bytes += key.length + value.length
+    pushAll(errors, field, key, names.qualified(which === "annotations" ? key.toLowerCase() : key))
+    if (which === "labels") pushAll(errors, field, value, names.label(value))
+  }
+  if (which === "annotations" && bytes > annotationBytes) errors.push(tooLong(field, annotationBytes))
+}
+
+const owners = (errors: Errors, meta: JsonObject): void => {
+  let controllers = 0
+  for (const owner of arrayAt(meta, "ownerReferences")) {
+    // Without an index: the reference server leaves it out.
+    for (const key of ["apiVersion", "kind", "name", "uid"]) {
+      if (textAt(owner, key) !== "") continue
+      const what = key === "apiVersion" ? "version" : key
+      errors.push(invalid(`metadata.ownerReferences.${key}`, "", `${what} must not be empty`))
+    }
+    if (at(owner, "controller") === true) controllers++
+  }
+  if (controllers > 1) {
+    const detail = "Only one reference can have Controller set to true"
+    errors.push(invalid("metadata.ownerReferences", arrayAt(meta, "ownerReferences"), detail))
+  }
+}
+
+/** Finalizers that need no domain. */
+const standardFinalizers = new Set(["kubernetes", "orphan", "foregroundDeletion"])
+
+const finalizers = (errors: Errors, meta: JsonObject): void => {
+  const list = arrayAt(meta, "finalizers")
+  for (const one of list) {
+    pushAll(errors, "metadata.finalizers", one, names.qualified(typeof one === "string" ? one : ""))
+  }
+  for (const [index, one] of list.entries()) {
+    if (typeof one !== "string" || one.includes("/") || standardFinalizers.has(one)) continue
+    const detail = "name is neither a standard finalizer name nor is it fully qualified"
+    errors.push(invalid(`metadata.finalizers[${index}]`, one, detail))
+  }
+  if (list.includes("orphan") && list.includes("foregroundDeletion")) {
+    const detail = "finalizer orphan and foregroundDeletion cannot be both set"
+    errors.push(invalid("metadata.finalizers", list, detail))
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The webhooks that the stored configurations declare, in the order in which they are asked: by the name of the configuration, and
+ * within one as they are written. They are read again when a configuration has changed, and otherwise not looked at.
+ */
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
+import * as Selector from "../../kube/Selector.ts"
+import { arrayAt, at, isObject, numberAt, objectAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import type { Collection } from "../storage/Collection.ts"
+import * as Version from "../storage/Version.ts"
+import type { Call, ServiceReference } from "./WebhookCaller.ts"
+
+export interface Rule {
+  readonly groups: ReadonlyArray<string>
+  readonly versions: ReadonlyArray<string>
+  /** `pods`, `pods/status`, `*`, `pods/*`, `*` of either side. */
+  readonly resources: ReadonlyArray<string>
+  readonly operations: ReadonlyArray<string>
+  readonly scope: string
+}
+
+export interface Hook {
+  /** Tells apart all webhooks, and a webhook before and after its configuration was changed. */
+  readonly id: string
+  readonly name: string
+  readonly rules: ReadonlyArray<Rule>
+  /** A request for another version of a matching resource is sent in the version of the rule. */
+  readonly equivalent: boolean
+  /** Undefined: everything. */
+  readonly namespaces: Selector.LabelSelector | undefined
+  readonly objects: Selector.LabelSelector | undefined
+  /** A failure to call lets the request pass. */
+  readonly ignoresFailure: boolean
+  readonly timeoutSeconds: number
+  readonly address: Address
+}
+
+/** Where a webhook is, and whom to believe that it is there. */
+export type Address = Omit<Call, "body">
+
+export type Phase = "mutating" | "validating"
+
+const group = "admissionregistration.k8s.io"
+
+const storages: Readonly<Record<Phase, string>> = {
+  mutating: `${group}/mutatingwebhookconfigurations`,
+  validating: `${group}/validatingwebhookconfigurations`
+}
+
+/** Configurations of this group: what nobody is asked about, so that a bad one can be mended. */
+export const isExempt = (kind: { readonly group: string }): boolean => kind.group === group
+
+export interface Hooks {
+  /** Whether there is any configuration at all. */
+  readonly exist: () => boolean
+  readonly of: (phase: Phase) => ReadonlyArray<Hook>
+}
+
+export const make = (collection: (storage: string) => Collection): Hooks => {
+  const phases = {
+    mutating: remembered(collection(storages.mutating)),
+    validating: remembered(collection(storages.validating))
+  }
+  return {
+    exist: () => phases.mutating.collection.size > 0 || phases.validating.collection.size > 0,
+    of: (phase) => phases[phase].read()
+  }
+}
+
+/** `hooks` are those of the state that the commit `latest` left behind. */
+const remembered = (collection: Collection) => {
+  let latest: Version.Version | undefined
+  let hooks: ReadonlyArray<Hook> = []
+  return {
+    collection,
+    read: (): ReadonlyArray<Hook> => {
+      if (collection.latest === latest) return hooks
+      latest = collection.latest
+      const all = [...collection.range({ namespace: "", after: "", revision: latest?.revision ?? 0 })]
+      hooks = all.flatMap((version) => hooksOf(Version.parse(version)))
+      return hooks
+    }
+  }
+}
+
+const hooksOf = (configuration: JsonObject): ReadonlyArray<Hook> => {
+  const uid = textAt(configuration, "metadata", "uid")
+  const version = textAt(configuration, "metadata", "resourceVersion")
+  return arrayAt(configuration, "webhooks")
+    .filter(isObject)
+    .map((one, index) => hookOf(one, `${uid}/${version}/${index}`))
+}
+
+const hookOf = (one: JsonObject, id: string): Hook => {
+  const timeoutSeconds = numberAt(one, "timeoutSeconds") || 10
+  return {
+    id,
+    name: textAt(one, "name"),
+    rules: arrayAt(one, "rules").map(ruleOf),
+    equivalent: textAt(one, "matchPolicy") !== "Exact",
+    namespaces: selectorOf(at(one, "namespaceSelector")),
+    objects: selectorOf(at(one, "objectSelector")),
+    ignoresFailure: textAt(one, "failurePolicy") === "Ignore",
+    timeoutSeconds,
+    address: addressOf(objectAt(one, "clientConfig"), timeoutSeconds)
+  }
+}
+
+/** Of a `clientConfig`, with the time that the webhook has. */
+export const addressOf = (config: JsonObject | undefined, timeoutSeconds: number): Address => {
+  const service = serviceOf(objectAt(config, "service"))
+  return {
+    url: withTimeout(urlOf(config, service), timeoutSeconds),
+    service,
+    ca: authorityOf(textAt(config, "caBundle"))
+  }
+}
+
+const texts = (value: Json | undefined, key: string): ReadonlyArray<string> =>
+  arrayAt(value, key).filter((one) => typeof one === "string")
+
+const ruleOf = (rule: Json): Rule => ({
+  groups: texts(rule, "apiGroups"),
+  versions: texts(rule, "apiVersions"),
+  resources: texts(rule, "resources"),
+  operations: texts(rule, "operations"),
+  scope: textAt(rule, "scope") || "*"
+})
+
+/** Validation has refused what is none; the empty one is everything. */
+const selectorOf = (spec: Json | undefined): Selector.LabelSelector | undefined => {
+  if (!isObject(spec)) return undefined
+  const read = Selector.fromSpec(spec)
+  return Result.isSuccess(read) && read.success.length > 0 ? read.success : undefined
+}
+
+const serviceOf = (service: JsonObject | undefined): ServiceReference | undefined =>
+  service === undefined
+    ? undefined
+    : { namespace: textAt(service, "namespace"), name: textAt(service, "name"), port: numberAt(service, "port") || 443 }
+
+const urlOf = (config: JsonObject | undefined, service: ServiceReference | undefined): string => {
+  if (service === undefined) return textAt(config, "url")
+  const path = textAt(config, "service", "path")
+  return `https://${service.name}.${service.namespace}.svc:${service.port}${path}`
+}
+
+const withTimeout = (url: string, seconds: number): string => `${url}?timeout=${seconds}s`
+
+const authorityOf = (bundle: string): string | undefined => {
+  if (bundle === "") return undefined
+  const read = Base64.decodeString(bundle)
+  // What is no bundle is no authority either, and not the system's.
+  return Result.isSuccess(read) ? read.success : bundle
+}

@@ -1,0 +1,155 @@
+/**
+ * Reviews, `admission.k8s.io/v1`: what a webhook is asked, and what its answer says. Pure and total: an answer may be anything.
+ * Source: admission/v1 and `VerifyAdmissionResponse` of the reference server, whose words these are.
+ */
+import * as Base64 from "effect/encoding/Base64"
+import * as Result from "effect/Result"
+import { parseJson } from "../body.ts"
+import { arrayAt, at, get, isObject, objectAt, put, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import type { Form } from "../admission/Admission.ts"
+import type { Target } from "../routing.ts"
+import type { Kind } from "../scheme/Kind.ts"
+import type { Turn } from "../RequestContext.ts"
+import type { Outcome } from "./Consultation.ts"
+import type { Phase } from "./hooks.ts"
+import { isNamespace } from "./matching.ts"
+import type { Operation } from "./matching.ts"
+
+const apiVersion = "admission.k8s.io/v1"
+
+export interface Request {
+  readonly turn: Turn
+  readonly target: Target
+  /** What the webhook is told that the target is: its kind, or another version of it. */
+  readonly kind: Kind
+  /** What the objects are, where that is another kind: a binding of a pod. */
+  readonly as: Form | undefined
+  readonly operation: Operation
+  readonly name: string
+  /** In the version of `kind`; null where there is none. */
+  readonly object: Json
+  readonly oldObject: Json
+  readonly dryRun: boolean
+  readonly options: JsonObject
+}
+
+/** The request as JSON, without a uid. */
+export const requestText = (request: Request): string => {
+  const { as, kind, name, object, oldObject, operation, target, turn } = request
+  const { subresource } = target
+  const { user } = turn.request
+  // A path that names a namespace is in it, even where the namespace is what is written.
+  const namespace = isNamespace(target.kind) ? target.name : target.namespace
+  const out: Record<string, unknown> = {
+    kind: groupVersionKind(as ?? kind),
+    resource: groupVersionResource(kind),
+    ...(subresource === "" ? {} : { subResource: subresource }),
+    requestKind: groupVersionKind(as ?? target.kind),
+    requestResource: groupVersionResource(target.kind),
+    ...(subresource === "" ? {} : { requestSubResource: subresource }),
+    ...(name === "" ? {} : { name }),
+    ...(namespace === "" ? {} : { namespace }),
+    operation,
+    userInfo: {
+      username: user.name,
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      groups: user.groups,
+      ...(user.extra === undefined ? {} : { extra: user.extra })
+    },
+    object,
+    oldObject,
+    dryRun: request.dryRun,
+    options: request.options
+  }
+  return JSON.stringify(out)
+}
+
+const groupVersionKind = ({ group, kind, version }: Form) => ({ group, version, kind })
+
+const groupVersionResource = ({ group, plural, version }: Kind) => ({ group, version, resource: plural })
+
+/** The whole review, for a call of its own. */
+export const reviewText = (uid: string, request: string): string =>
+  `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","request":{"uid":${JSON.stringify(uid)},${request.slice(1)}}`
+
+export interface Verdict {
+  readonly allowed: boolean
+  /** Why not, as the webhook has put it. */
+  readonly status: JsonObject | undefined
+  /** The text of a JSON patch. */
+  readonly patch: string | undefined
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** The failure is what is told after the webhook's name. */
+export const read = (outcome: Outcome, phase: Phase): Result.Result<Verdict, string> => {
+  if (outcome._tag === "Failed") return Result.fail(`failed to call webhook: ${outcome.why}`)
+  const { reply, uid } = outcome
+  if (reply.status < 200 || reply.status > 299) return Result.fail(`failed to call webhook: ${statusWords(reply)}`)
+  const review = parseJson(reply.body)
+  if (!isObject(review))
+    return Result.fail("failed to call webhook: couldn't get version/kind; json parse error: invalid JSON")
+  const given = textAt(review, "kind")
+  if (given === "") return Result.fail("failed to call webhook: Object 'Kind' is missing in the answer")
+  return Result.mapError(verdictOf(review, uid, phase), (why) => `received invalid webhook response: ${why}`)
+}
+
+export const statusWords = ({ body, status }: { readonly status: number; readonly body: string }): string => {
+  if (status === 404) return "the server could not find the requested resource"
+  if (status >= 500) {
+    return `an error on the server (${JSON.stringify(body.slice(0, 2048))}) has prevented the request from succeeding`
+  }
+  return `the server rejected our request for an unknown reason (${status})`
+}
+
+const verdictOf = (review: JsonObject, uid: string, phase: Phase): Result.Result<Verdict, string> => {
+  const response = objectAt(review, "response")
+  if (response === undefined) return Result.fail("webhook response was absent")
+  const given = textAt(response, "uid")
+  if (given !== uid) return Result.fail(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`)
+  const [version, kind] = [textAt(review, "apiVersion"), textAt(review, "kind")]
+  if (version !== apiVersion || kind !== "AdmissionReview") {
+    return Result.fail(`expected webhook response of ${apiVersion}, Kind=AdmissionReview, got ${version}, Kind=${kind}`)
+  }
+  return Result.map(patchOf(response, phase), (patch) => ({
+    allowed: get(response, "allowed") === true,
+    status: objectAt(response, "status"),
+    patch,
+    warnings: arrayAt(response, "warnings").filter((one) => typeof one === "string")
+  }))
+}
+
+const patchOf = (response: JsonObject, phase: Phase): Result.Result<string | undefined, string> => {
+  const patch = textAt(response, "patch")
+  const type = at(response, "patchType") ?? undefined
+  if (phase === "validating") {
+    if (patch !== "") return Result.fail("validating webhook may not return response.patch")
+    return type === undefined
+      ? Result.succeed(undefined)
+      : Result.fail("validating webhook may not return response.patchType")
+  }
+  if (patch === "" && type === undefined) return Result.succeed(undefined)
+  if (type === undefined) return Result.fail("webhook returned response.patch but not response.patchType")
+  if (patch === "") return Result.fail("webhook returned response.patchType but not response.patch")
+  if (type !== "JSONPatch") return Result.fail(`unsupported patch type ${JSON.stringify(type)}`)
+  return Result.mapError(Base64.decodeString(patch), () => "response.patch is not base64")
+}
+
+/** The status that a refusal carries: the webhook's own, with its name before its words, and never one that sounds like success. */
+export const denial = (name: string, given: JsonObject | undefined): JsonObject => {
+  const denied = `admission webhook ${JSON.stringify(name)} denied the request`
+  const said = textAt(given, "message") || textAt(given, "reason")
+  const code = at(given, "code")
+  const out: JsonObject = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: said === "" ? `${denied} without explanation` : `${denied}: ${said}`
+  }
+  put(out, "reason", textAt(given, "reason") || undefined)
+  put(out, "details", objectAt(given, "details"))
+  out["code"] = typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599 ? code : 400
+  return out
+}

@@ -1,0 +1,79 @@
+/**
+ * What differs between two states of an object. Elements that are told apart by a key have no order: lists in the same order are
+ * compared one by one, others by a table, and both must find the same.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import type { JsonObject } from "../../../../src/apiserver/json.ts"
+import * as fields from "../../../../src/apiserver/endpoints/patch/fields.ts"
+import * as Shape from "../../../../src/apiserver/scheme/Shape.ts"
+
+const shape = Shape.of("pods")
+
+/** Conditions of a pod, of these types in this order; each has a status and perhaps a reason. */
+const pod = (types: ReadonlyArray<string>, values: ReadonlyArray<number>): JsonObject => ({
+  status: {
+    conditions: types.map((type, index) => {
+      const value = values[index] ?? 0
+      return {
+        type,
+        status: value % 2 === 0 ? "True" : "False",
+        ...(value % 3 === 0 ? {} : { reason: `r${value % 3}` })
+      }
+    })
+  }
+})
+
+const Types = Schema.UniqueArray(Schema.Literals(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]))
+const Values = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 })))
+
+const reversed = (list: ReadonlyArray<string>): ReadonlyArray<string> => list.toReversed()
+
+/** The same for each type, wherever it stands. */
+const valuesOf = (types: ReadonlyArray<string>, order: ReadonlyArray<string>, values: ReadonlyArray<number>) =>
+  order.map((type) => values[types.indexOf(type)] ?? 0)
+
+const knowsNoOrder = (
+  types: ReadonlyArray<string>,
+  old: ReadonlyArray<number>,
+  now: ReadonlyArray<number>
+): boolean => {
+  const before = pod(types, old)
+  const order = reversed(types)
+  const aligned = fields.between(before, pod(types, now), shape)
+  const turned = fields.between(before, pod(order, valuesOf(types, order, now)), shape)
+  return sorted(aligned) === sorted(turned)
+}
+
+const sorted = (value: unknown): string =>
+  JSON.stringify(value ?? null, (_, one: unknown) =>
+    typeof one === "object" && one !== null
+      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : one
+  )
+
+describe("the difference between two states", () => {
+  it.prop("knows no order of elements with keys", { types: Types, old: Values, now: Values }, ({ now, old, types }) =>
+    knowsNoOrder(types, old, now)
+  )
+
+  it.each([
+    { title: "a status", old: [0, 1, 2], now: [1, 1, 2] },
+    { title: "a status and a reason", old: [0, 0, 0], now: [0, 1, 3] }
+  ])("knows no order of three elements with keys of which $title differs", ({ now, old }) => {
+    assert.isTrue(knowsNoOrder(["a", "b", "c"], old, now))
+  })
+
+  it("names the element that differs, by its key", () => {
+    const found = fields.between(pod(["a", "b"], [0, 0]), pod(["a", "b"], [0, 1]), shape)
+    assert.deepStrictEqual(found?.changed, {
+      "f:status": { "f:conditions": { 'k:{"type":"b"}': { "f:reason": {}, "f:status": {} } } }
+    })
+    assert.deepStrictEqual(found?.removed, {})
+  })
+
+  it("takes the last of elements with one key, as the reference server does", () => {
+    const found = fields.between(pod(["a", "a"], [0, 1]), pod(["a", "a"], [3, 1]), shape)
+    assert.strictEqual(found, undefined)
+  })
+})

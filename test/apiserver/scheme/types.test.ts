@@ -1,0 +1,113 @@
+/** The type table is data that nobody proof-reads: what must hold of every line of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as Shape from "../../../src/apiserver/scheme/Shape.ts"
+import * as types from "../../../src/apiserver/scheme/types.ts"
+
+/** Every type that the served kinds reach. */
+const reachable = (): ReadonlyMap<string, types.Type> => {
+  const found = new Map<string, types.Type>()
+  const form = (one: types.Form): void => {
+    if (one._tag === "Ref") visit(one.type)
+    else if (one._tag !== "Scalar") form(one.element)
+  }
+  const visit = (id: string): void => {
+    if (found.has(id)) return
+    const type = types.get(id)
+    found.set(id, type)
+    for (const field of type.fields.values()) form(field.form)
+  }
+  for (const kind of kinds.all) {
+    const type = types.ofKind(kind)
+    assert.isDefined(type, kind.kind)
+    if (type !== undefined) visit(type.id)
+  }
+  return found
+}
+
+describe("the type table", () => {
+  const all = reachable()
+
+  it("is what its script makes of the models that are installed", () => {
+    const script = fileURLToPath(new URL("../../../scripts/schema-table.mjs", import.meta.url))
+    const { status, stderr } = spawnSync(process.execPath, [script, "--check"], { encoding: "utf8" })
+    assert.strictEqual(status, 0, stderr)
+  })
+
+  it("knows every kind that is served, with its identity and metadata", () => {
+    for (const kind of kinds.all) {
+      const fields = types.ofKind(kind)?.fields
+      assert.deepStrictEqual(fields?.get("apiVersion")?.form, { _tag: "Scalar", scalar: "s" })
+      assert.deepStrictEqual(fields?.get("metadata")?.form, { _tag: "Ref", type: "meta.ObjectMeta" })
+    }
+    assert.isAbove(all.size, 250)
+  })
+
+  it("merges lists by members that their elements have", () => {
+    for (const type of all.values()) {
+      for (const [name, { form, patch }] of type.fields) {
+        if (form._tag !== "List" || form.element._tag !== "Ref") continue
+        const element = types.get(form.element.type)
+        const keys = [...(typeof form.merge === "string" ? [] : form.merge), ...(patch?.key ? [patch.key] : [])]
+        for (const key of keys) assert.isTrue(element.fields.has(key), `${type.id}.${name} by ${key}`)
+        // Apply tells elements apart by more than a patch does, or not at all.
+        if (patch?.key && typeof form.merge !== "string") assert.include(form.merge, patch.key)
+      }
+    }
+  })
+
+  it("has sets only of scalars, and defaults only of texts", () => {
+    const fields = [...all.values()].flatMap((type) =>
+      [...type.fields].map(([name, field]) => ({
+        name: `${type.id}.${name}`,
+        form: field.form,
+        default: field.default
+      }))
+    )
+    const odd = fields.filter(
+      ({ default: value, form }) =>
+        (form._tag === "List" && form.merge === "set" && form.element._tag !== "Scalar") ||
+        (value !== undefined && !(form._tag === "Scalar" && form.scalar === "s"))
+    )
+    assert.deepStrictEqual(
+      odd.map(({ name }) => name),
+      []
+    )
+  })
+
+  it("finds the lists of kinds, and nothing else that is not there", () => {
+    assert.deepStrictEqual(
+      [...(types.find("core.PodList")?.fields.keys() ?? [])],
+      ["apiVersion", "items", "kind", "metadata"]
+    )
+    assert.deepStrictEqual(types.find("core.NopeList"), undefined)
+    assert.deepStrictEqual(types.find("nope.Pod"), undefined)
+    assert.deepStrictEqual(types.ofKind({ group: "example.com", version: "v1", kind: "Pod" }), undefined)
+    assert.deepStrictEqual(
+      types.ofKind({ group: "autoscaling", version: "v2", kind: "HorizontalPodAutoscaler" })?.id,
+      "autoscaling2.HorizontalPodAutoscaler"
+    )
+  })
+
+  it("is where patches take their merge keys from", () => {
+    const at = (storage: string, ...path: ReadonlyArray<string>) =>
+      path.reduce<Shape.Shape | undefined>(Shape.field, Shape.of(storage))
+    const ports = at("pods", "spec", "containers", "ports")
+    assert.deepStrictEqual(
+      [ports?.key, ports?.keys, ports?.keyDefaults],
+      ["containerPort", ["containerPort", "protocol"], { protocol: "TCP" }]
+    )
+    assert.deepStrictEqual(
+      [at("pods", "metadata", "finalizers")?.set, at("pods", "metadata", "finalizers")?.patchSet],
+      [true, true]
+    )
+    assert.deepStrictEqual(at("apps/deployments", "spec", "selector")?.atomic, true)
+    assert.deepStrictEqual(at("services", "spec", "selector")?.atomic, true)
+    // Merged by a patch, replaced by an apply.
+    const hostIPs = at("pods", "status", "hostIPs")
+    assert.deepStrictEqual([hostIPs?.key, Shape.keysOf(hostIPs)], ["ip", []])
+    assert.deepStrictEqual(Shape.keysOf(at("nowhere", "metadata", "ownerReferences")), ["uid"])
+  })
+})

@@ -1,0 +1,298 @@
+/**
+ * Protobuf request bodies: what an encoder that knows nothing of the decoder writes for any object of any kind comes out as that
+ * object; zeros come out as a Go client's JSON has them; bytes that are no body are one sentence, whatever they are.
+ */
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as ProtobufBody from "../../../src/apiserver/server/protobufBody.ts"
+import { numbers } from "../../../src/apiserver/server/protobufNumbers.ts"
+import type { Json, JsonObject } from "../../../src/apiserver/json.ts"
+import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as Types from "../../../src/apiserver/scheme/types.ts"
+
+/** Field name → the numbers on the way to it, by type. */
+const ways = new Map(
+  numbers
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [id = "", ...words] = line.split(" ")
+      const way: Array<number> = []
+      const fields = new Map<string, ReadonlyArray<number>>()
+      for (const word of words) {
+        const [opening = "", rest = word] = word.includes("(") ? word.split("(") : ["", word]
+        if (opening !== "") way.push(Number(opening))
+        const [name = "", number = ""] = rest.replaceAll(")", "").split(":")
+        fields.set(name, [...way, Number.parseInt(number, 10)])
+        if (word.endsWith(")")) way.pop()
+      }
+      return [id, fields] as const
+    })
+)
+
+const inside = (writer: BinaryWriter, number: number, write: () => void): void => {
+  writer.tag(number, WireType.LengthDelimited).fork()
+  write()
+  writer.join()
+}
+
+const writeScalar = (writer: BinaryWriter, number: number, scalar: Types.Scalar, value: Json): void => {
+  const text = typeof value === "string" ? value : ""
+  const millis = () => Date.parse(text)
+  switch (scalar) {
+    case "i":
+    case "l":
+      return void writer.tag(number, WireType.Varint).int64(Number(value))
+    case "b":
+      return void writer.tag(number, WireType.Varint).bool(value === true)
+    case "d":
+      return void writer.tag(number, WireType.Bit64).double(Number(value))
+    case "s":
+      return void writer.tag(number, WireType.LengthDelimited).string(text)
+    case "y":
+      return void writer.tag(number, WireType.LengthDelimited).bytes(Buffer.from(text, "base64"))
+    case "q":
+      return inside(writer, number, () => writeScalar(writer, 1, "s", value))
+    case "j":
+      return inside(writer, number, () => writeScalar(writer, 1, "s", JSON.stringify(value)))
+    case "t":
+    case "u":
+      return inside(writer, number, () => {
+        writeScalar(writer, 1, "l", Math.floor(millis() / 1000))
+        writeScalar(writer, 2, "i", (((millis() % 1000) + 1000) % 1000) * 1_000_000)
+      })
+    case "x":
+      return inside(writer, number, () => {
+        writeScalar(writer, 1, "l", typeof value === "string" ? 1 : 0)
+        if (typeof value === "string") writeScalar(writer, 3, "s", value)
+        else writeScalar(writer, 2, "i", value)
+      })
+  }
+}
+
+const write = (writer: BinaryWriter, number: number, form: Types.Form, value: Json): void => {
+  if (form._tag === "Scalar") writeScalar(writer, number, form.scalar, value)
+  else if (form._tag === "Ref") inside(writer, number, () => writeFields(writer, form.type, value as JsonObject))
+  else if (form._tag === "List")
+    for (const element of value as Array<Json>) write(writer, number, form.element, element)
+  else {
+    for (const [key, entry] of Object.entries(value as JsonObject)) {
+      inside(writer, number, () => {
+        writeScalar(writer, 1, "s", key)
+        if (form.element._tag === "List") inside(writer, 2, () => write(writer, 1, form.element, entry))
+        else write(writer, 2, form.element, entry)
+      })
+    }
+  }
+}
+
+const writeFields = (writer: BinaryWriter, id: string, object: JsonObject): void => {
+  for (const [name, value] of Object.entries(object)) {
+    const way = ways.get(id)?.get(name) ?? []
+    const form = Types.get(id).fields.get(name)?.form
+    if (form === undefined) continue
+    const at = (depth: number): void => {
+      const number = way[depth] ?? 0
+      if (depth === way.length - 1) write(writer, number, form, value)
+      else inside(writer, number, () => at(depth + 1))
+    }
+    at(0)
+  }
+}
+
+const encode = (apiVersion: string, kind: string, id: string, object: JsonObject): Uint8Array => {
+  const writer = new BinaryWriter()
+  inside(writer, 1, () => {
+    writeScalar(writer, 1, "s", apiVersion)
+    writeScalar(writer, 2, "s", kind)
+  })
+  inside(writer, 2, () => writeFields(writer, id, object))
+  writeScalar(writer, 3, "s", "")
+  writeScalar(writer, 4, "s", "")
+  return Buffer.concat([Buffer.from("k8s\0"), writer.finish()])
+}
+
+/** Every kind whose objects a client may send. */
+const sendable = kinds.all.flatMap((kind) => {
+  const type = Types.ofKind(kind)
+  const apiVersion = kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
+  return type === undefined ? [] : [{ apiVersion, kind: kind.kind, id: type.id }]
+})
+const requests = [
+  { apiVersion: "v1", kind: "Binding", id: "core.Binding" },
+  { apiVersion: "policy/v1", kind: "Eviction", id: "policy.Eviction" },
+  { apiVersion: "autoscaling/v1", kind: "Scale", id: "autoscaling.Scale" },
+  { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", id: "authentication.TokenRequest" },
+  { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", id: "authentication.TokenReview" },
+  { apiVersion: "apps/v1", kind: "DeleteOptions", id: "meta.DeleteOptions" },
+  { apiVersion: "v1", kind: "DeleteOptions", id: "meta.DeleteOptions" }
+]
+const all = [...sendable, ...requests]
+
+/** Decisions on what an object looks like; when they are used up the object ends, so that fewer decisions are a smaller object. */
+class Tape {
+  private position = 0
+  private readonly choices: ReadonlyArray<number>
+  constructor(choices: ReadonlyArray<number>) {
+    this.choices = choices
+  }
+  next(): number {
+    return this.choices[this.position++] ?? 0
+  }
+}
+
+const scalarOf = (scalar: Types.Scalar, choice: number): Json => {
+  const date = new Date((choice - 5000) * 86_399_999)
+  switch (scalar) {
+    case "s":
+      return `täxt-${choice}`
+    case "y":
+      return Buffer.from([choice & 255, choice >> 8, 0]).toString("base64")
+    case "i":
+      return choice % 2 === 0 ? -choice - 1 : choice
+    case "l":
+      return choice % 2 === 0 ? -choice * 2 ** 30 - 1 : choice * 2 ** 38
+    case "d":
+      return choice / 8 + 1
+    case "b":
+      return true
+    case "t":
+      return `${date.toISOString().slice(0, 19)}Z`
+    case "u":
+      return `${date.toISOString().slice(0, 23)}000Z`
+    case "x":
+      return choice % 2 === 0 ? `${choice}%` : choice
+    case "q":
+      return `${choice}Mi`
+    case "j":
+      return { any: [choice, null, { __proto: "x" }] }
+  }
+}
+
+const valueOf = (form: Types.Form, tape: Tape): Json => {
+  if (form._tag === "Scalar") return scalarOf(form.scalar, tape.next())
+  if (form._tag === "Ref") return objectOf(form.type, tape)
+  const count = 1 + (tape.next() % 3)
+  const elements = Array.from({ length: count }, () => valueOf(form.element, tape))
+  return form._tag === "List" ? elements : Object.fromEntries(elements.map((one, index) => [`key-${index}`, one]))
+}
+
+/** Members that have a number, some of them; `never` apiVersion and kind of the object itself. */
+const objectOf = (id: string, tape: Tape): JsonObject => {
+  const out: JsonObject = {}
+  for (const [name, field] of Types.get(id).fields) {
+    if (ways.get(id)?.has(name) === true && tape.next() % 3 === 1) out[name] = valueOf(field.form, tape)
+  }
+  return out
+}
+
+const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))
+const choices = Arbitrary.array(Arbitrary.schema(natural), { minLength: 1, maxLength: 300 })
+const which = Arbitrary.schema(natural)
+
+/** An object of a kind, and what comes out of its encoded form. */
+const throughProtobuf = (index: number, tape: ReadonlyArray<number>) => {
+  const { apiVersion, id, kind } = all[index % all.length] ?? all[0]!
+  const object = objectOf(id, new Tape(tape))
+  const decoded: unknown = JSON.parse(ProtobufBody.toJson(encode(apiVersion, kind, id, object)))
+  return { sent: { kind, apiVersion, ...object }, decoded }
+}
+
+describe("protobuf bodies", () => {
+  it.prop("come out as the object that went in, for every kind", { which, choices }, ({ choices, which }) => {
+    const { decoded, sent } = throughProtobuf(which, choices)
+    assert.deepStrictEqual(decoded, sent)
+  })
+
+  it("come out as the object that went in when each kind has many fields", () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const tape = Array.from({ length: 300 }, (_, n) => (seed * 7919 + n * n * 31) % 9973)
+      for (const index of all.keys()) {
+        const { decoded, sent } = throughProtobuf(index, tape)
+        assert.deepStrictEqual(decoded, sent)
+      }
+    }
+  })
+
+  it("have a number for nearly every field of every type", () => {
+    const without = [...ways.keys()].flatMap((id) =>
+      [...Types.get(id).fields.keys()].filter((name) => ways.get(id)?.has(name) !== true).map((name) => `${id}.${name}`)
+    )
+    const surprising = without.filter((field) => !/\.(apiVersion|kind)$/.test(field))
+    assert.isBelow(surprising.length, 45, surprising.join(" "))
+  })
+
+  it("say what the zeros of a Go struct mean: absent, unless the field is required or was a pointer", () => {
+    const writer = new BinaryWriter()
+    inside(writer, 1, () => {
+      writeScalar(writer, 1, "s", "apps/v1")
+      writeScalar(writer, 2, "s", "Deployment")
+    })
+    inside(writer, 2, () => {
+      inside(writer, 1, () => {
+        writeScalar(writer, 1, "s", "a")
+        writeScalar(writer, 2, "s", "")
+        writeScalar(writer, 7, "l", 0)
+        inside(writer, 8, () => {})
+        inside(writer, 13, () => {
+          for (const number of [1, 3, 4, 5]) writeScalar(writer, number, "s", "")
+          writeScalar(writer, 6, "b", false)
+        })
+      })
+      inside(writer, 2, () => {
+        writeScalar(writer, 1, "i", 0)
+        writeScalar(writer, 5, "i", 0)
+        writeScalar(writer, 7, "b", false)
+      })
+    })
+    const bytes = Buffer.concat([Buffer.from("k8s\0"), writer.finish()])
+    assert.deepStrictEqual(JSON.parse(ProtobufBody.toJson(bytes)), {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "a", ownerReferences: [{ kind: "", name: "", uid: "", apiVersion: "", controller: false }] },
+      spec: { replicas: 0 }
+    })
+  })
+
+  it("keep __proto__ as a key like any other", () => {
+    const data = JSON.parse('{"__proto__":"x","constructor":"y"}') as JsonObject
+    const text = ProtobufBody.toJson(encode("v1", "ConfigMap", "core.ConfigMap", { data }))
+    assert.strictEqual(text, '{"kind":"ConfigMap","apiVersion":"v1","data":{"__proto__":"x","constructor":"y"}}')
+  })
+
+  it.prop("cut short or damaged are a sentence or an object, never anything else", { which, choices }, (input) => {
+    const { apiVersion, id, kind } = all[input.which % all.length]!
+    const bytes = encode(apiVersion, kind, id, objectOf(id, new Tape(input.choices)))
+    const damaged = Uint8Array.from(bytes)
+    for (const choice of input.choices.slice(0, 3)) damaged[choice % damaged.length] = choice & 255
+    for (const body of [damaged, bytes.subarray(0, input.which % bytes.length)]) {
+      try {
+        JSON.parse(ProtobufBody.toJson(body))
+      } catch (error) {
+        assert.instanceOf(error, Error)
+        assert.match(error.message, /\S/)
+      }
+    }
+  })
+
+  const message = (body: string | Uint8Array): string => {
+    try {
+      return ProtobufBody.toJson(typeof body === "string" ? Buffer.from(body) : body)
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it("without the prefix, of no kind or of an unknown one are told in the reference server's words", () => {
+    assert.match(
+      message('{"kind":"Pod"}'),
+      /^provided data does not appear to be a protobuf message, expected prefix \[/
+    )
+    assert.match(message("k8s\0"), /^Object 'Kind' is missing/)
+    const unknown = message(encode("stable.example.com/v1", "CronTab", "core.ConfigMap", {}))
+    assert.strictEqual(unknown, 'no kind "CronTab" is registered for version "stable.example.com/v1"')
+    assert.match(message(encode("v1", "Container", "core.Container", {})), /^no kind "Container"/)
+  })
+})
