@@ -29,13 +29,13 @@ import { Collection } from "./storage/Collection.ts"
 import * as Faults from "./faults.ts"
 import { handle, refused } from "./handle.ts"
 import type { JsonObject } from "./json.ts"
-import * as Refusal from "./StatusError.ts"
+import * as StatusError from "./StatusError.ts"
 import * as RevisionLog from "./storage/RevisionLog.ts"
 import { patient, patientWith } from "./retry.ts"
 import { Catalogue } from "./apiextensions/Catalogue.ts"
 import { install } from "./apiextensions/install.ts"
 import { all as builtIn } from "./scheme/kinds.ts"
-import type { State, Turn } from "./RequestContext.ts"
+import type { State, RequestContext } from "./RequestContext.ts"
 import * as transport from "./transport.ts"
 import * as read from "./endpoints/read.ts"
 import { served } from "./printers/View.ts"
@@ -133,8 +133,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry: true })
 
-  const answer = (turn: Turn): ApiResponse => {
-    if (unavailable) return refused(Refusal.unavailable())
+  const answer = (turn: RequestContext): ApiResponse => {
+    if (unavailable) return refused(StatusError.unavailable())
     compaction(turn.now)
     return handle(turn)
   }

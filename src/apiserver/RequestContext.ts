@@ -27,7 +27,7 @@ export interface State {
   readonly caller: WebhookCaller
 }
 
-export interface Turn {
+export interface RequestContext {
   readonly state: State
   readonly request: ApiRequest
   /** Milliseconds since the epoch. */
@@ -57,7 +57,7 @@ export const timestamp = (millis: number): string => {
 const hex = "0123456789abcdef"
 
 /** A version 4 UUID. */
-export const uuid = (random: Turn["random"]): string => {
+export const uuid = (random: RequestContext["random"]): string => {
   let out = ""
   for (let i = 0; i < 36; i++) {
     if (i === 8 || i === 13 || i === 18 || i === 23) out += "-"
@@ -73,7 +73,7 @@ export const uuid = (random: Turn["random"]): string => {
 /** No vowels and nothing that looks alike: the alphabet of generated names. Source: apimachinery util/rand. */
 const safe = "bcdfghjklmnpqrstvwxz2456789"
 
-export const suffix = (random: Turn["random"]): string => {
+export const suffix = (random: RequestContext["random"]): string => {
   let out = ""
   for (let i = 0; i < 5; i++) out += safe[Math.floor(random.nextDoubleUnsafe() * safe.length)] ?? "b"
   return out

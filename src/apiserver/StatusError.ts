@@ -7,7 +7,7 @@ import * as Data from "effect/Data"
 import * as Status from "../kube/Status.ts"
 import type { Kind } from "./scheme/Kind.ts"
 
-export class Refusal extends Data.TaggedError("Refusal")<{
+export class StatusError extends Data.TaggedError("StatusError")<{
   readonly status: Status.Status
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** What is missing is being made: the server tries the request again a few times before it says no. */
@@ -17,8 +17,8 @@ export class Refusal extends Data.TaggedError("Refusal")<{
     return this.status.message ?? this.status.reason ?? ""
   }
 
-  temporary(): Refusal {
-    return new Refusal({ status: this.status, headers: this.headers, isTemporary: true })
+  temporary(): StatusError {
+    return new StatusError({ status: this.status, headers: this.headers, isTemporary: true })
   }
 }
 
@@ -30,8 +30,8 @@ export interface FieldError {
   readonly message: string
 }
 
-const make = (code: number, reason: string, message: string, details?: Status.StatusDetails): Refusal =>
-  new Refusal({ status: Status.failure({ code, reason, message, details }) })
+const make = (code: number, reason: string, message: string, details?: Status.StatusDetails): StatusError =>
+  new StatusError({ status: Status.failure({ code, reason, message, details }) })
 
 /** A resource, whether or not this server knows its kind. */
 export type Named = Pick<Kind, "group" | "plural">
@@ -45,17 +45,18 @@ const about = (kind: Named, name: string): Status.StatusDetails => ({
   kind: kind.plural
 })
 
-export const badRequest = (message: string): Refusal => make(400, "BadRequest", message)
+export const badRequest = (message: string): StatusError => make(400, "BadRequest", message)
 
-export const unknownPath = (): Refusal => make(404, "NotFound", "the server could not find the requested resource", {})
+export const unknownPath = (): StatusError =>
+  make(404, "NotFound", "the server could not find the requested resource", {})
 
-export const notFound = (kind: Named, name: string): Refusal =>
+export const notFound = (kind: Named, name: string): StatusError =>
   make(404, "NotFound", `${qualified(kind)} ${JSON.stringify(name)} not found`, about(kind, name))
 
-export const alreadyExists = (kind: Kind, name: string): Refusal =>
+export const alreadyExists = (kind: Kind, name: string): StatusError =>
   make(409, "AlreadyExists", `${qualified(kind)} ${JSON.stringify(name)} already exists`, about(kind, name))
 
-export const conflict = (kind: Kind, name: string, why: string): Refusal =>
+export const conflict = (kind: Kind, name: string, why: string): StatusError =>
   make(
     409,
     "Conflict",
@@ -63,11 +64,11 @@ export const conflict = (kind: Kind, name: string, why: string): Refusal =>
     about(kind, name)
   )
 
-export const modified = (kind: Kind, name: string): Refusal =>
+export const modified = (kind: Kind, name: string): StatusError =>
   conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again")
 
 /** Server-side apply would take fields that others own. */
-export const applyConflict = (message: string, causes: ReadonlyArray<Status.StatusCause>): Refusal =>
+export const applyConflict = (message: string, causes: ReadonlyArray<Status.StatusCause>): StatusError =>
   make(409, "Conflict", message, { causes })
 
 export const forbidden = (
@@ -75,7 +76,7 @@ export const forbidden = (
   name: string,
   why: string,
   causes?: ReadonlyArray<Status.StatusCause>
-): Refusal =>
+): StatusError =>
   make(
     403,
     "Forbidden",
@@ -84,14 +85,14 @@ export const forbidden = (
   )
 
 /** 403 for a path that is no resource. */
-export const forbiddenPath = (why: string): Refusal => make(403, "Forbidden", `forbidden: ${why}`, {})
+export const forbiddenPath = (why: string): StatusError => make(403, "Forbidden", `forbidden: ${why}`, {})
 
 /** 422: `Pod "x" is invalid: metadata.name: Required value: …`; several errors are listed in brackets. */
 export const invalid = (
   kind: Pick<Kind, "group" | "kind">,
   name: string,
   errors: ReadonlyArray<FieldError>
-): Refusal => {
+): StatusError => {
   const texts = errors.map((error) => `${error.field}: ${error.message}`)
   const what = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`
   return make(
@@ -108,49 +109,49 @@ export const invalid = (
 }
 
 /** A patch that is well formed and cannot be applied to this object. */
-export const unprocessable = (why: string): Refusal =>
+export const unprocessable = (why: string): StatusError =>
   make(422, "Invalid", "the server rejected our request due to an error in our request", {
     causes: [{ reason: "UnexpectedServerResponse", message: why }]
   })
 
 /** A patch whose result is no object of the kind; it is about no kind, as in the reference server. */
-export const invalidPatch = (message: string): Refusal =>
+export const invalidPatch = (message: string): StatusError =>
   make(422, "Invalid", ` "" is invalid: patch: ${message}`, {
     causes: [{ reason: "FieldValueInvalid", message, field: "patch" }]
   })
 
-export const methodNotAllowed = (): Refusal =>
+export const methodNotAllowed = (): StatusError =>
   make(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 /** 405 for what could be done at another time. */
-export const notAllowedWhile = (verb: string, what: string): Refusal =>
+export const notAllowedWhile = (verb: string, what: string): StatusError =>
   make(405, "MethodNotAllowed", `${verb} not allowed while ${what}`, {})
 
-export const unsupportedMediaType = (accepted: ReadonlyArray<string>): Refusal =>
+export const unsupportedMediaType = (accepted: ReadonlyArray<string>): StatusError =>
   make(
     415,
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`
   )
 
-export const notAcceptable = (accepted: ReadonlyArray<string>): Refusal =>
+export const notAcceptable = (accepted: ReadonlyArray<string>): StatusError =>
   make(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`)
 
-export const expired = (message: string): Refusal => make(410, "Expired", message)
+export const expired = (message: string): StatusError => make(410, "Expired", message)
 
 /** The version asked for lies ahead of the log. */
-export const tooLargeResourceVersion = (asked: number, current: number): Refusal =>
+export const tooLargeResourceVersion = (asked: number, current: number): StatusError =>
   make(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1
   })
 
-export const internal = (message: string): Refusal =>
+export const internal = (message: string): StatusError =>
   make(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] })
 
 /** A failure of the server's that it gives no reason for: the words are all there is. */
-export const unclassified = (message: string): Refusal =>
-  new Refusal({ status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } })
+export const unclassified = (message: string): StatusError =>
+  new StatusError({ status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } })
 
-export const unavailable = (): Refusal =>
+export const unavailable = (): StatusError =>
   make(503, "ServiceUnavailable", "the server is currently unable to handle the request", { retryAfterSeconds: 1 })

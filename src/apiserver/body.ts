@@ -5,7 +5,7 @@
 import { clone, dropNulls, get, isObject, put, textAt } from "./json.ts"
 import type { Json, JsonObject } from "./json.ts"
 import type { ApiRequest } from "./Api.ts"
-import * as Refusal from "./StatusError.ts"
+import * as StatusError from "./StatusError.ts"
 import type { Decode } from "./validation/fieldValidation.ts"
 import * as Kind from "./scheme/Kind.ts"
 import * as converted from "./scheme/converted.ts"
@@ -60,11 +60,11 @@ export const parseJson = (text: string): Json | undefined => {
   }
 }
 
-const unrecognized = (kind: string, text: string): Refusal.Refusal => {
+const unrecognized = (kind: string, text: string): StatusError.StatusError => {
   const start = [...new TextEncoder().encode(text.slice(0, 16))]
     .map((byte) => byte.toString(16).padStart(2, "0"))
     .join("")
-  return Refusal.badRequest(
+  return StatusError.badRequest(
     `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: invalid JSON (${start})`
   )
 }
@@ -78,7 +78,7 @@ export const optional = (request: ApiRequest, kind: string, decode?: Decode): Js
 
 const read = (request: ApiRequest, kind: string): JsonObject | undefined => {
   if (request.body === "") return undefined
-  if (!acceptedTypes.includes(contentType(request))) throw Refusal.unsupportedMediaType(acceptedTypes)
+  if (!acceptedTypes.includes(contentType(request))) throw StatusError.unsupportedMediaType(acceptedTypes)
   const value = parseJson(request.body)
   if (!isObject(value)) throw unrecognized(kind, request.body)
   return value
@@ -97,18 +97,20 @@ const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =
   const expected = Kind.apiVersion(kind)
   const given = textAt(value, "kind")
   if (apiVersion !== "" && apiVersion !== expected) {
-    throw Refusal.badRequest(
+    throw StatusError.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`
     )
   }
   if (given !== "" && given !== kind.kind) {
-    throw Refusal.badRequest(`${given} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`)
+    throw StatusError.badRequest(
+      `${given} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`
+    )
   }
   decode(value)
   const metadata = get(value, "metadata") ?? undefined
   if (metadata === undefined) put(value, "metadata", {})
   else if (!isObject(metadata)) {
-    throw Refusal.badRequest(
+    throw StatusError.badRequest(
       `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal value into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`
     )
   }
@@ -127,7 +129,7 @@ export const configuration = (value: JsonObject, kind: Kind.Kind, decode: Decode
 export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {
   for (const value of values) {
     if (value !== "All") {
-      throw Refusal.invalid({ group: "meta.k8s.io", kind }, "", [
+      throw StatusError.invalid({ group: "meta.k8s.io", kind }, "", [
         {
           field: "dryRun",
           reason: "FieldValueNotSupported",

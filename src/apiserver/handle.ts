@@ -17,12 +17,12 @@ import * as definitions from "./apiextensions/definitions.ts"
 import * as discovery from "./discovery.ts"
 import * as health from "./health.ts"
 import * as OpenApi from "./openapi/serve.ts"
-import * as Refusal from "./StatusError.ts"
+import * as StatusError from "./StatusError.ts"
 import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
 import * as fieldValidation from "./validation/fieldValidation.ts"
 import type { Kind } from "./scheme/Kind.ts"
-import type { Turn } from "./RequestContext.ts"
+import type { RequestContext } from "./RequestContext.ts"
 import * as options from "./endpoints/options.ts"
 import * as patch from "./endpoints/patch.ts"
 import * as read from "./endpoints/read.ts"
@@ -35,7 +35,7 @@ import * as write from "./endpoints/write.ts"
 import { view } from "./printers/negotiate.ts"
 import type { View } from "./printers/View.ts"
 
-export const handle = (turn: Turn): ApiResponse => {
+export const handle = (turn: RequestContext): ApiResponse => {
   const segments = routing.segmentsOf(turn.request.path)
   const asked = attributes.of(turn.request, segments)
   const before = turn.state.log.revision()
@@ -59,14 +59,14 @@ export const handle = (turn: Turn): ApiResponse => {
   }
 }
 
-const refusalOf = (thrown: unknown): Refusal.Refusal =>
-  thrown instanceof Refusal.Refusal
+const refusalOf = (thrown: unknown): StatusError.StatusError =>
+  thrown instanceof StatusError.StatusError
     ? thrown
-    : Refusal.internal(thrown instanceof Error ? thrown.message : String(thrown))
+    : StatusError.internal(thrown instanceof Error ? thrown.message : String(thrown))
 
 const record = (
-  { now, request, state }: Turn,
-  acting: Turn,
+  { now, request, state }: RequestContext,
+  acting: RequestContext,
   asked: Attributes,
   before: number,
   outcome: Pick<AuditLog.Entry, "allowed" | "code" | "reason">
@@ -97,7 +97,7 @@ const record = (
 }
 
 /** Of the object that this turn has just created. */
-const nameGiven = ({ request, state }: Turn): string => {
+const nameGiven = ({ request, state }: RequestContext): string => {
   const target = routing.target(state.kinds, routing.segmentsOf(request.path) ?? [])
   return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
 }
@@ -109,7 +109,7 @@ export const answer = (status: number, text: string): Answer => ({
   body: text
 })
 
-export const refused = ({ headers, isTemporary = false, status }: Refusal.Refusal): Answer => {
+export const refused = ({ headers, isTemporary = false, status }: StatusError.StatusError): Answer => {
   const wait = status.details?.retryAfterSeconds
   const retry = wait === undefined ? {} : { "retry-after": String(wait) }
   const said = answer(status.code, JSON.stringify(status satisfies Status.Status))
@@ -133,15 +133,15 @@ const descriptionsOf = (kinds: ReadonlyArray<Kind>): Descriptions => {
 }
 
 /** Warnings come with whatever is answered, as they were given before anybody knew what that would be. */
-const warned = <A extends ApiResponse>({ warnings }: Turn, response: A): A => {
+const warned = <A extends ApiResponse>({ warnings }: RequestContext, response: A): A => {
   const warning = fieldValidation.warningHeader(warnings)
   if (warning === undefined || response._tag !== "Answer") return response
   return { ...response, headers: { ...response.headers, warning } }
 }
 
-const route = (turn: Turn, segments: ReadonlyArray<string> | undefined): ApiResponse => {
+const route = (turn: RequestContext, segments: ReadonlyArray<string> | undefined): ApiResponse => {
   const { method } = turn.request
-  if (segments === undefined) throw Refusal.unknownPath()
+  if (segments === undefined) throw StatusError.unknownPath()
   const target = routing.target(turn.state.kinds, segments)
   if (target !== undefined) return settled(turn, target, dispatch(turn, target))
   const { discovery, openApi } = descriptionsOf(turn.state.kinds.all)
@@ -149,18 +149,18 @@ const route = (turn: Turn, segments: ReadonlyArray<string> | undefined): ApiResp
     health.find(segments, turn.request.query) ??
     discovery.find(segments, turn.request.headers["accept"]) ??
     openApi.find(segments, turn.request)
-  if (document === undefined) throw Refusal.unknownPath()
-  if (method !== "GET" && method !== "HEAD") throw Refusal.methodNotAllowed()
+  if (document === undefined) throw StatusError.unknownPath()
+  if (method !== "GET" && method !== "HEAD") throw StatusError.methodNotAllowed()
   return document
 }
 
 /** After a write that may change what is served, the answer to which is what it was before that. */
-const settled = (turn: Turn, { kind }: Target, response: ApiResponse): ApiResponse => {
+const settled = (turn: RequestContext, { kind }: Target, response: ApiResponse): ApiResponse => {
   if (definitions.concerns(kind) && turn.request.method !== "GET") definitions.sync(turn)
   return response
 }
 
-const viewOf = (turn: Turn, { kind, name }: Target): View =>
+const viewOf = (turn: RequestContext, { kind, name }: Target): View =>
   forms.viewing(
     turn,
     kind,
@@ -172,7 +172,7 @@ const viewOf = (turn: Turn, { kind, name }: Target): View =>
     })
   )
 
-const dispatch = (turn: Turn, target: Target): ApiResponse => {
+const dispatch = (turn: RequestContext, target: Target): ApiResponse => {
   options.check(turn.request)
   write.expire(turn, target.kind)
   const subresource = subresources.handlerOf(target.subresource)
@@ -181,7 +181,7 @@ const dispatch = (turn: Turn, target: Target): ApiResponse => {
   return target.name === "" ? onCollection(turn, target) : onObject(turn, target)
 }
 
-const onCollection = (turn: Turn, target: Target): ApiResponse => {
+const onCollection = (turn: RequestContext, target: Target): ApiResponse => {
   const { kind, namespace } = target
   const form = viewOf(turn, target)
   switch (turn.request.method) {
@@ -193,7 +193,7 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
       }
       return answer(200, read.list(turn, target, form))
     case "POST": {
-      if (kind.namespaced && namespace === "") throw Refusal.methodNotAllowed()
+      if (kind.namespaced && namespace === "") throw StatusError.methodNotAllowed()
       const version = write.create(
         turn,
         target,
@@ -204,15 +204,15 @@ const onCollection = (turn: Turn, target: Target): ApiResponse => {
     }
     case "DELETE":
       if (!kind.verbs.includes("deletecollection") || (kind.namespaced && namespace === "")) {
-        throw Refusal.methodNotAllowed()
+        throw StatusError.methodNotAllowed()
       }
       return answer(200, remove.removeCollection(turn, target, form))
     default:
-      throw Refusal.methodNotAllowed()
+      throw StatusError.methodNotAllowed()
   }
 }
 
-const onObject = (turn: Turn, target: Target): ApiResponse => {
+const onObject = (turn: RequestContext, target: Target): ApiResponse => {
   const form = viewOf(turn, target)
   switch (turn.request.method) {
     case "HEAD":
@@ -227,14 +227,14 @@ const onObject = (turn: Turn, target: Target): ApiResponse => {
       return answer(created ? 201 : 200, form.one(version))
     }
     case "DELETE":
-      if (target.subresource !== "") throw Refusal.methodNotAllowed()
+      if (target.subresource !== "") throw StatusError.methodNotAllowed()
       return answer(200, remove.remove(turn, target, form))
     default:
-      throw Refusal.methodNotAllowed()
+      throw StatusError.methodNotAllowed()
   }
 }
 
-const replace = (turn: Turn, target: Target): write.Updated => {
+const replace = (turn: RequestContext, target: Target): write.Updated => {
   const { kind, name, subresource } = target
   const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
   const options = write.optionsOf(turn)
@@ -243,6 +243,6 @@ const replace = (turn: Turn, target: Target): write.Updated => {
   if (existing !== undefined) {
     return { version: write.update(turn, target, object, existing, options), created: false }
   }
-  if (!kind.createOnUpdate || subresource !== "") throw Refusal.notFound(kind, name)
+  if (!kind.createOnUpdate || subresource !== "") throw StatusError.notFound(kind, name)
   return { version: write.createNamed(turn, target, object, options), created: true }
 }

@@ -7,11 +7,11 @@ import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
 import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 
 /** One write of an object, on its main endpoint unless the target has a subresource. */
 export interface Write {
-  readonly turn: Turn
+  readonly turn: RequestContext
   readonly target: Target
   /** The new state; `admit` may change it in place, `check` may not. */
   readonly object: JsonObject
@@ -27,7 +27,7 @@ export type Form = Pick<Kind, "group" | "version" | "kind">
 
 /** One deletion of an object, whether it goes at once or is only marked. */
 export interface Removal {
-  readonly turn: Turn
+  readonly turn: RequestContext
   /** Without a name where a whole collection is deleted. */
   readonly target: Target
   readonly name: string

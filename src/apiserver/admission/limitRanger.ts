@@ -4,7 +4,7 @@
  */
 import { arrayAt, at, ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import * as Quantity from "../../kube/quantity.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
@@ -169,6 +169,6 @@ export const limitRanger: Plugin = {
     const errors = isPod ? podErrors(object, items) : claimErrors(object, items)
     if (errors.length === 0) return
     const why = errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`
-    throw Refusal.forbidden(target.kind, textAt(at(object, "metadata"), "name"), why)
+    throw StatusError.forbidden(target.kind, textAt(at(object, "metadata"), "name"), why)
   }
 }

@@ -6,7 +6,7 @@
 import type { Attributes } from "../authorization/rule.ts"
 import { arrayAt, equal, isObject, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import * as Kind from "../scheme/Kind.ts"
 import type { Plugin, Write } from "./Admission.ts"
 
@@ -46,7 +46,7 @@ const checkOwner = (write: Write, reference: JsonObject): void => {
   if (owners.length === 0) {
     const named = `APIVersion ${textAt(reference, "apiVersion")} Kind ${textAt(reference, "kind")}`
     const why = `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for ${named}`
-    throw Refusal.forbidden(target.kind, textAt(write.object, "metadata", "name"), why)
+    throw StatusError.forbidden(target.kind, textAt(write.object, "metadata", "name"), why)
   }
   for (const { group, plural } of owners) {
     require(write, {
@@ -72,5 +72,5 @@ const require = ({ object, target, turn }: Write, wanted: Partial<Attributes>, o
     ...wanted
   })
   if (allowed) return
-  throw Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), `${otherwise}: ${reason}, <nil>`)
+  throw StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), `${otherwise}: ${reason}, <nil>`)
 }

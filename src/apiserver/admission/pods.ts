@@ -4,8 +4,8 @@
  */
 import { arrayAt, at, ensureObject, get, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
-import type { Turn } from "../RequestContext.ts"
+import * as StatusError from "../StatusError.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 
@@ -16,7 +16,7 @@ const classes = "scheduling.k8s.io/priorityclasses"
 const preempts = "PreemptLowerPriority"
 
 /** The class a pod names, or the one for those that name none. */
-const classOf = (turn: Turn, name: string): JsonObject | undefined => {
+const classOf = (turn: RequestContext, name: string): JsonObject | undefined => {
   if (name === "") return stored.objects(turn, classes, "").find((one) => get(one, "globalDefault") === true)
   return stored.object(turn, classes, "", name)
 }
@@ -36,14 +36,14 @@ export const priority: Plugin = {
     const found = classOf(turn, name)
     const pod = textAt(object, "metadata", "name")
     if (name !== "" && found === undefined) {
-      throw Refusal.forbidden(target.kind, pod, `no PriorityClass with name ${name} was found`)
+      throw StatusError.forbidden(target.kind, pod, `no PriorityClass with name ${name} was found`)
     }
     if (found !== undefined) spec["priorityClassName"] = textAt(found, "metadata", "name")
     const value = at(found, "value") ?? 0
     const given = get(spec, "priority")
     if (given !== undefined && given !== value) {
       const why = `the integer value of priority (${JSON.stringify(given)}) must not be provided in pod spec; priority admission controller computed ${JSON.stringify(value)} from the given PriorityClass name`
-      throw Refusal.forbidden(target.kind, pod, why)
+      throw StatusError.forbidden(target.kind, pod, why)
     }
     spec["priority"] = value
     spec["preemptionPolicy"] ??= textAt(found, "preemptionPolicy") || preempts

@@ -5,7 +5,7 @@
  */
 import { ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Quantity from "../../kube/quantity.ts"
 import * as Devices from "../../kube/quota/devices.ts"
@@ -36,7 +36,7 @@ const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefi
 
 /** Refuses what cannot be charged at all: a demand that is not met, or amounts that nobody has counted yet. */
 const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
-  const refuse = (why: string) => Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  const refuse = (why: string) => StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
   const name = textAt(quota, "metadata", "name")
   const unsaid = target.kind.storage === "pods" ? PodUsage.unsaid(typed<Pod>(object), names) : new Map()
   const wanted = Array.from(unsaid, ([resource, who]) => `${resource} for: ${who.join(",")}`)
@@ -71,7 +71,7 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
     const [taken, limit] = [used, hard].map((amounts) => list(exceeded, (key) => recorded(amounts, key)))
     const name = textAt(quota, "metadata", "name")
     const why = `exceeded quota: ${name}, requested: ${requested}, used: ${taken}, limited: ${limit}`
-    throw Refusal.forbidden(kind, textAt(object, "metadata", "name"), why)
+    throw StatusError.forbidden(kind, textAt(object, "metadata", "name"), why)
   }
   ensureObject(quota, "status")["used"] = next
   return quota

@@ -5,7 +5,7 @@
  */
 import { arrayAt, at, ensureObject, get, isObject, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import { suffix } from "../RequestContext.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import { isPod } from "./pods.ts"
@@ -45,8 +45,8 @@ export const serviceAccount: Plugin = {
 
 const isNewPod = (write: Write): boolean => write.before === undefined && isPod(write)
 
-const forbidden = ({ object, target }: Write, why: string): Refusal.Refusal =>
-  Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+const forbidden = ({ object, target }: Write, why: string): StatusError.StatusError =>
+  StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
 
 /** Shows what a kubelet runs by itself, and is none of the server's business. */
 const isMirror = (object: JsonObject): boolean =>

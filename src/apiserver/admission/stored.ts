@@ -2,17 +2,22 @@
 import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as kinds from "../scheme/kinds.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../endpoints/read.ts"
 
 /** Copies of all objects of a storage in a namespace, all of them where it is empty. Next to nothing when there are none. */
-export const objects = (turn: Turn, storage: string, namespace: string): ReadonlyArray<JsonObject> => {
+export const objects = (turn: RequestContext, storage: string, namespace: string): ReadonlyArray<JsonObject> => {
   const collection = turn.state.collection(storage)
   if (collection.size === 0) return []
   return select(collection, { namespace, labels: [], fields: [] }, turn.state.log.revision()).map(Version.parse)
 }
 
-export const object = (turn: Turn, storage: string, namespace: string, name: string): JsonObject | undefined => {
+export const object = (
+  turn: RequestContext,
+  storage: string,
+  namespace: string,
+  name: string
+): JsonObject | undefined => {
   const found = turn.state.collection(storage).get(Version.keyOf(namespace, name))
   return found === undefined ? undefined : Version.parse(found)
 }

@@ -8,7 +8,7 @@ import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import * as read from "../endpoints/read.ts"
 import * as write from "../endpoints/write.ts"
 import * as Definition from "./Definition.ts"
@@ -20,7 +20,7 @@ const everything = { namespace: "", labels: [], fields: [] }
 export const concerns = ({ custom, storage }: Kind): boolean =>
   storage === Definition.storage || custom?.terminating === true
 
-export const sync = (turn: Turn.Turn): void => {
+export const sync = (turn: RequestContext.RequestContext): void => {
   const kind = turn.state.kinds.find("apiextensions.k8s.io/v1/customresourcedefinitions")
   if (kind === undefined) return
   const stored = read.select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
@@ -29,13 +29,13 @@ export const sync = (turn: Turn.Turn): void => {
   for (const version of stored) settle(turn, kind, version)
 }
 
-const withdraw = (turn: Turn.Turn, definition: string): void => {
+const withdraw = (turn: RequestContext.RequestContext, definition: string): void => {
   const [first] = turn.state.kinds.kindsOf(definition)
   turn.state.kinds.put(definition, [])
   if (first !== undefined) turn.state.collection(first.storage).watchers.finishAll()
 }
 
-const settle = (turn: Turn.Turn, kind: Kind, version: Version.Version): void => {
+const settle = (turn: RequestContext.RequestContext, kind: Kind, version: Version.Version): void => {
   const definition = Version.parse(version)
   if (Definition.isTerminating(definition)) {
     finish(turn, kind, definition)
@@ -45,7 +45,7 @@ const settle = (turn: Turn.Turn, kind: Kind, version: Version.Version): void => 
     .select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
     .filter(({ name }) => name !== version.name)
     .map(Version.parse)
-  const status = names.statusOf(definition, others, Turn.timestamp(turn.now))
+  const status = names.statusOf(definition, others, RequestContext.timestamp(turn.now))
   if (status !== objectAt(definition, "status")) {
     put(definition, "status", status)
     write.overwrite(turn, kind, definition, false)
@@ -56,7 +56,11 @@ const settle = (turn: Turn.Turn, kind: Kind, version: Version.Version): void => 
 /** Revisions of the definitions whose kinds are served, so that nothing is read twice. */
 const served = new WeakMap<Kind, number>()
 
-const serve = (turn: Turn.Turn, { name, revision }: Version.Version, definition: JsonObject): void => {
+const serve = (
+  turn: RequestContext.RequestContext,
+  { name, revision }: Version.Version,
+  definition: JsonObject
+): void => {
   const [first] = turn.state.kinds.kindsOf(name)
   if (first !== undefined && served.get(first) === revision) return
   const rows = Definition.kindsOf(definition)
@@ -76,7 +80,7 @@ const terminating = {
 } as const
 
 /** Deletes the objects, and lets the definition go when none is left. */
-const finish = (turn: Turn.Turn, kind: Kind, definition: JsonObject): void => {
+const finish = (turn: RequestContext.RequestContext, kind: Kind, definition: JsonObject): void => {
   const name = textAt(definition, "metadata", "name")
   const held = arrayAt(definition, "metadata", "finalizers")
   if (!held.includes(Definition.cleanup)) return
@@ -85,7 +89,11 @@ const finish = (turn: Turn.Turn, kind: Kind, definition: JsonObject): void => {
   clear(turn, row)
   const left = turn.state.collection(row.storage).size
   const status = ensureObject(definition, "status")
-  const conditions = names.withConditions(arrayAt(status, "conditions"), [terminating], Turn.timestamp(turn.now))
+  const conditions = names.withConditions(
+    arrayAt(status, "conditions"),
+    [terminating],
+    RequestContext.timestamp(turn.now)
+  )
   if (left > 0) {
     if (Definition.isTrue(definition, "Terminating")) return
     status["conditions"] = conditions
@@ -100,7 +108,7 @@ const finish = (turn: Turn.Turn, kind: Kind, definition: JsonObject): void => {
   turn.state.collection(row.storage).watchers.finishAll()
 }
 
-const clear = (turn: Turn.Turn, kind: Kind): void => {
+const clear = (turn: RequestContext.RequestContext, kind: Kind): void => {
   const options = {
     gracePeriodSeconds: undefined,
     propagationPolicy: undefined,

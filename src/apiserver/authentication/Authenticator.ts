@@ -10,7 +10,7 @@ import * as body from "../body.ts"
 import { arrayAt, isObject, numberAt, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import * as legacyTokens from "./legacyTokens.ts"
 import * as serviceAccounts from "./serviceAccounts.ts"
 import { remembered } from "./Signer.ts"
@@ -32,7 +32,11 @@ export interface Authenticator {
   /** A token of these claims. */
   readonly issue: (claims: JsonObject, circumstances: Circumstances) => string
   /** `audiences`: at least one of them must be meant; this server itself unless others are named. */
-  readonly identify: (turn: Pick<Turn, "state" | "now">, token: string, audiences?: ReadonlyArray<string>) => Identified
+  readonly identify: (
+    turn: Pick<RequestContext, "state" | "now">,
+    token: string,
+    audiences?: ReadonlyArray<string>
+  ) => Identified
 }
 
 export interface Options {
@@ -81,7 +85,7 @@ const verified = (signer: Signer, token: string): JsonObject | undefined => {
 }
 
 const holderOf = (
-  { now, state }: Pick<Turn, "state" | "now">,
+  { now, state }: Pick<RequestContext, "state" | "now">,
   claims: JsonObject,
   wanted: ReadonlyArray<string>
 ): Identified => {

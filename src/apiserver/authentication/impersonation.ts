@@ -5,21 +5,21 @@
 import type { ApiRequest, User } from "../Api.ts"
 import * as gate from "../authorization/gate.ts"
 import type { Attributes } from "../authorization/rule.ts"
-import * as Refusal from "../StatusError.ts"
-import type { Turn } from "../RequestContext.ts"
+import * as StatusError from "../StatusError.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import * as serviceAccounts from "./serviceAccounts.ts"
 
 const prefix = "impersonate-"
 const extraPrefix = "impersonate-extra-"
 
 /** The same turn with the user it is to act as; itself when nobody is impersonated. Refuses with 403. */
-export const resolve = (turn: Turn): Turn => {
+export const resolve = (turn: RequestContext): RequestContext => {
   const { headers } = turn.request
   const name = headers["impersonate-user"] ?? ""
   if (name === "") {
     const orphan = Object.keys(headers).find((header) => header.startsWith(prefix))
     if (orphan === undefined) return turn
-    throw Refusal.internal(`requested ${JSON.stringify(orphan)} without impersonating a user`)
+    throw StatusError.internal(`requested ${JSON.stringify(orphan)} without impersonating a user`)
   }
   const given = values(headers["impersonate-group"])
   const uid = headers["impersonate-uid"]
@@ -71,7 +71,7 @@ const defaultGroups = (name: string, account: serviceAccounts.Account | undefine
     ? serviceAccounts.groupsOf(account.namespace)
     : [name === anonymous ? unauthenticated : authenticated]
 
-const check = (turn: Turn, wanted: Partial<Attributes>): void =>
+const check = (turn: RequestContext, wanted: Partial<Attributes>): void =>
   gate.check(turn, {
     verb: "impersonate",
     path: "",

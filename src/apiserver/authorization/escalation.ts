@@ -7,7 +7,7 @@
 import type { Plugin, Write } from "../admission/Admission.ts"
 import { clone, equal, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import * as attributes from "./attributes.ts"
 import { absentInWords, everything, isMaster } from "./Authorizer.ts"
 import * as Policy from "./policy.ts"
@@ -51,7 +51,7 @@ const checkRole = (write: Write): void => {
   if (!Policy.isAggregated(object) && (before === undefined || !Policy.isAggregated(before))) return
   if (notHeld(write, everything).length === 0) return
   const why = "must have cluster-admin privileges to use the aggregationRule"
-  throw Refusal.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  throw StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
 }
 
 const checkBinding = (write: Write): void => {
@@ -62,7 +62,7 @@ const checkBinding = (write: Write): void => {
   const resource = role.kind === "Role" ? "roles" : "clusterroles"
   if (may(write, { verb: "bind", group, resource, name: role.name, namespace: target.namespace })) return
   const rules = turn.state.authorizer.rulesOfRole(role, target.namespace)
-  if (rules === undefined) throw Refusal.notFound({ group, plural: resource }, role.name)
+  if (rules === undefined) throw StatusError.notFound({ group, plural: resource }, role.name)
   checkHeld(write, rules)
 }
 
@@ -77,7 +77,7 @@ const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
   const { absent } = turn.state.authorizer.rulesFor(turn.request.user, target.namespace)
   const unresolved = absent.length === 0 ? "" : `; resolution errors: [${absentInWords(absent, "s")}]`
   const who = `user ${JSON.stringify(name)} (groups=${quoted(groups)})`
-  throw Refusal.forbidden(
+  throw StatusError.forbidden(
     target.kind,
     // A generated name has not been told to anybody yet.
     turn.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
@@ -125,6 +125,6 @@ export const creationByUpdate: Plugin = {
     if (before !== undefined || request.method === "POST") return
     const wanted = { ...attributes.of(request), verb: "create" }
     const { allowed, reason } = state.authorizer.decide(request.user, wanted)
-    if (!allowed) throw Refusal.forbidden(target.kind, wanted.name, reason)
+    if (!allowed) throw StatusError.forbidden(target.kind, wanted.name, reason)
   }
 }

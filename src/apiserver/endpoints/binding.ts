@@ -3,12 +3,12 @@ import { arrayAt, ensureObject, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { notSupported, required } from "../validation/kinds/field.ts"
 import type { Errors } from "../validation/kinds/field.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
@@ -18,11 +18,11 @@ export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, stat
 
 const bindingForm = { group: "", version: "v1", kind: "Binding" }
 
-export const bind = (turn: Turn.Turn, target: Target): readonly [number, string] => {
-  if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
+export const bind = (turn: RequestContext.RequestContext, target: Target): readonly [number, string] => {
+  if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
   if (textAt(sent, "metadata", "name") !== target.name) {
-    throw Refusal.badRequest("name in URL does not match name in Binding object")
+    throw StatusError.badRequest("name in URL does not match name in Binding object")
   }
   write.checkNamespace(target, sent)
   const { dryRun } = write.optionsOf(turn)
@@ -47,11 +47,11 @@ const checkTarget = (sent: JsonObject): void => {
   if (kind !== "" && kind !== "Node") errors.push(notSupported("target.kind", kind, ["Node", "<empty>"]))
   if (textAt(sent, "target", "name") === "") errors.push(required("target.name"))
   const texts = errors.map(({ field, message }) => `${field}: ${message}`)
-  if (texts.length > 0) throw Refusal.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
+  if (texts.length > 0) throw StatusError.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
 }
 
 const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string): void => {
-  const refuse = (why: string) => Refusal.conflict({ ...kind, plural: `${kind.plural}/binding` }, name, why)
+  const refuse = (why: string) => StatusError.conflict({ ...kind, plural: `${kind.plural}/binding` }, name, why)
   const own = textAt(pod, "metadata", "uid")
   if (uid !== "" && uid !== own) {
     throw refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)
@@ -65,7 +65,7 @@ const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string
 
 /** Replaces the condition of this type; its time moves only when its status does. */
 export const setCondition = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   pod: JsonObject,
   condition: {
     readonly type: string
@@ -79,7 +79,7 @@ export const setCondition = (
   const before = arrayAt(status, "conditions")
   const index = before.findIndex((one) => textAt(one, "type") === condition.type)
   const same = textAt(before[index], "status") === condition.status
-  const since = same ? textAt(before[index], "lastTransitionTime") : Turn.timestamp(turn.now)
+  const since = same ? textAt(before[index], "lastTransitionTime") : RequestContext.timestamp(turn.now)
   const next = { ...condition, lastProbeTime: null, lastTransitionTime: since }
   status["conditions"] = index === -1 ? [...before, next] : before.with(index, next)
 }

@@ -6,7 +6,7 @@ import * as Base64Url from "effect/encoding/Base64Url"
 import * as Result from "effect/Result"
 import { at, textAt } from "../json.ts"
 import type { Json } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import { parseJson } from "../body.ts"
 
 export interface Token {
@@ -24,15 +24,15 @@ export const decode = (text: string): Token => {
   const revision = at(value, "rv")
   const after = textAt(value, "start")
   if (typeof revision !== "number" || after === "" || textAt(value, "v") !== "meta.k8s.io/v1") {
-    throw Refusal.badRequest("continue key is not valid: the token was not issued by this server")
+    throw StatusError.badRequest("continue key is not valid: the token was not issued by this server")
   }
   return { revision, after }
 }
 
 /** 410 for a token whose snapshot is gone, with a token that goes on in the present. */
-export const expired = (after: string): Refusal.Refusal => {
-  const { status } = Refusal.expired(
+export const expired = (after: string): StatusError.StatusError => {
+  const { status } = StatusError.expired(
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
   )
-  return new Refusal.Refusal({ status: { ...status, metadata: { continue: encode({ revision: -1, after }) } } })
+  return new StatusError.StatusError({ status: { ...status, metadata: { continue: encode({ revision: -1, after }) } } })
 }

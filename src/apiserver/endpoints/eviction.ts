@@ -9,12 +9,12 @@ import type { JsonObject } from "../json.ts"
 import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
 import * as Status from "../../kube/Status.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import * as kinds from "../scheme/kinds.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import { done, setCondition } from "./binding.ts"
 import * as read from "./read.ts"
@@ -28,8 +28,8 @@ const maxDisrupted = 2000
 
 const evictionForm = { group: "policy", version: "v1", kind: "Eviction" }
 
-export const evict = (turn: Turn.Turn, target: Target): readonly [number, string] => {
-  if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
+export const evict = (turn: RequestContext.RequestContext, target: Target): readonly [number, string] => {
+  if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent = body.optional(turn.request, "Eviction", fieldValidation.ofBodyAs(turn, "policy.Eviction")) ?? {}
   checkObject(target, sent)
   const { dryRun } = write.optionsOf(turn)
@@ -47,7 +47,7 @@ export const evict = (turn: Turn.Turn, target: Target): readonly [number, string
 }
 
 /** Whether a budget was asked or not: whoever sees the pod go can tell that it was evicted. */
-const sayWhy = (turn: Turn.Turn, target: Target, pod: JsonObject): void => {
+const sayWhy = (turn: RequestContext.RequestContext, target: Target, pod: JsonObject): void => {
   const generation = numberAt(pod, "metadata", "generation")
   setCondition(turn, pod, {
     type: "DisruptionTarget",
@@ -62,12 +62,12 @@ const sayWhy = (turn: Turn.Turn, target: Target, pod: JsonObject): void => {
 const checkObject = (target: Target, sent: JsonObject): void => {
   const apiVersion = textAt(sent, "apiVersion")
   if (apiVersion !== "" && apiVersion !== "policy/v1" && apiVersion !== "policy/v1beta1") {
-    throw Refusal.badRequest(
+    throw StatusError.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (policy/v1)`
     )
   }
   if (textAt(sent, "metadata", "name") !== target.name) {
-    throw Refusal.badRequest("name in URL does not match name in Eviction object")
+    throw StatusError.badRequest("name in URL does not match name in Eviction object")
   }
 }
 
@@ -76,7 +76,13 @@ const isExempt = (pod: JsonObject): boolean =>
   ["Pending", "Succeeded", "Failed"].includes(textAt(pod, "status", "phase")) ||
   textAt(pod, "metadata", "deletionTimestamp") !== ""
 
-const askBudget = (turn: Turn.Turn, target: Target, found: Version.Version, pod: JsonObject, dryRun: boolean): void => {
+const askBudget = (
+  turn: RequestContext.RequestContext,
+  target: Target,
+  found: Version.Version,
+  pod: JsonObject,
+  dryRun: boolean
+): void => {
   const budgets = budgetsOf(turn, found)
   const budget = budgets[0]
   if (budget === undefined) return
@@ -86,8 +92,8 @@ const askBudget = (turn: Turn.Turn, target: Target, found: Version.Version, pod:
 }
 
 /** The reference server gives no reason here. */
-const tooManyBudgets = (): Refusal.Refusal =>
-  new Refusal.Refusal({
+const tooManyBudgets = (): StatusError.StatusError =>
+  new StatusError.StatusError({
     status: {
       kind: "Status",
       apiVersion: "v1",
@@ -99,7 +105,7 @@ const tooManyBudgets = (): Refusal.Refusal =>
   })
 
 /** Budgets of the pod's namespace that select it. No selector selects nothing, an empty one everything. */
-const budgetsOf = (turn: Turn.Turn, pod: Version.Version): ReadonlyArray<JsonObject> => {
+const budgetsOf = (turn: RequestContext.RequestContext, pod: Version.Version): ReadonlyArray<JsonObject> => {
   if (budgetKind === undefined) return []
   const chosen = { namespace: pod.namespace, labels: [], fields: [] }
   const all = read.select(turn.state.collection(budgetKind.storage), chosen, turn.state.log.revision())
@@ -127,7 +133,7 @@ const toleratesUnready = (budget: JsonObject): boolean => {
 }
 
 /** Takes one disruption from the budget and notes the pod, so that the controller knows whom to expect gone. */
-const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean): void => {
+const spend = (turn: RequestContext.RequestContext, budget: JsonObject, pod: string, dryRun: boolean): void => {
   if (budgetKind === undefined) return
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
@@ -137,10 +143,10 @@ const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean
   const allowed = numberAt(status, "disruptionsAllowed")
   // The reference server names the kind here, not the resource.
   const named = { ...budgetKind, plural: "poddisruptionbudget" }
-  if (allowed < 0) throw Refusal.forbidden(named, name, "pdb disruptions allowed is negative")
+  if (allowed < 0) throw StatusError.forbidden(named, name, "pdb disruptions allowed is negative")
   const disrupted = at(status, "disruptedPods")
   if (isObject(disrupted) && Object.keys(disrupted).length > maxDisrupted) {
-    throw Refusal.forbidden(
+    throw StatusError.forbidden(
       named,
       name,
       "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
@@ -152,12 +158,12 @@ const spend = (turn: Turn.Turn, budget: JsonObject, pod: string, dryRun: boolean
   }
   status["disruptionsAllowed"] = allowed - 1
   if (allowed === 1) turnCondition(turn, status)
-  set(ensureObject(status, "disruptedPods"), pod, Turn.timestamp(turn.now))
+  set(ensureObject(status, "disruptedPods"), pod, RequestContext.timestamp(turn.now))
   write.overwrite(turn, budgetKind, budget, dryRun)
 }
 
 /** Says of a budget of which everything is spent what its controller would say. */
-const turnCondition = (turn: Turn.Turn, status: JsonObject): void => {
+const turnCondition = (turn: RequestContext.RequestContext, status: JsonObject): void => {
   const type = "DisruptionAllowed"
   const before = arrayAt(status, "conditions")
   const index = before.findIndex((one) => textAt(one, "type") === type)
@@ -167,7 +173,7 @@ const turnCondition = (turn: Turn.Turn, status: JsonObject): void => {
     type,
     status: "False",
     ...(observed === 0 ? {} : { observedGeneration: observed }),
-    lastTransitionTime: isFalse ? textAt(before[index], "lastTransitionTime") : Turn.timestamp(turn.now),
+    lastTransitionTime: isFalse ? textAt(before[index], "lastTransitionTime") : RequestContext.timestamp(turn.now),
     reason: "InsufficientPods",
     message: ""
   }
@@ -178,8 +184,8 @@ const turnCondition = (turn: Turn.Turn, status: JsonObject): void => {
 const patience = 10
 
 /** Without a time to come again unless there is one: who knows when there are more pods. */
-const refused = (why: string, retryAfterSeconds?: number): Refusal.Refusal =>
-  new Refusal.Refusal({
+const refused = (why: string, retryAfterSeconds?: number): StatusError.StatusError =>
+  new StatusError.StatusError({
     status: Status.failure({
       code: 429,
       reason: "TooManyRequests",

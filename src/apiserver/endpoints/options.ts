@@ -3,7 +3,7 @@
  * Source: apimachinery meta/v1 validation. What a deletion carries in its body is checked where it is read.
  */
 import { contentType } from "../body.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { ApiRequest } from "../Api.ts"
 import { forbiddenValue, invalidValue, required } from "../validation/validate.ts"
@@ -28,7 +28,7 @@ export const check = (request: ApiRequest): void => {
   manager(errors, request.query.get("fieldManager") ?? "")
   const values = request.query.getAll("dryRun")
   if (values.some((value) => value !== "All")) errors.push(dryRun(values))
-  if (errors.length > 0) throw Refusal.invalid({ group: "meta.k8s.io", kind }, "", errors)
+  if (errors.length > 0) throw StatusError.invalid({ group: "meta.k8s.io", kind }, "", errors)
 }
 
 const dryRun = (values: ReadonlyArray<string>): FieldError => ({

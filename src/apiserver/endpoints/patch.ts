@@ -6,13 +6,13 @@ import * as applyPatch from "./patch/applyPatch.ts"
 import * as jsonPatch from "./patch/jsonPatch.ts"
 import * as mergePatch from "./patch/mergePatch.ts"
 import * as strategicPatch from "./patch/strategicPatch.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { apiVersion, hasStatus } from "../scheme/Kind.ts"
 import * as Shape from "../scheme/Shape.ts"
 import * as converted from "../scheme/converted.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import { served, servedUnowned } from "../printers/View.ts"
 import { isTrue } from "./selection.ts"
@@ -26,12 +26,16 @@ export const mediaTypes = {
   apply: "application/apply-patch+yaml"
 } as const
 
-export const patch = (turn: Turn.Turn, target: Target, options: write.WriteOptions): write.Updated => {
+export const patch = (
+  turn: RequestContext.RequestContext,
+  target: Target,
+  options: write.WriteOptions
+): write.Updated => {
   const type = body.contentType(turn.request)
   if (type === mediaTypes.apply) return apply(turn, target, options)
   const existing = read.find(turn, target)
   const patched = type === mediaTypes.json ? edited(turn, target, existing) : merged(turn, target, existing, type)
-  if (!isObject(patched)) throw Refusal.unprocessable("the patch does not result in an object")
+  if (!isObject(patched)) throw StatusError.unprocessable("the patch does not result in an object")
   // A refusal quotes what was made of the object, which decoding changes: it is made again for those who are refused.
   const decode =
     type === mediaTypes.strategic
@@ -43,14 +47,14 @@ export const patch = (turn: Turn.Turn, target: Target, options: write.WriteOptio
   return { version: write.update(turn, target, next, existing, options), created: false }
 }
 
-const sentBy = (turn: Turn.Turn): Json => {
+const sentBy = (turn: RequestContext.RequestContext): Json => {
   const sent = body.parseJson(turn.request.body)
-  if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
+  if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
   return sent
 }
 
 /** What a JSON patch results in: a copy, because an operation may put one value in two places. */
-const edited = (turn: Turn.Turn, { kind }: Target, existing: Version.Version): Json => {
+const edited = (turn: RequestContext.RequestContext, { kind }: Target, existing: Version.Version): Json => {
   const current = served(kind, existing)
   return clone(jsonPatch.apply(current, sentBy(turn)))
 }
@@ -59,16 +63,16 @@ const edited = (turn: Turn.Turn, { kind }: Target, existing: Version.Version): J
  * What a merge results in. It shares structure with the two things it is made of, each parsed for this alone, so that it may be
  * changed in place; nothing is in it twice.
  */
-const merged = (turn: Turn.Turn, target: Target, existing: Version.Version, type: string): Json => {
+const merged = (turn: RequestContext.RequestContext, target: Target, existing: Version.Version, type: string): Json => {
   const sent = sentBy(turn)
   // Nothing says how the lists of a custom kind merge strategically.
   const accepted = Object.values(mediaTypes).filter(
     (one) => target.kind.custom === undefined || one !== mediaTypes.strategic
   )
   if (type === mediaTypes.apply || type === mediaTypes.json || !accepted.some((one) => one === type)) {
-    throw Refusal.unsupportedMediaType(accepted)
+    throw StatusError.unsupportedMediaType(accepted)
   }
-  if (!isObject(sent)) throw Refusal.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
+  if (!isObject(sent)) throw StatusError.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
   const current = speaksOfOwners(sent) ? served(target.kind, existing) : servedUnowned(target.kind, existing)
   return type === mediaTypes.merge
     ? mergePatch.apply(current, sent)
@@ -89,24 +93,24 @@ const speaksOfOwners = (sent: JsonObject): boolean => {
 const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key) => key.startsWith("$"))
 
 /** Server-side apply creates what does not exist. The objects travel in stored form. */
-const apply = (turn: Turn.Turn, target: Target, options: write.WriteOptions): write.Updated => {
+const apply = (turn: RequestContext.RequestContext, target: Target, options: write.WriteOptions): write.Updated => {
   const { kind, name, subresource } = target
   const query = turn.request.query
   if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
   const sent = body.parseJson(turn.request.body)
-  if (!isObject(sent)) throw Refusal.badRequest("error decoding YAML: the body of an apply is one object")
+  if (!isObject(sent)) throw StatusError.badRequest("error decoding YAML: the body of an apply is one object")
   if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
-    throw Refusal.badRequest("error decoding YAML: Object 'Kind' is missing")
+    throw StatusError.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
   const config = onlyPart(target, body.configuration(sent, kind, fieldValidation.ofApplied(kind)))
   if (subresource === "") write.checkIdentity(target, config)
   const existing = read.present(turn, target)
-  if (existing === undefined && subresource !== "") throw Refusal.notFound(kind, name)
+  if (existing === undefined && subresource !== "") throw StatusError.notFound(kind, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
   const { object, owners } = applyPatch.apply(live, config, {
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
     force: isTrue(query.get("force")),
-    time: Turn.timestamp(turn.now),
+    time: RequestContext.timestamp(turn.now),
     shape: Shape.ofKind(kind),
     settle: (merged) => (kind.custom === undefined ? void converted.asStored(kind, merged) : kind.defaults?.(merged))
   })
@@ -125,7 +129,7 @@ const onlyPart = ({ kind, subresource }: Target, config: JsonObject): JsonObject
   return config
 }
 
-const managerRequired = (): Refusal.Refusal =>
-  Refusal.invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
+const managerRequired = (): StatusError.StatusError =>
+  StatusError.invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
     { field: "fieldManager", reason: "FieldValueRequired", message: "Required value: is required for apply patch" }
   ])

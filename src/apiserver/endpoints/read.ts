@@ -1,31 +1,31 @@
 /** get and list. Reads never parse what they return: texts are selected and joined. */
 import type { Collection } from "../storage/Collection.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import type { ListMeta, View } from "../printers/View.ts"
 import * as token from "./continueToken.ts"
 import * as selection from "./selection.ts"
 
 /** The version a path names, as the path's kind has it. */
-export const present = (turn: Turn, { kind, namespace, name }: Target): Version.Version | undefined => {
+export const present = (turn: RequestContext, { kind, namespace, name }: Target): Version.Version | undefined => {
   const version = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   return version === undefined ? undefined : forms.servedOne(turn, kind, version)
 }
 
 /** The same, or 404. */
-export const find = (turn: Turn, target: Target): Version.Version => {
+export const find = (turn: RequestContext, target: Target): Version.Version => {
   const version = present(turn, target)
-  if (version === undefined) throw Refusal.notFound(target.kind, target.name)
+  if (version === undefined) throw StatusError.notFound(target.kind, target.name)
   return version
 }
 
-export const get = (turn: Turn, target: Target, view: View): string => {
+export const get = (turn: RequestContext, target: Target, view: View): string => {
   const wanted = selection.resourceVersion(turn.request.query)
   const current = turn.state.log.revision()
-  if (wanted !== undefined && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   return view.one(find(turn, target))
 }
 
@@ -36,14 +36,14 @@ interface Plan {
   readonly limit: number
 }
 
-export const list = (turn: Turn, target: Target, view: View): string => {
+export const list = (turn: RequestContext, target: Target, view: View): string => {
   const { metadata, versions } = choose(turn, target)
   return view.list(versions, metadata)
 }
 
 /** The versions that the query of a list asks for, and what the list says about itself. */
 export const choose = (
-  turn: Turn,
+  turn: RequestContext,
   target: Target
 ): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
   const collection = turn.state.collection(target.kind.storage)
@@ -82,7 +82,7 @@ const page = (collection: Collection, chosen: Version.Selection, plan: Plan) => 
 }
 
 /** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
-const planOf = (turn: Turn, collection: Collection): Plan => {
+const planOf = (turn: RequestContext, collection: Collection): Plan => {
   const query = turn.request.query
   const current = presentFor(turn, collection)
   const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
@@ -91,17 +91,17 @@ const planOf = (turn: Turn, collection: Collection): Plan => {
   const continued = query.get("continue") ?? ""
   if (continued !== "") return resume(collection, continued, current, limit, wanted)
   checkMatch(match, query.get("resourceVersion") ?? "")
-  if (wanted !== undefined && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   const exact = match === "Exact" || (match === "" && limit > 0)
   if (wanted === undefined || wanted === 0 || !exact) return { revision: current, after: "", limit }
   if (wanted < collection.history.compacted) {
-    throw Refusal.expired("The resourceVersion for the provided list is too old.")
+    throw StatusError.expired("The resourceVersion for the provided list is too old.")
   }
   return { revision: wanted, after: "", limit }
 }
 
 /** A list that waits for conversions goes on at the revision at which it began, as long as that is kept. */
-const presentFor = ({ consultation, state }: Turn, { history }: Collection): number => {
+const presentFor = ({ consultation, state }: RequestContext, { history }: Collection): number => {
   const present = state.log.revision()
   const began = consultation?.readAt(present) ?? present
   return began < history.compacted ? present : began
@@ -115,7 +115,7 @@ const resume = (
   wanted: number | undefined
 ): Plan => {
   if (wanted !== undefined && wanted !== 0) {
-    throw Refusal.badRequest("specifying resource version is not allowed when using continue")
+    throw StatusError.badRequest("specifying resource version is not allowed when using continue")
   }
   const { revision, after } = token.decode(text)
   if (revision < 0) return { revision: current, after, limit }

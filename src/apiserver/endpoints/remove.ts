@@ -4,12 +4,12 @@ import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
 import { holdForCleanup } from "../apiextensions/Definition.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import { invalidValue } from "../validation/validate.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import type { View } from "../printers/View.ts"
 import * as read from "./read.ts"
@@ -21,7 +21,7 @@ interface Removed {
   readonly version: Version.Version
 }
 
-export const remove = (turn: Turn, target: Target, view: View): string => {
+export const remove = (turn: RequestContext, target: Target, view: View): string => {
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const version = read.find(turn, target)
   admit(turn, target, version, options)
@@ -31,7 +31,7 @@ export const remove = (turn: Turn, target: Target, view: View): string => {
 }
 
 /** Deletes what a list with the same query would show, each by the rules of a single deletion; answers with that list. */
-export const removeCollection = (turn: Turn, target: Target, view: View): string => {
+export const removeCollection = (turn: RequestContext, target: Target, view: View): string => {
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const { metadata, versions } = read.choose(turn, target)
   const collection = turn.state.collection(target.kind.storage)
@@ -56,26 +56,31 @@ export const removeCollection = (turn: Turn, target: Target, view: View): string
 const firstRefusal = (
   versions: ReadonlyArray<Version.Version>,
   admit: (version: Version.Version) => void
-): { readonly index: number; readonly why: Refusal.Refusal } | undefined => {
+): { readonly index: number; readonly why: StatusError.StatusError } | undefined => {
   for (const [index, version] of versions.entries()) {
     try {
       admit(version)
     } catch (thrown) {
-      if (thrown instanceof Refusal.Refusal) return { index, why: thrown }
+      if (thrown instanceof StatusError.StatusError) return { index, why: thrown }
       throw thrown
     }
   }
   return undefined
 }
 
-const admit = (turn: Turn, target: Target, version: Version.Version, options: lifecycle.DeleteOptions): void => {
+const admit = (
+  turn: RequestContext,
+  target: Target,
+  version: Version.Version,
+  options: lifecycle.DeleteOptions
+): void => {
   const { name } = version
   turn.state.admission.remove({ turn, target, name, before: Version.parse(version), options })
 }
 
 /** `version` is as the kind serves it; what is written is what is stored, whose metadata alone changes. */
 export const removeOne = (
-  turn: Turn,
+  turn: RequestContext,
   kind: Kind,
   version: Version.Version,
   options: lifecycle.DeleteOptions
@@ -107,13 +112,14 @@ const success = (kind: Kind, version: Version.Version): Json => ({
 })
 
 /** From what was sent, or from the query where that says nothing. */
-export const optionsOf = (turn: Turn, sent: JsonObject): lifecycle.DeleteOptions => {
+export const optionsOf = (turn: RequestContext, sent: JsonObject): lifecycle.DeleteOptions => {
   const query = turn.request.query
   const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
   const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
   const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")
   const dryRuns = at(sent, "dryRun")
-  if (grace !== undefined && typeof grace !== "number") throw Refusal.badRequest("gracePeriodSeconds must be a number")
+  if (grace !== undefined && typeof grace !== "number")
+    throw StatusError.badRequest("gracePeriodSeconds must be a number")
   if (policy !== "" && orphan !== undefined) throw bothPolicies(policy)
   if (policy !== "" && !lifecycle.isPolicy(policy)) throw unsupportedPolicy(policy)
   return {
@@ -130,13 +136,13 @@ const orphanOf = (text: string | null): boolean | undefined => (text === null ? 
 const legacyPolicy = (orphan: Json | undefined): string | undefined =>
   orphan === true ? "Orphan" : orphan === false ? "Background" : undefined
 
-const bothPolicies = (policy: string): Refusal.Refusal =>
-  Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+const bothPolicies = (policy: string): StatusError.StatusError =>
+  StatusError.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
     invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set")
   ])
 
-const unsupportedPolicy = (policy: string): Refusal.Refusal =>
-  Refusal.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
+const unsupportedPolicy = (policy: string): StatusError.StatusError =>
+  StatusError.invalid({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", [
     {
       field: "propagationPolicy",
       reason: "FieldValueNotSupported",

@@ -9,25 +9,25 @@ import { absentInWords } from "../authorization/Authorizer.ts"
 import type { Decision } from "../authorization/Authorizer.ts"
 import type { Attributes, Rule } from "../authorization/rule.ts"
 import * as body from "../body.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue, required } from "../validation/validate.ts"
 import * as Kind from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 
 /** The object that was sent, with the answer as its status. */
-export const answer = (turn: Turn, { kind, name, namespace }: Target): string => {
+export const answer = (turn: RequestContext, { kind, name, namespace }: Target): string => {
   if (turn.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
-    throw Refusal.methodNotAllowed()
+    throw StatusError.methodNotAllowed()
   }
   const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
   const status = statusOf(turn, kind.kind, namespace, object)
   return JSON.stringify({ ...object, kind: kind.kind, apiVersion: Kind.apiVersion(kind), status })
 }
 
-const statusOf = (turn: Turn, kind: string, namespace: string, object: JsonObject): Json => {
+const statusOf = (turn: RequestContext, kind: string, namespace: string, object: JsonObject): Json => {
   switch (kind) {
     case "TokenReview":
       return tokenStatus(turn, object)
@@ -74,8 +74,8 @@ const wanted = (object: JsonObject): Attributes => {
 }
 
 /** Refusals of reviews name no kind: the reference server validates them outside its registry. */
-const refuse = (...errors: ReadonlyArray<FieldError>): Refusal.Refusal =>
-  Refusal.invalid({ group: "authorization.k8s.io", kind: "" }, "", errors)
+const refuse = (...errors: ReadonlyArray<FieldError>): StatusError.StatusError =>
+  StatusError.invalid({ group: "authorization.k8s.io", kind: "" }, "", errors)
 
 const checkAttributes = (object: JsonObject, before: ReadonlyArray<FieldError>): void => {
   const resource = at(object, "spec", "resourceAttributes")
@@ -103,16 +103,16 @@ const checkSubject = (object: JsonObject, namespace: string | undefined): void =
   checkAttributes(object, errors)
 }
 
-const tokenStatus = (turn: Turn, object: JsonObject): JsonObject => {
+const tokenStatus = (turn: RequestContext, object: JsonObject): JsonObject => {
   const text = textAt(object, "spec", "token")
-  if (text === "") throw Refusal.badRequest("token is required for TokenReview in authentication")
+  if (text === "") throw StatusError.badRequest("token is required for TokenReview in authentication")
   const audiences = arrayAt(object, "spec", "audiences").map(String)
   const identified = turn.state.authenticator.identify(turn, text, audiences)
   if ("error" in identified) return { user: {}, error: identified.error }
   return { authenticated: true, user: userInfo(identified.user), audiences: [...identified.audiences] }
 }
 
-const rules = (turn: Turn, object: JsonObject): JsonObject => {
+const rules = (turn: RequestContext, object: JsonObject): JsonObject => {
   const namespace = textAt(object, "spec", "namespace")
   if (namespace === "") throw refuse(required("spec.namespace", "no namespace on request"))
   const { absent, rules } = turn.state.authorizer.rulesFor(turn.request.user, namespace)

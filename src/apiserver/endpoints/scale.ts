@@ -10,12 +10,12 @@ import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
 import * as jsonPatch from "./patch/jsonPatch.ts"
 import * as mergePatch from "./patch/mergePatch.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue } from "../validation/validate.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
@@ -23,20 +23,22 @@ import * as write from "./write.ts"
 const scaleType = "autoscaling.Scale"
 const scaleGroup = { group: "autoscaling", kind: "Scale" }
 
-export const scale = (turn: Turn, target: Target): readonly [number, string] => {
+export const scale = (turn: RequestContext, target: Target): readonly [number, string] => {
   const existing = read.find(turn, target)
   const object = Version.parse(existing)
   const method = turn.request.method
   if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.kind, object))]
-  if (method !== "PUT" && method !== "PATCH") throw Refusal.methodNotAllowed()
+  if (method !== "PUT" && method !== "PATCH") throw StatusError.methodNotAllowed()
   const wanted =
     method === "PUT"
       ? body.optional(turn.request, "Scale", fieldValidation.ofBodyAs(turn, scaleType))
       : patched(turn, scaleOf(target.kind, object))
-  if (!isObject(wanted)) throw Refusal.badRequest("the object provided is unrecognized (must be of type Scale)")
+  if (!isObject(wanted)) throw StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
   const given = textAt(wanted, "metadata", "name")
   if (given !== "" && given !== target.name) {
-    throw Refusal.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
+    throw StatusError.badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${target.name})`
+    )
   }
   const options = write.optionsOf(turn)
   const before = scaleOf(target.kind, object)
@@ -87,9 +89,9 @@ const plain = (labels: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]))
 
 /** A Scale has no lists: strategic merge and apply come to the same as a merge patch. */
-const patched = (turn: Turn, current: JsonObject): Json => {
+const patched = (turn: RequestContext, current: JsonObject): Json => {
   const sent = body.parseJson(turn.request.body)
-  if (sent === undefined) throw Refusal.badRequest("error decoding patch: invalid JSON")
+  if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
   const result =
     body.contentType(turn.request) === "application/json-patch+json"
       ? jsonPatch.apply(current, sent)
@@ -103,11 +105,13 @@ const patched = (turn: Turn, current: JsonObject): Json => {
 const replicasOf = (wanted: JsonObject, name: string): number => {
   const replicas = at(wanted, "spec", "replicas") ?? 0
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-    throw Refusal.badRequest("json: cannot unmarshal value into Go struct field ScaleSpec.spec.replicas of type int32")
+    throw StatusError.badRequest(
+      "json: cannot unmarshal value into Go struct field ScaleSpec.spec.replicas of type int32"
+    )
   }
   if (replicas < 0) {
     const error = invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")
-    throw Refusal.invalid(scaleGroup, name, [error])
+    throw StatusError.invalid(scaleGroup, name, [error])
   }
   return replicas
 }

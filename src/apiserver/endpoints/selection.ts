@@ -1,7 +1,7 @@
 /** Understanding the query of reads: selectors, resource versions, numbers. Every refusal is worded as the server words it. */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import type { Selection } from "../storage/Version.ts"
@@ -16,20 +16,20 @@ export const parse = (target: Target, query: URLSearchParams): Selection => ({
 const labels = (text: string | null): Selector.LabelSelector => {
   if (text === null || text === "") return []
   const parsed = Selector.parseLabels(text)
-  if (Result.isFailure(parsed)) throw Refusal.badRequest(parsed.failure)
+  if (Result.isFailure(parsed)) throw StatusError.badRequest(parsed.failure)
   return parsed.success
 }
 
 const fields = ({ kind }: Target, text: string | null): Selector.FieldSelector => {
   if (text === null || text === "") return []
   const parsed = Selector.parseFields(text)
-  if (Result.isFailure(parsed)) throw Refusal.badRequest(parsed.failure)
+  if (Result.isFailure(parsed)) throw StatusError.badRequest(parsed.failure)
   for (const { field } of parsed.success) {
     const known =
       field === "metadata.name" ||
       (field === "metadata.namespace" && kind.namespaced) ||
       Object.hasOwn(kind.fields, field)
-    if (!known) throw Refusal.badRequest(`field label not supported: ${field}`)
+    if (!known) throw StatusError.badRequest(`field label not supported: ${field}`)
   }
   return parsed.success
 }
@@ -42,7 +42,7 @@ export const integer = (query: URLSearchParams, name: string): number | undefine
   const text = query.get(name)
   if (text === null || text === "") return undefined
   if (!/^-?\d{1,18}$/.test(text)) {
-    throw Refusal.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+    throw StatusError.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
   }
   return Number(text)
 }
@@ -50,7 +50,7 @@ export const integer = (query: URLSearchParams, name: string): number | undefine
 const listOptions = { group: "meta.k8s.io", kind: "ListOptions" }
 
 export const refuseListOptions = (...errors: ReadonlyArray<FieldError>): never => {
-  throw Refusal.invalid(listOptions, "", errors)
+  throw StatusError.invalid(listOptions, "", errors)
 }
 
 /** The resource version asked for; undefined when none was. */
@@ -58,7 +58,7 @@ export const resourceVersion = (query: URLSearchParams): number | undefined => {
   const text = query.get("resourceVersion")
   if (text === null || text === "") return undefined
   if (!/^\d+$/.test(text)) {
-    throw Refusal.invalid(listOptions, "", [
+    throw StatusError.invalid(listOptions, "", [
       {
         field: "resourceVersion",
         reason: "FieldValueInvalid",

@@ -8,13 +8,13 @@ import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as Admission from "../admission/Admission.ts"
 import * as body from "../body.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue } from "../validation/validate.ts"
 import * as kinds from "../scheme/kinds.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 
@@ -23,8 +23,8 @@ const defaultSeconds = 3600
 const minSeconds = 600
 const maxSeconds = 2 ** 32
 
-export const requestToken = (turn: Turn.Turn, target: Target): readonly [number, string] => {
-  if (turn.request.method !== "POST") throw Refusal.methodNotAllowed()
+export const requestToken = (turn: RequestContext.RequestContext, target: Target): readonly [number, string] => {
+  if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent =
     body.optional(turn.request, "TokenRequest", fieldValidation.ofBodyAs(turn, "authentication.TokenRequest")) ?? {}
   const account = Version.parse(read.find(turn, target))
@@ -43,7 +43,7 @@ export const requestToken = (turn: Turn.Turn, target: Target): readonly [number,
     exp: now + seconds,
     iat: now,
     iss: issuer,
-    jti: Turn.uuid(turn.random),
+    jti: RequestContext.uuid(turn.random),
     "kubernetes.io": { namespace, serviceaccount: { name, uid }, ...boundClaim },
     nbf: now,
     sub: serviceAccounts.userOf(target)
@@ -53,16 +53,16 @@ export const requestToken = (turn: Turn.Turn, target: Target): readonly [number,
   const answer = {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
-    metadata: { name, namespace, creationTimestamp: Turn.timestamp(turn.now) },
+    metadata: { name, namespace, creationTimestamp: RequestContext.timestamp(turn.now) },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
-    status: { token, expirationTimestamp: Turn.timestamp(expires) }
+    status: { token, expirationTimestamp: RequestContext.timestamp(expires) }
   }
   return [201, JSON.stringify(answer)]
 }
 
 const secondsOf = (sent: JsonObject): number => {
   const asked = at(sent, "spec", "expirationSeconds") ?? defaultSeconds
-  const refuse = (error: FieldError) => Refusal.invalid(request, "", [error])
+  const refuse = (error: FieldError) => StatusError.invalid(request, "", [error])
   const field = "spec.expirationSeconds"
   if (typeof asked !== "number" || asked < minSeconds) {
     throw refuse(invalidValue(field, asked, "may not specify a duration less than 10 minutes"))
@@ -79,27 +79,27 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A token may be bound to an object that exists, and is to that very one; a pod must run as the account. */
-const claimOf = (turn: Turn.Turn, { name, namespace }: Target, bound: JsonObject): JsonObject => {
+const claimOf = (turn: RequestContext.RequestContext, { name, namespace }: Target, bound: JsonObject): JsonObject => {
   const named = textAt(bound, "kind")
   const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
   if (kind === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
-    throw Refusal.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
+    throw StatusError.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
   }
   const key = Version.keyOf(kind.namespaced ? namespace : "", textAt(bound, "name"))
   const found = turn.state.collection(kind.storage).get(key)
-  if (found === undefined) throw Refusal.notFound(kind, textAt(bound, "name"))
+  if (found === undefined) throw StatusError.notFound(kind, textAt(bound, "name"))
   const object = Version.parse(found)
   const uid = textAt(object, "metadata", "uid")
   const wanted = textAt(bound, "uid")
   if (wanted !== "" && wanted !== uid) {
-    throw Refusal.conflict(
+    throw StatusError.conflict(
       kind,
       found.name,
       `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
     )
   }
   if (named === "Pod" && (textAt(object, "spec", "serviceAccountName") || "default") !== name) {
-    throw Refusal.badRequest(
+    throw StatusError.badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`
     )
   }

@@ -3,10 +3,10 @@ import type * as Stream from "effect/Stream"
 import { prepare } from "../apiextensions/conversion/convert.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
 import type { Preparation } from "../storage/Watchers.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import type { View } from "../printers/View.ts"
 import * as read from "./read.ts"
 import * as selection from "./selection.ts"
@@ -14,7 +14,7 @@ import * as selection from "./selection.ts"
 /** Without a limit of the client's a watch lasts 30 to 60 minutes, so that clients spread out. */
 const defaultMinutes = 30
 
-export const watch = (turn: Turn, target: Target, view: View): Stream.Stream<string> => {
+export const watch = (turn: RequestContext, target: Target, view: View): Stream.Stream<string> => {
   const query = turn.request.query
   const collection = turn.state.collection(target.kind.storage)
   const chosen = selection.parse(target, query)
@@ -22,7 +22,7 @@ export const watch = (turn: Turn, target: Target, view: View): Stream.Stream<str
   const bookmarks = selection.isTrue(query.get("allowWatchBookmarks"))
   const streaming = initialEvents(query)
   const current = turn.state.log.revision()
-  if (streaming === true && wanted > current) throw Refusal.tooLargeResourceVersion(wanted, current)
+  if (streaming === true && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   const list = streaming ?? wanted === 0
   const seconds = selection.integer(query, "timeoutSeconds") ?? 0
   const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + turn.random.nextDoubleUnsafe())
@@ -39,7 +39,7 @@ export const watch = (turn: Turn, target: Target, view: View): Stream.Stream<str
 }
 
 /** A watch has forms made when it comes to them: nobody waits for what it may never deliver. */
-const preparationOf = ({ state }: Turn, kind: Kind): Preparation | undefined =>
+const preparationOf = ({ state }: RequestContext, kind: Kind): Preparation | undefined =>
   kind.custom?.converter === undefined
     ? undefined
     : {

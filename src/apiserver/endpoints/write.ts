@@ -13,13 +13,13 @@ import * as Shape from "../scheme/Shape.ts"
 import * as kinds from "../scheme/kinds.ts"
 import { apiVersion, hasStatus } from "../scheme/Kind.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as addresses from "../validation/addresses.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import * as metadata from "../validation/metadata.ts"
 import * as validate from "../validation/validate.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
 
 export interface WriteOptions {
@@ -31,7 +31,7 @@ export interface WriteOptions {
 }
 
 /** The options in the query; the manager defaults to the name of the client's program, as the reference server does. */
-export const optionsOf = (turn: Turn.Turn): WriteOptions => {
+export const optionsOf = (turn: RequestContext.RequestContext): WriteOptions => {
   const { headers, query } = turn.request
   return {
     dryRun: body.dryRun(query.getAll("dryRun")),
@@ -53,11 +53,16 @@ const kindsOf = (storage: string): ReadonlyArray<Kind> => {
 /** How often a generated name that is taken is drawn again. */
 const generateTries = 8
 
-export const create = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): Version.Version => {
+export const create = (
+  turn: RequestContext.RequestContext,
+  target: Target,
+  object: JsonObject,
+  options: WriteOptions
+): Version.Version => {
   const { kind, namespace } = target
   const collection = turn.state.collection(kind.storage)
   if (kind.custom?.terminating === true) {
-    throw Refusal.notAllowedWhile("create", "custom resource definition is terminating")
+    throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
   }
   checkNamespace(target, object)
   const generated = textAt(object, "metadata", "name") === ""
@@ -75,27 +80,27 @@ export const create = (turn: Turn.Turn, target: Target, object: JsonObject, opti
   turn.state.admission.check(written)
   const name = textAt(object, "metadata", "name")
   if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
-    throw Refusal.alreadyExists(kind, name)
+    throw StatusError.alreadyExists(kind, name)
   }
   return save(turn, kind, object, owners, options.dryRun)
 }
 
 /** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
 export const createNamed = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   target: Target,
   object: JsonObject,
   options: WriteOptions
 ): Version.Version => {
   const sent = ensureObject(object, "metadata")
   if (textAt(sent, "uid") !== "" || !["", "0"].includes(textAt(sent, "resourceVersion"))) {
-    throw Refusal.notFound(target.kind, target.name)
+    throw StatusError.notFound(target.kind, target.name)
   }
   sent["name"] = target.name
   return create(turn, { ...target, name: "" }, object, options)
 }
 
-const drawAgain = (turn: Turn.Turn, target: Target, object: JsonObject): void => {
+const drawAgain = (turn: RequestContext.RequestContext, target: Target, object: JsonObject): void => {
   const collection = turn.state.collection(target.kind.storage)
   for (let i = 1; i < generateTries; i++) {
     const name = textAt(object, "metadata", "name")
@@ -109,13 +114,15 @@ const drawAgain = (turn: Turn.Turn, target: Target, object: JsonObject): void =>
 export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "namespace")
   if (given !== "" && given !== (kind.namespaced ? namespace : "")) {
-    throw Refusal.badRequest("the namespace of the provided object does not match the namespace sent on the request")
+    throw StatusError.badRequest(
+      "the namespace of the provided object does not match the namespace sent on the request"
+    )
   }
 }
 
 /** Stores an object that has passed every rule, in the form in which its kind is stored. */
 const save = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   kind: Kind,
   object: JsonObject,
   owners: managedFields.Owners,
@@ -126,7 +133,7 @@ const save = (
 }
 
 const versionOf = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   kind: Kind,
   object: JsonObject,
   owners: managedFields.Owners,
@@ -137,7 +144,7 @@ const versionOf = (
 }
 
 /** A dry run has no revision of its own: it shows that of the object it would replace, or none. */
-const undone = (turn: Turn.Turn, kind: Kind, version: Version.Version): Version.Version => {
+const undone = (turn: RequestContext.RequestContext, kind: Kind, version: Version.Version): Version.Version => {
   const shown = Version.parse(version)
   const before = turn.state.collection(kind.storage).get(version.key)
   put(objectAt(shown, "metadata") ?? {}, "resourceVersion", before?.revision.toString())
@@ -145,7 +152,7 @@ const undone = (turn: Turn.Turn, kind: Kind, version: Version.Version): Version.
 }
 
 const commit = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   kind: Kind,
   version: Version.Version,
   read: Version.Version = version
@@ -158,7 +165,7 @@ const commit = (
 
 /** Removes an object for good; its last state carries the revision of the removal. It is in the form it is stored in, unless said otherwise. */
 export const erase = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   kind: Kind,
   object: JsonObject,
   dryRun: boolean,
@@ -172,7 +179,7 @@ export const erase = (
 }
 
 /** Drops what has outlived its time, before anybody looks: events, whose lifetime ends without anybody deleting them. */
-export const expire = (turn: Turn.Turn, kind: Kind): void => {
+export const expire = (turn: RequestContext.RequestContext, kind: Kind): void => {
   if (kind.lifetime === undefined) return
   const collection = turn.state.collection(kind.storage)
   for (const { key, revision } of collection.expiries.take(turn.now)) {
@@ -185,7 +192,12 @@ export const expire = (turn: Turn.Turn, kind: Kind): void => {
  * Writes a changed object over a stored one without the rules of updates, in the form it has, and without a new owner: for what the
  * server does by itself in deletions and bindings.
  */
-export const overwrite = (turn: Turn.Turn, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
+export const overwrite = (
+  turn: RequestContext.RequestContext,
+  kind: Kind,
+  object: JsonObject,
+  dryRun: boolean
+): Version.Version => {
   const before = storedOf(turn.state.collection(kind.storage), object)
   const version = versionOf(turn, kind, object, before?.owners ?? managedFields.none, before?.form)
   return dryRun ? undone(turn, kind, version) : commit(turn, kind, version)
@@ -201,7 +213,7 @@ export interface Updated {
 
 /** `object` is the whole new state as the client wants it; `existing` what it is to replace. */
 export const update = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   target: Target,
   object: JsonObject,
   existing: Version.Version,
@@ -232,7 +244,7 @@ export const update = (
 }
 
 /** Whether an object is in the version that is stored now: one that is not is written anew, even when nothing changes. */
-const isCurrent = (turn: Turn.Turn, { custom, storage }: Kind, { key }: Version.Version): boolean =>
+const isCurrent = (turn: RequestContext.RequestContext, { custom, storage }: Kind, { key }: Version.Version): boolean =>
   custom === undefined || turn.state.collection(storage).get(key)?.form === custom.storageVersion
 
 const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
@@ -249,13 +261,18 @@ const serversOwn = (kind: Kind): ReadonlyArray<string> =>
 /** Kinds of which `onCreate` is a part of reading: a secret's plain strings, a namespace's own label. */
 const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind === "Secret" || kind.kind === "Namespace")
 
-const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners =>
+const madeBy = (
+  turn: RequestContext.RequestContext,
+  target: Target,
+  object: JsonObject,
+  options: WriteOptions
+): managedFields.Owners =>
   managedFields.createdBy(
     object,
     Shape.ofKind(target.kind),
     serversOwn(target.kind),
     writerOf(target, options),
-    Turn.timestamp(turn.now)
+    RequestContext.timestamp(turn.now)
   )
 
 /**
@@ -263,7 +280,7 @@ const madeBy = (turn: Turn.Turn, target: Target, object: JsonObject, options: Wr
  * apply will credit what it finds to one manager.
  */
 const ownersAfter = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   target: Target,
   live: managedFields.Owners,
   claimed: ReturnType<typeof managedFields.sent>,
@@ -272,14 +289,16 @@ const ownersAfter = (
 ): managedFields.Owners => {
   const base = target.subresource !== "" || claimed === "nothing" ? live : claimed === "reset" ? [] : claimed
   if (base.length === 0 || difference === undefined) return managedFields.equalOwners(base, live) ? live : base
-  return managedFields.updated(base, difference, writerOf(target, options), Turn.timestamp(turn.now))
+  return managedFields.updated(base, difference, writerOf(target, options), RequestContext.timestamp(turn.now))
 }
 
 /** The object must be the one the path names, before anybody asks whether it exists. */
 export const checkIdentity = (target: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "name")
   if (given !== "" && given !== target.name) {
-    throw Refusal.badRequest(`the name of the object (${given}) does not match the name on the URL (${target.name})`)
+    throw StatusError.badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${target.name})`
+    )
   }
   checkNamespace(target, object)
 }
@@ -288,7 +307,7 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
   const uid = textAt(object, "metadata", "uid")
   const currentUid = textAt(before, "metadata", "uid")
   if (uid !== "" && uid !== currentUid) {
-    throw Refusal.conflict(
+    throw StatusError.conflict(
       kind,
       name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`
@@ -298,7 +317,7 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
   if (version === "" || version === "0") {
     if (kind.unconditionalUpdate) return
     // Said by the storage, which knows the resource and not the kind.
-    throw Refusal.invalid({ group: kind.group, kind: kind.plural }, name, [
+    throw StatusError.invalid({ group: kind.group, kind: kind.plural }, name, [
       {
         field: "metadata.resourceVersion",
         reason: "FieldValueInvalid",
@@ -306,11 +325,16 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
       }
     ])
   }
-  if (version !== textAt(before, "metadata", "resourceVersion")) throw Refusal.modified(kind, name)
+  if (version !== textAt(before, "metadata", "resourceVersion")) throw StatusError.modified(kind, name)
 }
 
 /** Which parts of the new state count depends on the endpoint. */
-const merged = (turn: Turn.Turn, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
+const merged = (
+  turn: RequestContext.RequestContext,
+  target: Target,
+  object: JsonObject,
+  before: JsonObject
+): JsonObject => {
   const { kind, subresource } = target
   switch (subresource) {
     case "status":
@@ -326,7 +350,7 @@ const merged = (turn: Turn.Turn, target: Target, object: JsonObject, before: Jso
     }
     default:
       if (hasStatus(kind)) put(object, "status", get(before, "status"))
-      kind.onUpdate?.(object, before, Turn.timestamp(turn.now))
+      kind.onUpdate?.(object, before, RequestContext.timestamp(turn.now))
       kind.defaults?.(object)
       return object
   }
@@ -340,11 +364,16 @@ const withPart = (before: JsonObject, part: string, value: Json | undefined): Js
 }
 
 /** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
-const withStatusOf = (turn: Turn.Turn, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
+const withStatusOf = (
+  turn: RequestContext.RequestContext,
+  kind: Kind,
+  object: JsonObject,
+  before: JsonObject
+): JsonObject => {
   const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")
   for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))
   next["metadata"] = metadata
-  kind.onUpdate?.(next, before, Turn.timestamp(turn.now))
+  kind.onUpdate?.(next, before, RequestContext.timestamp(turn.now))
   return next
 }

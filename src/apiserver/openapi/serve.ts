@@ -4,7 +4,7 @@
  * text for as long as the table of kinds they were built from.
  */
 import type { Answer, ApiRequest } from "../Api.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import * as Kind from "../scheme/Kind.ts"
 import { isJson, parseAccept } from "../printers/negotiate.ts"
 import * as documents from "./documents.ts"
@@ -68,7 +68,7 @@ export const make = (kinds: ReadonlyArray<Kind.Kind>, version: string): OpenApi 
 
 const answer = ({ hash, text }: Document, { headers, path, query }: ApiRequest): Answer => {
   const accept = headers["accept"] ?? ""
-  if (accept !== "" && !parseAccept(accept).some(isJson)) throw Refusal.notAcceptable(["application/json"])
+  if (accept !== "" && !parseAccept(accept).some(isJson)) throw StatusError.notAcceptable(["application/json"])
   const base = { _tag: "Answer", contentType: "application/json", body: "" } as const
   const asked = query.get("hash")
   if (asked !== null && asked !== "" && asked !== hash) {

@@ -2,7 +2,7 @@
  * Chooses the form of an answer from the Accept header: the first alternative this server can produce. Go clients offer
  * protobuf first and JSON as the fallback; kubectl offers tables first.
  */
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import { partial } from "./partial.ts"
 import { table } from "./table.ts"
@@ -57,7 +57,7 @@ export const view = (accept: string | undefined, options: Options): View => {
     const found = formOf(media.parameters, options)
     if (found !== undefined) return found
   }
-  throw Refusal.notAcceptable(accepted)
+  throw StatusError.notAcceptable(accepted)
 }
 
 const formOf = (parameters: Readonly<Record<string, string>>, options: Options): View | undefined => {
@@ -79,6 +79,6 @@ const includeOf = (text: string | null): Include => {
     case "Object":
       return text
     default:
-      throw Refusal.badRequest(`unrecognized includeObject value: ${JSON.stringify(text)}`)
+      throw StatusError.badRequest(`unrecognized includeObject value: ${JSON.stringify(text)}`)
   }
 }

@@ -21,7 +21,7 @@ import * as Identity from "./identity.ts"
 import * as Incoming from "./incoming.ts"
 import { withProtobuf } from "./openApiProtobuf.ts"
 import * as Outgoing from "./outgoing.ts"
-import * as Refusal from "./refusal.ts"
+import * as StatusError from "./refusal.ts"
 
 export const host = "127.0.0.1"
 
@@ -177,14 +177,14 @@ const respond = Effect.fnUntraced(function* (
   message: IncomingMessage,
   connection: Connection
 ): Effect.fn.Return<ApiResponse, Answer> {
-  if (draining.isOpen()) return yield* Effect.fail(Refusal.shuttingDown)
+  if (draining.isOpen()) return yield* Effect.fail(StatusError.shuttingDown)
   if (message.headers.host === undefined && message.httpVersion === "1.1") {
-    return yield* Effect.fail(Refusal.badRequest("missing required Host header"))
+    return yield* Effect.fail(StatusError.badRequest("missing required Host header"))
   }
   const target = Incoming.target(message.url ?? "/")
   if ("_tag" in target) return yield* Effect.fail(target)
   const user = yield* identify(message, target.path)
-  if (user === undefined) return yield* Effect.fail(Refusal.unauthorized)
+  if (user === undefined) return yield* Effect.fail(StatusError.unauthorized)
   const received = yield* Incoming.body(message, (fail) => (connection.failBody = fail))
   const { contentType, text } = yield* Incoming.toJson(received, message.headers["content-type"])
   const headers = Incoming.headers(message)
@@ -200,7 +200,7 @@ const mishap = (response: ServerResponse, cause: Cause.Cause<never>): Effect.Eff
     Effect.logError("a request to the embedded API server failed", cause),
     Effect.suspend(() => {
       if (!response.headersSent) {
-        return Outgoing.answer(response, Refusal.internalError, { acceptEncoding: undefined, close: true })
+        return Outgoing.answer(response, StatusError.internalError, { acceptEncoding: undefined, close: true })
       }
       response.destroy()
       return Effect.void

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type { Answer } from "../Api.ts"
-import * as Refusal from "./refusal.ts"
+import * as StatusError from "./refusal.ts"
 
 /** Bytes of a request body, as in the reference server (`MaxRequestBodyBytes`). */
 const maxBody = 3 * 1024 * 1024
@@ -23,9 +23,10 @@ export const target = (url: string): Target | Answer => {
   const mark = rest.indexOf("?")
   const path = mark === -1 ? rest : rest.slice(0, mark)
   const search = mark === -1 ? "" : rest.slice(mark + 1)
-  if (!path.startsWith("/") && !(origin !== null && path === "")) return Refusal.badRequest("malformed request target")
-  if (!isEscaped(path)) return Refusal.badRequest("malformed escape in the path")
-  if (!isEscaped(search)) return Refusal.badRequest("malformed escape in the query")
+  if (!path.startsWith("/") && !(origin !== null && path === ""))
+    return StatusError.badRequest("malformed request target")
+  if (!isEscaped(path)) return StatusError.badRequest("malformed escape in the path")
+  if (!isEscaped(search)) return StatusError.badRequest("malformed escape in the query")
   return { path: path === "" ? "/" : path, query: new URLSearchParams(search) }
 }
 
@@ -60,7 +61,7 @@ export const body = (
   Effect.suspend(() => {
     const declared = request.headers["content-length"]
     if (declared === undefined && request.headers["transfer-encoding"] === undefined) return Effect.succeed(nothing)
-    if (declared !== undefined && Number(declared) > maxBody) return Effect.fail(Refusal.tooLarge(maxBody))
+    if (declared !== undefined && Number(declared) > maxBody) return Effect.fail(StatusError.tooLarge(maxBody))
     return read(request, onMalformed)
   })
 
@@ -76,10 +77,10 @@ const read = (
     const onData = (chunk: Buffer): void => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > maxBody) settle(Effect.fail(Refusal.tooLarge(maxBody)))
+      if (size > maxBody) settle(Effect.fail(StatusError.tooLarge(maxBody)))
     }
     const onEnd = (): void => settle(Effect.sync(() => Buffer.concat(chunks, size)))
-    const onError = (): void => settle(Effect.fail(Refusal.badRequest("the request body was cut short")))
+    const onError = (): void => settle(Effect.fail(StatusError.badRequest("the request body was cut short")))
     const stop = (): void => {
       onMalformed(undefined)
       // Whatever still arrives is thrown away, so that the connection can be used again; an error after us is nobody's.
@@ -130,11 +131,11 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 const fromYaml = (text: string, before = ""): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
     try: async () => (await import("./yamlBody.ts")).toJson(text),
-    catch: (cause) => Refusal.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
+    catch: (cause) => StatusError.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
   })
 
 const fromProtobuf = (bytes: Uint8Array): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
     try: async () => (await import("./protobufBody.ts")).toJson(bytes),
-    catch: (cause) => Refusal.badRequest(messageOf(cause))
+    catch: (cause) => StatusError.badRequest(messageOf(cause))
   })

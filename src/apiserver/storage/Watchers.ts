@@ -8,7 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Arr from "effect/Array"
 import * as Stream from "effect/Stream"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
 import type { Selection, Version } from "./Version.ts"
@@ -34,7 +34,7 @@ export interface Plan {
 export interface Preparation {
   readonly isReady: (version: Version) => boolean
   /** Makes versions ready; or says what to end the watch with. */
-  readonly prepare: (versions: ReadonlyArray<Version>) => Effect.Effect<Refusal.Refusal | undefined>
+  readonly prepare: (versions: ReadonlyArray<Version>) => Effect.Effect<StatusError.StatusError | undefined>
 }
 
 export interface Watchers {
@@ -150,7 +150,7 @@ class Watcher {
   private view: View
   /** What the last `take` would have delivered next, had it been ready. */
   unready: ReadonlyArray<Version> = []
-  private failure: Refusal.Refusal | undefined
+  private failure: StatusError.StatusError | undefined
 
   constructor(plan: Plan, history: History, log: RevisionLog) {
     this.plan = plan
@@ -180,7 +180,7 @@ class Watcher {
   }
 
   /** The next line is the failure, and the last. */
-  fail(refusal: Refusal.Refusal): void {
+  fail(refusal: StatusError.StatusError): void {
     this.failure = refusal
   }
 
@@ -319,4 +319,4 @@ const shared = (
 }
 
 const expiredLine = (position: number, oldest: number): string =>
-  line("ERROR", JSON.stringify(Refusal.expired(`too old resource version: ${position} (${oldest})`).status))
+  line("ERROR", JSON.stringify(StatusError.expired(`too old resource version: ${position} (${oldest})`).status))

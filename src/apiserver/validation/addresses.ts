@@ -6,9 +6,9 @@
 import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../endpoints/read.ts"
 import { isReachedFromOutside } from "../scheme/defaults/services.ts"
 import { invalid } from "./kinds/field.ts"
@@ -25,7 +25,7 @@ const everything = { namespace: "", labels: [], fields: [] } as const
 const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
 
 /** Completes a service, in place; `before` is the state it is to replace. */
-export const allocate = (turn: Turn, kind: Kind, object: JsonObject, before?: JsonObject): void => {
+export const allocate = (turn: RequestContext, kind: Kind, object: JsonObject, before?: JsonObject): void => {
   if (kind.kind !== "Service" || kind.group !== "") return
   const spec = ensureObject(object, "spec")
   if (before !== undefined) keep(spec, objectAt(before, "spec") ?? {})
@@ -92,14 +92,14 @@ const dropUnneeded = (spec: JsonObject, old: JsonObject): void => {
 /** The address of the Service `kubernetes`. */
 export const serverAddress = addressText(firstAddress)
 
-const stored = (turn: Turn, kind: Kind): ReadonlyArray<Version.Version> =>
+const stored = (turn: RequestContext, kind: Kind): ReadonlyArray<Version.Version> =>
   select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
 
-const address = (turn: Turn, kind: Kind, object: JsonObject, spec: JsonObject, asked: string): void => {
+const address = (turn: RequestContext, kind: Kind, object: JsonObject, spec: JsonObject, asked: string): void => {
   const taken = new Set(stored(turn, kind).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
   if (asked !== "") {
     if (!taken.has(asked)) return
-    throw Refusal.invalid(kind, textAt(object, "metadata", "name"), [
+    throw StatusError.invalid(kind, textAt(object, "metadata", "name"), [
       invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: provided IP is already allocated`)
     ])
   }
@@ -110,13 +110,13 @@ const address = (turn: Turn, kind: Kind, object: JsonObject, spec: JsonObject, a
     spec["clusterIP"] = text
     return
   }
-  throw Refusal.internal("failed to allocate a serviceIP: range is full")
+  throw StatusError.internal("failed to allocate a serviceIP: range is full")
 }
 
 const portsOf = (service: Json | undefined): ReadonlyArray<number> =>
   arrayAt(service, "spec", "ports").map((port) => numberAt(port, "nodePort"))
 
-const nodePorts = (turn: Turn, kind: Kind, spec: JsonObject, own: string): void => {
+const nodePorts = (turn: RequestContext, kind: Kind, spec: JsonObject, own: string): void => {
   const ports = arrayAt(spec, "ports").filter(isObject)
   const holders = stored(turn, kind).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
   const taken = new Set(holders.flatMap((one) => portsOf(Version.parse(one))))
@@ -126,7 +126,7 @@ const nodePorts = (turn: Turn, kind: Kind, spec: JsonObject, own: string): void 
       const detail = taken.has(asked)
         ? "provided port is already allocated"
         : `provided port is not in the valid range. The range of valid ports is ${firstPort}-${lastPort}`
-      throw Refusal.invalid(kind, own.split("/").at(-1) ?? "", [
+      throw StatusError.invalid(kind, own.split("/").at(-1) ?? "", [
         invalid(`spec.ports[${index}].nodePort`, asked, detail)
       ])
     }

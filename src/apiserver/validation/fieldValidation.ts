@@ -8,14 +8,14 @@
  */
 import { isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import { decode, decodeSparse } from "../scheme/decode.ts"
 import type { Findings, Mismatch } from "../scheme/decode.ts"
 import { decodeCustom } from "../scheme/decodeCustom.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import * as scalars from "../scheme/scalars.ts"
 import * as types from "../scheme/types.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import * as duplicates from "./duplicates.ts"
 
 type Directive = "Ignore" | "Strict" | "Warn"
@@ -29,11 +29,11 @@ const optionKinds: Readonly<Record<string, string>> = {
   PUT: "UpdateOptions"
 }
 
-const directiveOf = ({ request }: Turn): Directive => {
+const directiveOf = ({ request }: RequestContext): Directive => {
   const asked = request.query.get("fieldValidation") ?? ""
   if (asked === "") return "Warn"
   if (asked === "Ignore" || asked === "Strict" || asked === "Warn") return asked
-  throw Refusal.invalid({ group: "meta.k8s.io", kind: optionKinds[request.method] ?? "CreateOptions" }, "", [
+  throw StatusError.invalid({ group: "meta.k8s.io", kind: optionKinds[request.method] ?? "CreateOptions" }, "", [
     {
       field: "fieldValidation",
       reason: "FieldValueNotSupported",
@@ -46,10 +46,10 @@ const strictText = (errors: ReadonlyArray<string>): string => `strict decoding e
 
 /** Drops what is unknown, and says so in the way that was asked for. */
 const settle = (
-  turn: Turn,
+  turn: RequestContext,
   directive: Directive,
   errors: ReadonlyArray<string>,
-  refuse: (why: string) => Refusal.Refusal
+  refuse: (why: string) => StatusError.StatusError
 ) => {
   if (errors.length === 0 || directive === "Ignore") return
   if (directive === "Strict") throw refuse(strictText(errors))
@@ -60,10 +60,10 @@ const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
   (findings?.unknown ?? []).map((path) => `unknown field ${JSON.stringify(path)}`)
 
 /** The body of a create or an update. */
-export const ofBody = (turn: Turn, kind: Kind): Decode => bodyAs(turn, readerOf(kind))
+export const ofBody = (turn: RequestContext, kind: Kind): Decode => bodyAs(turn, readerOf(kind))
 
 /** The body of a subresource that takes a type of its own: `autoscaling.Scale`. */
-export const ofBodyAs = (turn: Turn, type: string): Decode => bodyAs(turn, ofType(types.get(type)))
+export const ofBodyAs = (turn: RequestContext, type: string): Decode => bodyAs(turn, ofType(types.get(type)))
 
 /** How objects of one kind or type are read, and what they are called. */
 interface Reader {
@@ -88,12 +88,12 @@ const readerOf = (kind: Kind): Reader | undefined => {
 }
 
 const bodyAs =
-  (turn: Turn, type: Reader | undefined): Decode =>
+  (turn: RequestContext, type: Reader | undefined): Decode =>
   (object) => {
     const directive = directiveOf(turn)
     if (type === undefined) return
     const refuse = (why: string) =>
-      Refusal.badRequest(
+      StatusError.badRequest(
         `${type.name} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.name}: ${why}`
       )
     const repeated = directive === "Ignore" ? [] : repeatedIn(turn.request, object)
@@ -104,19 +104,20 @@ const bodyAs =
   }
 
 /** Paths of the members that a body has twice. */
-const repeatedIn = ({ body, isOwnBody }: Turn["request"], object: JsonObject): ReadonlyArray<string> =>
+const repeatedIn = ({ body, isOwnBody }: RequestContext["request"], object: JsonObject): ReadonlyArray<string> =>
   // A text as long as what was read from it has no member twice; this is cheaper than looking.
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
 /** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
-export const ofPatched = (turn: Turn, kind: Kind, again: () => Json): Decode => patchedAs(turn, readerOf(kind), again)
+export const ofPatched = (turn: RequestContext, kind: Kind, again: () => Json): Decode =>
+  patchedAs(turn, readerOf(kind), again)
 
 /** The same for a subresource with a type of its own. */
-export const ofPatchedAs = (turn: Turn, type: string, again: () => Json): Decode =>
+export const ofPatchedAs = (turn: RequestContext, type: string, again: () => Json): Decode =>
   patchedAs(turn, ofType(types.get(type)), again)
 
 const patchedAs =
-  (turn: Turn, type: Reader | undefined, again: () => Json): Decode =>
+  (turn: RequestContext, type: Reader | undefined, again: () => Json): Decode =>
   (object) => {
     const directive = directiveOf(turn)
     if (type === undefined) return
@@ -129,7 +130,7 @@ const patchedAs =
 
 /** The result of a strategic merge patch; `patch` reads what was sent once more. */
 export const ofMerged =
-  (turn: Turn, kind: Kind, patch: () => Json): Decode =>
+  (turn: RequestContext, kind: Kind, patch: () => Json): Decode =>
   (object) => {
     const type = types.ofKind(kind)
     const directive = directiveOf(turn)
@@ -162,11 +163,11 @@ export const ofApplied =
     const gvk = `${kind.group}/${kind.version}, Kind=${kind.kind}`
     const text = errors.length === 1 ? (errors[0] ?? "") : `errors:\n${errors.map((one) => `  ${one}`).join("\n")}`
     // A 500 without reason in the reference server, which counts that as its bug (kubernetes issue 139253).
-    throw Refusal.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
+    throw StatusError.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)
   }
 
-const invalidPatch = (value: string, why: string): Refusal.Refusal =>
-  Refusal.invalidPatch(`Invalid value: ${JSON.stringify(value)}: ${why}`)
+const invalidPatch = (value: string, why: string): StatusError.StatusError =>
+  StatusError.invalidPatch(`Invalid value: ${JSON.stringify(value)}: ${why}`)
 
 const goType = (form: types.Form): string => {
   switch (form._tag) {

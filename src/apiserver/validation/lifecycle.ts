@@ -6,21 +6,25 @@
 import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as kinds from "../scheme/kinds.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 
 const namespaceKind = kinds.all.find((kind) => kind.kind === "Namespace")
 
 /** Nothing new in a namespace that does not exist or is on its way out. */
-export const admitNamespace = (turn: Turn.Turn, { kind, namespace }: Target, name: string): void => {
+export const admitNamespace = (
+  turn: RequestContext.RequestContext,
+  { kind, namespace }: Target,
+  name: string
+): void => {
   if (!kind.namespaced || namespaceKind === undefined) return
   const found = turn.state.collection(namespaceKind.storage).get(namespace)
-  if (found === undefined) throw Refusal.notFound(namespaceKind, namespace)
+  if (found === undefined) throw StatusError.notFound(namespaceKind, namespace)
   if (found.fields?.["status.phase"] !== "Terminating") return
   const message = `unable to create new content in namespace ${namespace} because it is being terminated`
-  throw Refusal.forbidden(kind, name, message, [
+  throw StatusError.forbidden(kind, name, message, [
     {
       reason: "NamespaceTerminating",
       message: `namespace ${namespace} is being terminated`,
@@ -33,7 +37,7 @@ const immortal = new Set(["default", "kube-system", "kube-public"])
 
 export const refuseImmortal = (kind: Kind, name: string): void => {
   if (kind.kind === "Namespace" && immortal.has(name)) {
-    throw Refusal.forbidden(kind, name, "this namespace may not be deleted")
+    throw StatusError.forbidden(kind, name, "this namespace may not be deleted")
   }
 }
 
@@ -63,14 +67,14 @@ export const checkPreconditions = (kind: Kind, object: JsonObject, options: Dele
   // The reference server names the kind here, not the resource.
   const named = { ...kind, plural: kind.kind }
   if (options.uid !== undefined && options.uid !== uid) {
-    throw Refusal.conflict(
+    throw StatusError.conflict(
       named,
       name,
       `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`
     )
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== version) {
-    throw Refusal.conflict(
+    throw StatusError.conflict(
       named,
       name,
       `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`
@@ -80,7 +84,7 @@ export const checkPreconditions = (kind: Kind, object: JsonObject, options: Dele
 
 /** Decides a deletion and notes it on the object: `gone` now, `changed` and waiting, or `unchanged` because it already waits. */
 export const markDeleted = (
-  turn: Turn.Turn,
+  turn: RequestContext.RequestContext,
   kind: Kind,
   object: JsonObject,
   options: DeleteOptions
@@ -97,7 +101,7 @@ export const markDeleted = (
   }
   const grace = graceOf(kind, object, options)
   if (grace === 0 && !isHeld(kind, object)) return "gone"
-  metadata["deletionTimestamp"] = Turn.timestamp(turn.now + grace * 1000)
+  metadata["deletionTimestamp"] = RequestContext.timestamp(turn.now + grace * 1000)
   const generation = get(metadata, "generation")
   if (typeof generation === "number") metadata["generation"] = generation + 1
   if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating"
@@ -106,10 +110,10 @@ export const markDeleted = (
 }
 
 /** A deletion that waits may only be shortened; its time is counted from when it was first asked for. */
-const setGrace = (turn: Turn.Turn, metadata: JsonObject, asked: number, pending: number): void => {
+const setGrace = (turn: RequestContext.RequestContext, metadata: JsonObject, asked: number, pending: number): void => {
   const due = Date.parse(textAt(metadata, "deletionTimestamp"))
   const start = Number.isNaN(due) ? turn.now : due - pending * 1000
-  metadata["deletionTimestamp"] = Turn.timestamp(start + Math.max(0, asked) * 1000)
+  metadata["deletionTimestamp"] = RequestContext.timestamp(start + Math.max(0, asked) * 1000)
   metadata["deletionGracePeriodSeconds"] = Math.max(0, asked)
 }
 

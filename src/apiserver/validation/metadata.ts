@@ -4,9 +4,9 @@
  */
 import { arrayAt, at, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import { forbidden } from "./kinds/field.ts"
 
 /** Order of the keys in what is stored; whatever else is there follows. */
@@ -45,18 +45,23 @@ export const canonical = (object: JsonObject, revision: string): JsonObject => {
 const generatedBase = 58
 
 /** Fills in what a new object gets: name, uid, time, generation. A name given wins over a prefix. */
-export const create = (turn: Turn.Turn, kind: Kind, object: JsonObject, namespace: string): void => {
+export const create = (
+  turn: RequestContext.RequestContext,
+  kind: Kind,
+  object: JsonObject,
+  namespace: string
+): void => {
   const metadata = ensureObject(object, "metadata")
   if (textAt(metadata, "resourceVersion") !== "") {
-    throw Refusal.badRequest("resourceVersion should not be set on objects to be created")
+    throw StatusError.badRequest("resourceVersion should not be set on objects to be created")
   }
   const prefix = textAt(metadata, "generateName")
   if (textAt(metadata, "name") === "" && prefix !== "") {
-    metadata["name"] = prefix.slice(0, generatedBase) + Turn.suffix(turn.random)
+    metadata["name"] = prefix.slice(0, generatedBase) + RequestContext.suffix(turn.random)
   }
   put(metadata, "namespace", kind.namespaced ? namespace : undefined)
-  metadata["uid"] = Turn.uuid(turn.random)
-  metadata["creationTimestamp"] = Turn.timestamp(turn.now)
+  metadata["uid"] = RequestContext.uuid(turn.random)
+  metadata["creationTimestamp"] = RequestContext.timestamp(turn.now)
   delete metadata["deletionTimestamp"]
   delete metadata["deletionGracePeriodSeconds"]
   put(metadata, "generation", kind.generation === false ? undefined : 1)
@@ -109,7 +114,7 @@ const refuseNewFinalizers = (kind: Kind, metadata: JsonObject, before: JsonObjec
   const added = arrayAt(metadata, "finalizers").filter((one) => !known.includes(one))
   if (added.length === 0) return
   const found = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`
-  throw Refusal.invalid(kind, textAt(before, "name"), [
+  throw StatusError.invalid(kind, textAt(before, "name"), [
     forbidden(
       "metadata.finalizers",
       `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`

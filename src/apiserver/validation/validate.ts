@@ -4,7 +4,7 @@
  */
 import { arrayAt, at, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import * as names from "./names.ts"
 import * as custom from "./kinds/custom.ts"
@@ -25,7 +25,7 @@ export const object = (kind: Kind, object: JsonObject, before?: JsonObject): voi
   custom.check(errors, kind, object, before)
   if (before === undefined) rules.create?.(errors, object)
   else rules.change?.(errors, object, before)
-  if (errors.length > 0) throw Refusal.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
+  if (errors.length > 0) throw StatusError.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
 }
 
 /** The same for writes through a subresource: the metadata, and what is written: ephemeral containers or a status. */
@@ -34,7 +34,7 @@ export const part = (kind: Kind, subresource: string, object: JsonObject, before
   custom.check(errors, kind, object, before)
   if (subresource === "ephemeralcontainers") rulesOf(kind).ephemeral?.(errors, object, before)
   if (subresource === "status") rulesOf(kind).status?.(errors, object, before)
-  if (errors.length > 0) throw Refusal.invalid(kind, textAt(object, "metadata", "name"), errors)
+  if (errors.length > 0) throw StatusError.invalid(kind, textAt(object, "metadata", "name"), errors)
 }
 
 const ofMetadata = (kind: Kind, object: JsonObject): Errors => {
@@ -62,12 +62,13 @@ const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotati
   const map = get(meta, which)
   if (map === undefined) return
   const field = `metadata.${which}`
-  if (!isObject(map)) throw Refusal.badRequest(`json: cannot unmarshal value into Go struct field ObjectMeta.${field}`)
+  if (!isObject(map))
+    throw StatusError.badRequest(`json: cannot unmarshal value into Go struct field ObjectMeta.${field}`)
   let bytes = 0
   for (const key of Object.keys(map)) {
     const value = map[key]
     if (typeof value !== "string") {
-      throw Refusal.badRequest(
+      throw StatusError.badRequest(
         `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.${field} of type string`
       )
     }

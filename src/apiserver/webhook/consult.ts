@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import type { ApiResponse } from "../Api.ts"
 import { convert } from "../apiextensions/conversion/convert.ts"
 import { Unconverted } from "../apiextensions/conversion/forms.ts"
-import * as Turn from "../RequestContext.ts"
+import * as RequestContext from "../RequestContext.ts"
 import { reply } from "./call.ts"
 import { Unanswered } from "./Consultation.ts"
 import type { Consultation, Outcome, Question } from "./Consultation.ts"
@@ -59,7 +59,7 @@ const settle = (caller: WebhookCaller, consultation: Consultation, question: Que
   Effect.map(call(caller, question), (outcome) => consultation.record(question, outcome))
 
 const call = (caller: WebhookCaller, { hook, request }: Question): Effect.Effect<Outcome> =>
-  Effect.flatMap(Effect.map(Random.Random, Turn.uuid), (uid) =>
+  Effect.flatMap(Effect.map(Random.Random, RequestContext.uuid), (uid) =>
     Effect.map(reply(caller, hook.address, hook.timeoutSeconds, review.reviewText(uid, request)), (answer): Outcome =>
       Result.isFailure(answer)
         ? { _tag: "Failed", why: answer.failure }

@@ -7,16 +7,16 @@ import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as custom from "../apiextensions/conversion/forms.ts"
 import * as jsonPatch from "../endpoints/patch/jsonPatch.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as converted from "../scheme/converted.ts"
 import * as Kind from "../scheme/Kind.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import type { Form, Write } from "../admission/Admission.ts"
 
 /** A copy, in the version of a kind, of an object as the target's kind has it; null for what is not there. */
-export const served = (turn: Turn, target: Target, kind: Kind.Kind, object: JsonObject | undefined): Json => {
+export const served = (turn: RequestContext, target: Target, kind: Kind.Kind, object: JsonObject | undefined): Json => {
   if (object === undefined) return null
   const asked = custom.objectIn(turn, target.kind, kind, object)
   const own = kind.conversion === undefined ? asked : converted.fromStored(kind, clone(asked))
@@ -63,20 +63,21 @@ export const same = (document: Json, patch: string): JsonObject | undefined => p
 
 const patched = (document: Json, text: string, read: (made: JsonObject) => JsonObject): JsonObject | undefined => {
   const patch = body.parseJson(text)
-  if (patch === undefined) throw Refusal.internal("invalid JSON in the patch of a webhook")
+  if (patch === undefined) throw StatusError.internal("invalid JSON in the patch of a webhook")
   try {
     const made = clone(jsonPatch.apply(document, patch))
     if (equal(made, document)) return undefined
-    if (!isObject(made)) throw Refusal.badRequest("the patch does not result in an object")
+    if (!isObject(made)) throw StatusError.badRequest("the patch does not result in an object")
     return read(made)
   } catch (thrown) {
-    throw thrown instanceof Refusal.Refusal ? Refusal.internal(causeOf(thrown)) : thrown
+    throw thrown instanceof StatusError.StatusError ? StatusError.internal(causeOf(thrown)) : thrown
   }
 }
 
-const causeOf = ({ status }: Refusal.Refusal): string => status.details?.causes?.[0]?.message ?? status.message ?? ""
+const causeOf = ({ status }: StatusError.StatusError): string =>
+  status.details?.causes?.[0]?.message ?? status.message ?? ""
 
-const lenient = (turn: Turn): Turn => ({
+const lenient = (turn: RequestContext): RequestContext => ({
   ...turn,
   request: { ...turn.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
 })

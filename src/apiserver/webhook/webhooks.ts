@@ -8,9 +8,9 @@ import * as Result from "effect/Result"
 import { objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type * as Status from "../../kube/Status.ts"
-import * as Refusal from "../StatusError.ts"
+import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { Turn } from "../RequestContext.ts"
+import type { RequestContext } from "../RequestContext.ts"
 import type { Form, Plugin, Removal, Write } from "../admission/Admission.ts"
 import * as stored from "../admission/stored.ts"
 import * as conditions from "./conditions.ts"
@@ -25,7 +25,7 @@ import * as review from "./review.ts"
 
 /** What a webhook may be asked about, writes and deletions alike. */
 interface Deed extends Subject {
-  readonly turn: Turn
+  readonly turn: RequestContext
   readonly as: Form | undefined
   readonly target: Target
   readonly operation: Operation
@@ -80,8 +80,8 @@ const judgeRemoval = (hooks: Hooks.Hooks, deed: Deed): void => {
   validate(hooks.of("validating"), deed)
 }
 
-const unmodifiable = ({ name }: Hooks.Hook): Refusal.Refusal =>
-  Refusal.internal(
+const unmodifiable = ({ name }: Hooks.Hook): StatusError.StatusError =>
+  StatusError.internal(
     `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`
   )
 
@@ -121,7 +121,7 @@ const deedOfRemoval = ({ before, name, options: given, target, turn }: Removal):
 const labelsOf = (object: JsonObject): Record<string, string> | undefined =>
   objectAt(object, "metadata", "labels") as Record<string, string> | undefined
 
-const namespaceLabels = (turn: Turn, namespace: string): Record<string, string> | undefined => {
+const namespaceLabels = (turn: RequestContext, namespace: string): Record<string, string> | undefined => {
   const found = stored.object(turn, "namespaces", "", namespace)
   return found === undefined ? undefined : labelsOf(found)
 }
@@ -150,20 +150,26 @@ const outcomeOf = ({ before, target, turn }: Deed, question: Question): Outcome 
   const { consultation } = turn
   const outcome = consultation?.outcomeOf(question)
   if (outcome === undefined && consultation?.mayAsk(question) === false) {
-    throw Refusal.modified(target.kind, textAt(before, "metadata", "name"))
+    throw StatusError.modified(target.kind, textAt(before, "metadata", "name"))
   }
   return outcome
 }
 
-const judged = (hook: Hooks.Hook, turn: Turn, outcome: Outcome, phase: Hooks.Phase): review.Verdict | undefined => {
+const judged = (
+  hook: Hooks.Hook,
+  turn: RequestContext,
+  outcome: Outcome,
+  phase: Hooks.Phase
+): review.Verdict | undefined => {
   const verdict = review.read(outcome, phase)
   if (Result.isFailure(verdict)) {
     if (hook.ignoresFailure) return undefined
-    throw Refusal.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
+    throw StatusError.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
   }
   const { allowed, status, warnings } = verdict.success
   for (const warning of warnings) warn(turn.warnings, warning)
-  if (!allowed) throw new Refusal.Refusal({ status: review.denial(hook.name, status) as unknown as Status.Status })
+  if (!allowed)
+    throw new StatusError.StatusError({ status: review.denial(hook.name, status) as unknown as Status.Status })
   return verdict.success
 }
 

@@ -6,7 +6,7 @@ import { at, containers, deployment, job, matching, podOf, service, template } f
 
 const container = (rest: object) => ({ containers: [{ name: "main", image: "registry.example/app:1", ...rest }] })
 
-interface Refusal {
+interface StatusError {
   readonly title: string
   readonly collection: keyof ReturnType<typeof at>
   /** As messages name it. */
@@ -29,7 +29,7 @@ const fits = { kind: "Deployment.apps", collection: "deployments" } as const
 const alike = { apiVersion: "apps/v1", metadata: { name: "a" } }
 const other = { selector: { matchLabels: { app: "b" } }, template: template({ app: "a" }) }
 
-const workloads: ReadonlyArray<Refusal> = [
+const workloads: ReadonlyArray<StatusError> = [
   {
     ...fits,
     title: "a deployment without selector",
@@ -156,7 +156,7 @@ const workloads: ReadonlyArray<Refusal> = [
   }
 ]
 
-const pods: ReadonlyArray<Refusal> = (
+const pods: ReadonlyArray<StatusError> = (
   [
     ["a pod without containers", { containers: [] }, ["spec.containers", "FieldValueRequired", "Required value"]],
     [
@@ -272,7 +272,7 @@ const pods: ReadonlyArray<Refusal> = (
   ] as ReadonlyArray<readonly [string, object, Cause]>
 ).map(([title, spec, cause]) => ({ title, collection: "pods", kind: "Pod", object: podOf("a", spec), causes: [cause] }))
 
-const services: ReadonlyArray<Refusal> = (
+const services: ReadonlyArray<StatusError> = (
   [
     ["a service without ports", {}, [["spec.ports", "FieldValueRequired", "Required value"]]],
     [
@@ -317,7 +317,7 @@ const scaled = (spec: object) => ({
   spec: { maxReplicas: 3, scaleTargetRef: { kind: "Deployment", name: "d" }, ...spec }
 })
 
-const others: ReadonlyArray<Refusal> = [
+const others: ReadonlyArray<StatusError> = [
   {
     ...autoscaler,
     title: "an autoscaler of nothing",

@@ -6,9 +6,9 @@ import { reply } from "../../webhook/call.ts"
 import type { WebhookCaller } from "../../webhook/WebhookCaller.ts"
 import type { JsonObject } from "../../json.ts"
 import type { Version } from "../../storage/Version.ts"
-import * as Refusal from "../../StatusError.ts"
+import * as StatusError from "../../StatusError.ts"
 import type { Kind } from "../../scheme/Kind.ts"
-import * as Turn from "../../RequestContext.ts"
+import * as RequestContext from "../../RequestContext.ts"
 import { timeoutSeconds } from "./Converter.ts"
 import * as conversionReview from "./conversionReview.ts"
 import type { Wanted } from "./conversionReview.ts"
@@ -49,7 +49,7 @@ const portions = (objects: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<s
 }
 
 const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
-  Effect.flatMap(Effect.map(Random.Random, Turn.uuid), (uid) => {
+  Effect.flatMap(Effect.map(Random.Random, RequestContext.uuid), (uid) => {
     const body = conversionReview.requestText(wanted, uid)
     if (body === undefined) {
       return Effect.succeed({ wanted, result: Result.fail("no supported conversion review versions") })
@@ -67,13 +67,13 @@ export const prepare = (
   caller: WebhookCaller,
   kind: Kind,
   versions: ReadonlyArray<Version>
-): Effect.Effect<Refusal.Refusal | undefined> => {
+): Effect.Effect<StatusError.StatusError | undefined> => {
   const wanted = forms.wantedOf(kind, versions)
   if (wanted === undefined) return Effect.undefined
   return Effect.map(convert(caller, wanted), (all) => {
     let start = 0
     for (const { result, wanted } of all) {
-      if (Result.isFailure(result)) return Refusal.internal(result.failure)
+      if (Result.isFailure(result)) return StatusError.internal(result.failure)
       forms.fill(kind, versions.slice(start, start + wanted.objects.length), result.success)
       start += wanted.objects.length
     }

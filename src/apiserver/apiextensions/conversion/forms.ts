@@ -8,9 +8,9 @@ import { prune } from "../../../kube/structural/prune.ts"
 import { objectAt, put } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import * as Version from "../../storage/Version.ts"
-import * as Refusal from "../../StatusError.ts"
+import * as StatusError from "../../StatusError.ts"
 import type * as Kind from "../../scheme/Kind.ts"
-import type { Turn } from "../../RequestContext.ts"
+import type { RequestContext } from "../../RequestContext.ts"
 import type { View } from "../../printers/View.ts"
 import type { Converter } from "./Converter.ts"
 import type { Wanted } from "./conversionReview.ts"
@@ -27,7 +27,7 @@ export class Unconverted {
 export const formOf = ({ custom, version }: Kind.Kind): string | undefined =>
   custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
 
-type Answers = Pick<Turn, "consultation">
+type Answers = Pick<RequestContext, "consultation">
 
 /** The versions as the kind serves them. */
 export const served = (
@@ -126,12 +126,12 @@ const convert = (
   const missing = objects.filter((_, index) => found[index] === undefined)
   if (missing.length > 0) {
     // Somebody writes faster than the webhook answers.
-    if (consultation?.mayConvert() !== true) throw Refusal.unavailable()
+    if (consultation?.mayConvert() !== true) throw StatusError.unavailable()
     throw new Unconverted({ converter, to, objects: missing })
   }
   return found.flatMap((one) => {
     if (one === undefined) return []
-    if (one._tag === "Failed") throw Refusal.unclassified(one.why)
+    if (one._tag === "Failed") throw StatusError.unclassified(one.why)
     return [JSON.parse(one.text) as JsonObject]
   })
 }
@@ -140,7 +140,7 @@ const convert = (
  * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
  * kind and resource version.
  */
-export const objectIn = (turn: Turn, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
+export const objectIn = (turn: RequestContext, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
   const converter = from.custom?.converter
   if (converter === undefined || from.version === to.version) return object
   return convert(turn, converter, to.version, [{ form: from.version, object }])[0] ?? object
@@ -154,7 +154,7 @@ export interface Kept {
 }
 
 /** What is stored for a version that a request has made, and that version as it will be read: a conversion may lose something. */
-export const kept = (turn: Turn, kind: Kind.Kind, version: Version.Version): Kept => {
+export const kept = (turn: RequestContext, kind: Kind.Kind, version: Version.Version): Kept => {
   const converter = kind.custom?.converter
   if (converter === undefined || kind.version === converter.storageVersion) return { stored: version, read: version }
   const to = converter.storageVersion

@@ -5,7 +5,7 @@
  */
 import { at, clone, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
-import * as Refusal from "../../StatusError.ts"
+import * as StatusError from "../../StatusError.ts"
 import * as Shape from "../../scheme/Shape.ts"
 import * as fields from "./fields.ts"
 import * as FieldSet from "./FieldSet.ts"
@@ -30,7 +30,7 @@ export interface Live {
 export const apply = (live: Live | undefined, config: JsonObject, options: Options): Live => {
   const { manager, settle, shape, time } = options
   if ((at(config, "metadata", "managedFields") ?? null) !== null) {
-    throw Refusal.badRequest("metadata.managedFields must be nil")
+    throw StatusError.badRequest("metadata.managedFields must be nil")
   }
   const before = live?.object ?? {}
   const wanted = fields.applied(fields.ownable(config), shape)
@@ -84,7 +84,7 @@ const mergeElements = (live: Array<Json>, config: Array<Json>, shape: Shape.Shap
   for (const element of config) {
     const key = fields.elementKey(element, shape)
     if (key === undefined) {
-      throw Refusal.badRequest(
+      throw StatusError.badRequest(
         `associative list without keys has an element that's a map type: ${JSON.stringify(element)}`
       )
     }
@@ -134,7 +134,7 @@ const describe = (entry: managed.Entry): string => {
   return `${JSON.stringify(entry.manager)}${subresource}${version}`
 }
 
-const refuse = (conflicts: ReadonlyArray<Conflict>): Refusal.Refusal => {
+const refuse = (conflicts: ReadonlyArray<Conflict>): StatusError.StatusError => {
   const flat = conflicts.flatMap((conflict) =>
     FieldSet.paths(conflict.fields).map((path) => ({ who: describe(conflict.entry), path }))
   )
@@ -145,12 +145,12 @@ const refuse = (conflicts: ReadonlyArray<Conflict>): Refusal.Refusal => {
   }))
   const first = flat[0]
   if (flat.length === 1 && first !== undefined) {
-    return Refusal.applyConflict(`Apply failed with 1 conflict: conflict with ${first.who}: ${first.path}`, causes)
+    return StatusError.applyConflict(`Apply failed with 1 conflict: conflict with ${first.who}: ${first.path}`, causes)
   }
   const lines = [...new Set(flat.map(({ who }) => who))]
     .sort()
     .flatMap((who) =>
       [`conflicts with ${who}:`].concat(flat.filter((one) => one.who === who).map(({ path }) => `- ${path}`))
     )
-  return Refusal.applyConflict(`Apply failed with ${flat.length} conflicts: ${lines.join("\n")}`, causes)
+  return StatusError.applyConflict(`Apply failed with ${flat.length} conflicts: ${lines.join("\n")}`, causes)
 }

@@ -5,7 +5,7 @@
 import { equal, get, isObject, set, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Status from "../../../kube/Status.ts"
-import * as Refusal from "../../StatusError.ts"
+import * as StatusError from "../../StatusError.ts"
 
 /** More operations than this are refused, as the reference server does. */
 const limit = 10_000
@@ -13,11 +13,12 @@ const limit = 10_000
 /** Bytes that copies may add up to; without a bound each copy of everything into itself would double the object. */
 const copyLimit = 3 * 1024 * 1024
 
-const tooLarge = (message: string): Refusal.Refusal =>
-  new Refusal.Refusal({ status: Status.failure({ code: 413, reason: "RequestEntityTooLarge", message }) })
+const tooLarge = (message: string): StatusError.StatusError =>
+  new StatusError.StatusError({ status: Status.failure({ code: 413, reason: "RequestEntityTooLarge", message }) })
 
 export const apply = (document: Json, patch: Json): Json => {
-  if (!Array.isArray(patch)) throw Refusal.badRequest("error decoding patch: a JSON patch is an array of operations")
+  if (!Array.isArray(patch))
+    throw StatusError.badRequest("error decoding patch: a JSON patch is an array of operations")
   if (patch.length > limit) {
     throw tooLarge(`The allowed maximum operations in a JSON patch is ${limit}, got ${patch.length}`)
   }
@@ -33,7 +34,7 @@ export const apply = (document: Json, patch: Json): Json => {
 }
 
 const step = (document: Json, operation: Json, spend: (copied: Json) => void): Json => {
-  if (!isObject(operation)) throw Refusal.badRequest("error decoding patch: an operation is an object")
+  if (!isObject(operation)) throw StatusError.badRequest("error decoding patch: an operation is an object")
   const op = textAt(operation, "op")
   const path = pointer(operation, "path")
   switch (op) {
@@ -53,7 +54,7 @@ const step = (document: Json, operation: Json, spend: (copied: Json) => void): J
       const from = pointer(operation, "from")
       const moved = find(document, from)
       if (path.length > from.length && from.every((part, index) => part === path[index])) {
-        throw Refusal.unprocessable(`move operation: cannot move ${text(from)} into itself`)
+        throw StatusError.unprocessable(`move operation: cannot move ${text(from)} into itself`)
       }
       const without = remove(document, from)
       return change(
@@ -75,23 +76,24 @@ const step = (document: Json, operation: Json, spend: (copied: Json) => void): J
     }
     case "test":
       if (equal(find(document, path), value(operation))) return document
-      throw Refusal.unprocessable(`testing value ${text(path)} failed: test failed`)
+      throw StatusError.unprocessable(`testing value ${text(path)} failed: test failed`)
     default:
-      throw Refusal.unprocessable(`Unexpected kind: ${op || "unknown"}`)
+      throw StatusError.unprocessable(`Unexpected kind: ${op || "unknown"}`)
   }
 }
 
 const value = (operation: JsonObject): Json => {
   const found = get(operation, "value")
-  if (found === undefined) throw Refusal.unprocessable(`${textAt(operation, "op")} operation: missing value`)
+  if (found === undefined) throw StatusError.unprocessable(`${textAt(operation, "op")} operation: missing value`)
   return found
 }
 
 const pointer = (operation: JsonObject, member: "path" | "from"): ReadonlyArray<string> => {
   const found = get(operation, member)
-  if (typeof found !== "string") throw Refusal.unprocessable(`${textAt(operation, "op")} operation: missing ${member}`)
+  if (typeof found !== "string")
+    throw StatusError.unprocessable(`${textAt(operation, "op")} operation: missing ${member}`)
   if (found === "") return []
-  if (!found.startsWith("/")) throw Refusal.unprocessable(`invalid JSON pointer ${JSON.stringify(found)}`)
+  if (!found.startsWith("/")) throw StatusError.unprocessable(`invalid JSON pointer ${JSON.stringify(found)}`)
   return found
     .slice(1)
     .split("/")
@@ -100,8 +102,8 @@ const pointer = (operation: JsonObject, member: "path" | "from"): ReadonlyArray<
 
 const text = (path: ReadonlyArray<string>): string => path.map((part) => `/${part}`).join("")
 
-const missing = (path: ReadonlyArray<string>): Refusal.Refusal =>
-  Refusal.unprocessable(`doc is missing path: ${JSON.stringify(text(path))}: missing value`)
+const missing = (path: ReadonlyArray<string>): StatusError.StatusError =>
+  StatusError.unprocessable(`doc is missing path: ${JSON.stringify(text(path))}: missing value`)
 
 const find = (document: Json, path: ReadonlyArray<string>): Json => {
   let current: Json | undefined = document
@@ -118,9 +120,9 @@ const find = (document: Json, path: ReadonlyArray<string>): Json => {
 
 /** An index without sign and leading zeros, at most `last`; anything else is refused. */
 const index = (key: string, last: number): number => {
-  if (!/^(0|[1-9]\d*)$/.test(key)) throw Refusal.unprocessable(`invalid array index ${JSON.stringify(key)}`)
+  if (!/^(0|[1-9]\d*)$/.test(key)) throw StatusError.unprocessable(`invalid array index ${JSON.stringify(key)}`)
   const found = Number(key)
-  if (found > last) throw Refusal.unprocessable(`unable to access invalid index: ${key}: invalid index referenced`)
+  if (found > last) throw StatusError.unprocessable(`unable to access invalid index: ${key}: invalid index referenced`)
   return found
 }
 

@@ -5,7 +5,7 @@
  */
 import { equal, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
-import * as Refusal from "../../StatusError.ts"
+import * as StatusError from "../../StatusError.ts"
 import * as Shape from "../../scheme/Shape.ts"
 
 const orderPrefix = "$setElementOrder/"
@@ -32,14 +32,14 @@ export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape 
   return out
 }
 
-const badDirective = (directive: Json): Refusal.Refusal =>
-  Refusal.badRequest(`unknown patch type found in the patch: ${JSON.stringify(directive)}`)
+const badDirective = (directive: Json): StatusError.StatusError =>
+  StatusError.badRequest(`unknown patch type found in the patch: ${JSON.stringify(directive)}`)
 
 /** With `$retainKeys` only the members named survive; the others belong to a variant that is no longer chosen. */
 const retained = (target: JsonObject, patch: JsonObject): JsonObject => {
   const keep = get(patch, "$retainKeys")
   if (keep === undefined) return { ...target }
-  if (!Array.isArray(keep)) throw Refusal.badRequest("invalid patch format of retainKeys")
+  if (!Array.isArray(keep)) throw StatusError.badRequest("invalid patch format of retainKeys")
   const out: JsonObject = {}
   for (const key of Object.keys(target)) if (keep.includes(key)) set(out, key, target[key] ?? null)
   return out
@@ -77,7 +77,7 @@ const mergeByKey = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape
   for (const element of patch) {
     const id = isObject(element) ? get(element, key) : undefined
     if (!isObject(element) || id === undefined) {
-      throw Refusal.badRequest(`map: ${JSON.stringify(element)} does not contain declared merge key: ${key}`)
+      throw StatusError.badRequest(`map: ${JSON.stringify(element)} does not contain declared merge key: ${key}`)
     }
     const matches = (one: Json): boolean => isObject(one) && equal(get(one, key), id)
     if (get(element, "$patch") === "delete") out = out.filter((one) => !matches(one))
@@ -93,7 +93,7 @@ const mergeByKey = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape
 
 const deletePrimitives = (out: JsonObject, key: string, values: Json): void => {
   const current = get(out, key)
-  if (!Array.isArray(values)) throw Refusal.badRequest(`invalid patch format of ${deletePrefix}`)
+  if (!Array.isArray(values)) throw StatusError.badRequest(`invalid patch format of ${deletePrefix}`)
   if (Array.isArray(current)) {
     set(
       out,

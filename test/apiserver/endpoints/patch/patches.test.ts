@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../../src/apiserver/json.ts"
 import * as jsonPatch from "../../../../src/apiserver/endpoints/patch/jsonPatch.ts"
 import * as mergePatch from "../../../../src/apiserver/endpoints/patch/mergePatch.ts"
 import * as strategicPatch from "../../../../src/apiserver/endpoints/patch/strategicPatch.ts"
-import { Refusal } from "../../../../src/apiserver/StatusError.ts"
+import { StatusError } from "../../../../src/apiserver/StatusError.ts"
 import * as Shape from "../../../../src/apiserver/scheme/Shape.ts"
 
 /** Small JSON values over few keys, so that patches meet their targets. */
@@ -93,7 +93,7 @@ describe("JSON patch", () => {
   const apply = (document: Json, ...operations: ReadonlyArray<JsonObject>) =>
     jsonPatch.apply(frozen(document), operations as Array<Json>)
   const fails = (document: Json, ...operations: ReadonlyArray<JsonObject>) =>
-    assert.throws(() => apply(document, ...operations), Refusal)
+    assert.throws(() => apply(document, ...operations), StatusError)
 
   it("follows the examples of RFC 6902, appendix A", () => {
     assert.deepStrictEqual(apply({ foo: "bar" }, { op: "add", path: "/baz", value: "qux" }), { foo: "bar", baz: "qux" })
@@ -157,7 +157,7 @@ describe("JSON patch", () => {
     fails(document, { op: "odd", path: "/x", value: 1 })
     fails({ a: { b: 1 } }, { op: "move", from: "/a", path: "/a/b" })
     fails({}, { op: "copy", from: "/constructor", path: "/x" })
-    assert.throws(() => jsonPatch.apply({}, {}), Refusal)
+    assert.throws(() => jsonPatch.apply({}, {}), StatusError)
   })
 
   it("bounds what copies add up to", () => {
@@ -166,7 +166,7 @@ describe("JSON patch", () => {
     assert.isDefined(jsonPatch.apply({ a: "b" }, doubling(15)))
     assert.throws(
       () => jsonPatch.apply({ a: "b" }, doubling(100)),
-      Refusal,
+      StatusError,
       /accumulated size increase of copy is \d+, exceeding the limit 3145728/
     )
   })
@@ -235,8 +235,8 @@ describe("strategic merge patch", () => {
       }),
       containers({ name: "b" }, { name: "c" }, { name: "d" }, { name: "a" })
     )
-    assert.throws(() => apply(three, containers({ image: "no-name" })), Refusal)
-    assert.throws(() => apply(three, { $patch: "odd" }), Refusal)
+    assert.throws(() => apply(three, containers({ image: "no-name" })), StatusError)
+    assert.throws(() => apply(three, { $patch: "odd" }), StatusError)
   })
 
   it("lists of primitives are sets where the field says so, and replaced elsewhere", () => {
