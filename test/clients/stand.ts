@@ -17,7 +17,7 @@ import { EmbeddedCluster, type Options as EmbeddedClusterOptions } from "../../s
 import * as HttpTransport from "../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as KubeConfig from "../../src/layers/KubeConfig.ts"
-import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
 import { Transport } from "../../src/layers/Transport.ts"
 
 export interface Exited {

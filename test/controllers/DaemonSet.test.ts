@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
 import * as Stand from "./daemonset/stand.ts"
 
 const counts = (desired: number, more: object = {}) => ({

@@ -15,7 +15,7 @@ import type * as Controller from "../../src/layers/Controller.ts"
 import { Defaults } from "../../src/layers/controller/defaults.ts"
 import { Discovery } from "../../src/layers/Discovery.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
 
 const app = "app"
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as References from "effect/References"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
-import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
 import { logged } from "../support/logged.ts"
 import * as Stand from "./statefulset/stand.ts"
 

@@ -38,7 +38,7 @@ import { ClusterTest, type Provides } from "../../src/layers/ClusterTest.ts"
 import type { Descriptor } from "../../src/layers/Controller.ts"
 import type { Discovery } from "../../src/layers/Discovery.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import type * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import type * as Nodes from "../../src/simulation/Nodes.ts"
 
 const loops: ReadonlyArray<Descriptor<ClusterAuthority | Discovery | KubeClient>> = [
   ServiceAccountToken.make({}),

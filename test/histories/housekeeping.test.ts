@@ -24,7 +24,7 @@ import * as Faults from "../../src/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../src/layers/ClusterTest.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../src/layers/Leadership.ts"
-import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
 import { runs } from "../support/runs.ts"
 import * as Log from "./log.ts"
 

@@ -9,7 +9,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { ClusterTest } from "../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Nodes from "../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
 
 const manifest = `
 # two documents, and an empty one

@@ -60,7 +60,7 @@ export const edgeFiles = [
 ]
 
 /** Nobody enters these without naming them. */
-const closedRooms = ["apiserver/", "layers/nodes/"]
+const closedRooms = ["apiserver/", "simulation/"]
 
 /** Where the platform comes in on purpose. */
 const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts", "manager/renewal/thread.ts"]
@@ -68,7 +68,7 @@ const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts"
 /** Whatever program it is, its controllers are told to it. */
 const belowCommands = ["kube/", "streams/", "layers/", "leader/", "manager/", "version.ts"]
 const layersMay = ["kube/", "streams/", "layers/"]
-const cluster = ["apiserver/", "layers/nodes/"]
+const cluster = ["apiserver/", "simulation/"]
 
 export const rooms: ReadonlyArray<Room> = [
   { path: "kube/", rooms: [], packages: pureEffect },
@@ -83,7 +83,7 @@ export const rooms: ReadonlyArray<Room> = [
     packages: edge
   },
   {
-    path: "layers/nodes/",
+    path: "simulation/",
     rooms: [
       "kube/",
       "streams/",

@@ -136,8 +136,8 @@ const signedIn = Effect.fnUntraced(function* (
 /** Loaded only here: the server, its certificates and the simulated nodes cost memory that a real cluster's user need not pay. */
 const embedded = Effect.fnUntraced(function* (settings: Settings.Settings, expected: Expected) {
   const { EmbeddedCluster } = yield* Effect.promise(() => import("../../apiserver/server/EmbeddedCluster.ts"))
-  const Demo = yield* Effect.promise(() => import("../../layers/nodes/demo.ts"))
-  const Nodes = yield* Effect.promise(() => import("../../layers/nodes/Nodes.ts"))
+  const Demo = yield* Effect.promise(() => import("../../simulation/demo.ts"))
+  const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
   const services = yield* Layer.build(
     Layer.provideMerge(
       EmbeddedCluster.layerEndpoint,

@@ -127,8 +127,8 @@ export const nodes = Effect.fnUntraced(function* (
 
 /** The nodes are registered and ready when this returns. */
 const simulate = Effect.fnUntraced(function* (endpoint: Endpoint["Service"], count: number) {
-  const Nodes = yield* Effect.promise(() => import("../../layers/nodes/Nodes.ts"))
-  const Machine = yield* Effect.promise(() => import("../../layers/nodes/Machine.ts"))
+  const Nodes = yield* Effect.promise(() => import("../../simulation/Nodes.ts"))
+  const Machine = yield* Effect.promise(() => import("../../simulation/Machine.ts"))
   const machines = Array.from({ length: count }, (_, index) =>
     index === 0 && count > 1
       ? Machine.make("control-plane", 1, "control-plane")

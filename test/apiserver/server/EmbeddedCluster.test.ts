@@ -18,8 +18,8 @@ import { EmbeddedCluster } from "../../../src/apiserver/server/EmbeddedCluster.t
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as demo from "../../../src/layers/nodes/demo.ts"
-import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
+import * as demo from "../../../src/simulation/demo.ts"
+import * as Nodes from "../../../src/simulation/Nodes.ts"
 
 /** Everything that `npm start` runs below its controllers, over HTTPS. */
 const cluster = Layer.unwrap(Effect.as(demo.seed, Nodes.layer())).pipe(

@@ -1,7 +1,7 @@
 /** Where daemons run: labels, taints, cordons, and nodes that come and go. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../../src/simulation/Nodes.ts"
 import * as Stand from "./stand.ts"
 
 const nodes = Effect.flatMap(Effect.service(Nodes.Nodes), Effect.succeed)

@@ -12,7 +12,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { isWatch, type Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Provides } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import type * as Nodes from "../../../src/layers/nodes/Nodes.ts"
+import type * as Nodes from "../../../src/simulation/Nodes.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 

@@ -11,7 +11,7 @@ import * as TaintEviction from "../../../src/controllers/TaintEviction.ts"
 import { Deployment, Event, Node, Pod } from "../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Nodes from "../../../src/layers/nodes/Nodes.ts"
+import * as Nodes from "../../../src/simulation/Nodes.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 
 const web = {

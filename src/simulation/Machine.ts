@@ -1,0 +1,165 @@
+/**
+ * A simulated machine: the facts from which its Node object, its lease and its pods' addresses follow. Everything here is a
+ * pure function of those facts and of the time.
+ */
+import type { KubeObject } from "../kube/Meta.ts"
+import { Lease, Node } from "../kube/resources.ts"
+import * as Resource from "../kube/Resource.ts"
+import type { Taint } from "../kube/taints.ts"
+
+/** A machine and what it can carry. */
+export interface Machine {
+  /** Of its node. */
+  readonly name: string
+  /** 1 to 254, different for each machine: addresses are made of it. */
+  readonly number: number
+  /** Its role label, and whether it is tainted as the control plane. */
+  readonly role: "control-plane" | "worker"
+  /** Quantities, as in a node's capacity. */
+  readonly cpu: string
+  /** See `cpu`. */
+  readonly memory: string
+  /** How many it may run. */
+  readonly pods: number
+  /** Beside those that every node has. */
+  readonly labels?: Readonly<Record<string, string>> | undefined
+  /** Beside that of the control plane; what the machine registers with. */
+  readonly taints?: ReadonlyArray<Taint> | undefined
+  /** Quantities of extended resources, such as `example.com/gpu`. */
+  readonly resources?: Readonly<Record<string, string>> | undefined
+}
+
+/** What may be said of a machine beside its name and number. */
+export type Facts = Partial<Omit<Machine, "name" | "number">>
+
+/** A machine of usual size. */
+export const make = (name: string, number: number, role: Machine["role"], facts: Facts = {}): Machine => ({
+  cpu: "4",
+  memory: "8Gi",
+  pods: 110,
+  ...facts,
+  name,
+  number,
+  role
+})
+
+/** One control-plane machine and two workers. */
+export const standard: ReadonlyArray<Machine> = [
+  make("control-plane", 1, "control-plane"),
+  make("worker-1", 2, "worker"),
+  make("worker-2", 3, "worker")
+]
+
+/** The internal address of its node, made of its number. */
+export const address = (machine: Machine): string => `10.0.0.${machine.number}`
+
+/** The lowest address of the machine's pod network that nobody uses; 254 hosts, the first one is the bridge. */
+export const podAddress = (
+  machine: Machine,
+  used: { readonly has: (address: string) => boolean }
+): string | undefined => {
+  for (let host = 2; host < 255; host++) {
+    const candidate = `10.244.${machine.number}.${host}`
+    if (!used.has(candidate)) return candidate
+  }
+  return undefined
+}
+
+/** metav1.Time: whole seconds. */
+export const timestamp = (millis: number): string => `${new Date(millis).toISOString().slice(0, 19)}Z`
+
+/** metav1.MicroTime. */
+export const microTime = (millis: number): string => `${new Date(millis).toISOString().slice(0, -1)}000Z`
+
+const roleLabel = "node-role.kubernetes.io/control-plane"
+
+const taints = (machine: Machine): ReadonlyArray<Taint> => [
+  ...(machine.role === "control-plane" ? [{ key: roleLabel, effect: "NoSchedule" }] : []),
+  ...(machine.taints ?? [])
+]
+
+/** What the machine registers itself as. */
+export const registration = (machine: Machine) => ({
+  apiVersion: Resource.apiVersion(Node),
+  kind: Node.kind,
+  metadata: {
+    name: machine.name,
+    labels: {
+      "kubernetes.io/hostname": machine.name,
+      "kubernetes.io/os": "linux",
+      "kubernetes.io/arch": "amd64",
+      ...(machine.role === "control-plane" ? { [roleLabel]: "" } : {}),
+      ...machine.labels
+    }
+  },
+  spec: {
+    podCIDR: `10.244.${machine.number}.0/24`,
+    podCIDRs: [`10.244.${machine.number}.0/24`],
+    ...(taints(machine).length === 0 ? {} : { taints: taints(machine) })
+  }
+})
+
+/** What the machine has and may give away: quantities. */
+export const amounts = (machine: Machine): Readonly<Record<string, string>> => ({
+  cpu: machine.cpu,
+  memory: machine.memory,
+  pods: String(machine.pods),
+  "ephemeral-storage": "100Gi",
+  ...machine.resources
+})
+
+/** The status a healthy machine reports; a condition that has not changed since `before` keeps its transition time. */
+export const status = (machine: Machine, before: Node | undefined, now: number) => ({
+  capacity: amounts(machine),
+  allocatable: amounts(machine),
+  conditions: conditions.map(([type, status, reason, message]) => {
+    const known = before?.status?.conditions?.find((one) => one.type === type)
+    const since = known?.status === status ? known.lastTransitionTime : undefined
+    const [lastHeartbeatTime, lastTransitionTime] = [timestamp(now), since ?? timestamp(now)]
+    return { type, status, reason, message, lastHeartbeatTime, lastTransitionTime }
+  }),
+  addresses: [
+    { type: "InternalIP", address: address(machine) },
+    { type: "Hostname", address: machine.name }
+  ],
+  daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+  nodeInfo: {
+    architecture: "amd64",
+    bootID: "",
+    containerRuntimeVersion: "simulated://1.0",
+    kernelVersion: "6.0.0-simulated",
+    kubeProxyVersion: "",
+    kubeletVersion: "v1.35.0",
+    machineID: machine.name,
+    operatingSystem: "linux",
+    osImage: "Simulated Linux",
+    systemUUID: machine.name
+  }
+})
+
+const conditions = [
+  ["MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+  ["DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+  ["PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+  ["Ready", "True", "KubeletReady", "kubelet is posting ready status"]
+] as const
+
+/** Where the heartbeats of nodes are. */
+export const leaseNamespace = "kube-node-lease"
+
+/** Seconds for which a renewal holds. Source: kubelet `nodeLeaseDurationSeconds`. */
+const leaseDuration = 40
+
+/** The heartbeat proper: its holder and when it was last seen alive. */
+export const lease = (machine: Machine, node: KubeObject | undefined, now: number) => ({
+  apiVersion: Resource.apiVersion(Lease),
+  kind: Lease.kind,
+  metadata: {
+    name: machine.name,
+    namespace: leaseNamespace,
+    ...(node?.metadata.uid === undefined
+      ? {}
+      : { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: machine.name, uid: node.metadata.uid }] })
+  },
+  spec: { holderIdentity: machine.name, leaseDurationSeconds: leaseDuration, renewTime: microTime(now) }
+})

@@ -1,0 +1,261 @@
+/**
+ * Simulated nodes and their scheduler: ordinary clients of whatever server `KubeClient` talks to. When the layer is built, the
+ * nodes are registered and ready; from then on pods are bound, started, restarted and stopped, in the time of Effect's clock.
+ * The service is for what happens to machines and not to objects: they stop, come back, get slow, are added and go.
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Scope from "effect/Scope"
+import type { ApiError } from "../kube/ApiError.ts"
+import * as Key from "../kube/Key.ts"
+import * as Patch from "../kube/Patch.ts"
+import { Node } from "../kube/resources.ts"
+import * as KeyedQueue from "../streams/KeyedQueue.ts"
+import type { Cache } from "../layers/Cache.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import { type EventSink, Recorder } from "../layers/Recorder.ts"
+import * as Heartbeat from "./heartbeat.ts"
+import * as Kubelet from "./kubelet.ts"
+import * as Machine from "./Machine.ts"
+import { nodeOf } from "./placement/Board.ts"
+import * as PodLife from "./podLife.ts"
+import * as Scheduler from "./scheduler.ts"
+
+/** What is simulated. */
+export interface Options {
+  /** One control-plane machine and two workers unless said otherwise. */
+  readonly machines?: ReadonlyArray<Machine.Machine> | undefined
+  /** How long pulling, starting and stopping take. */
+  readonly delays?: Partial<PodLife.Delays> | undefined
+  /** Images that cannot be pulled, with or without their tag; any image with the tag `404` cannot either. */
+  readonly badImages?: ReadonlyArray<string> | undefined
+  /** Whether scheduler and kubelets record events; true unless said otherwise. */
+  readonly events?: boolean | undefined
+}
+
+/** A machine that is not there. */
+export class UnknownMachine extends Data.TaggedError("UnknownMachine")<{
+  /** The name that no machine has. */
+  readonly name: string
+}> {
+  override get message(): string {
+    return `there is no simulated machine ${JSON.stringify(this.name)}`
+  }
+}
+
+/** A pod that none of the machines has. */
+export class UnknownPod extends Data.TaggedError("UnknownPod")<{
+  /** Of the pod that was asked for. */
+  readonly namespace: string
+  /** The name that no pod on any machine has. */
+  readonly name: string
+}> {
+  override get message(): string {
+    return `no simulated machine has a pod ${JSON.stringify(`${this.namespace}/${this.name}`)}`
+  }
+}
+
+/** Names a pod; its namespace is `default` unless said otherwise. */
+export interface PodName {
+  /** Default: `default`. */
+  readonly namespace?: string | undefined
+  /** Of the pod. */
+  readonly name: string
+}
+
+/** What is known of a machine without asking the API. */
+export interface MachineState {
+  /** Itself. */
+  readonly machine: Machine.Machine
+  /** Whether its kubelet runs. */
+  readonly isRunning: boolean
+  /** The factor by which starting and stopping of containers takes longer. */
+  readonly slowness: number
+}
+
+/** The simulated machines, and what may happen to them. */
+export class Nodes extends Context.Service<
+  Nodes,
+  {
+    /** All there are, in order of their numbers. */
+    readonly machines: Effect.Effect<ReadonlyArray<MachineState>>
+    /** A new machine with the lowest free number, registered and ready; one of that name that is there is replaced. */
+    readonly add: (
+      name: string,
+      facts?: Machine.Facts & { readonly role?: Machine.Machine["role"] }
+    ) => Effect.Effect<Machine.Machine, ApiError>
+    /** Takes the machine away and its node with it. Its pods are left to whoever cleans up after lost nodes. */
+    readonly remove: (name: string) => Effect.Effect<void, ApiError | UnknownMachine>
+    /**
+     * Lets a container end now if it runs, with code 1 unless said otherwise; all of them if none is named. What follows is the
+     * pod's restart policy.
+     */
+    readonly crash: (
+      pod: PodName,
+      options?: { readonly container?: string | undefined; readonly exitCode?: number | undefined }
+    ) => Effect.Effect<void, UnknownPod>
+    /** Ends a pod for good, as a kubelet does that is short of memory: phase Failed, reason Evicted; the object stays. */
+    readonly evict: (pod: PodName) => Effect.Effect<void, UnknownPod>
+    /** Silences a kubelet: no leases, no statuses. Containers run on unseen, and no deletion of a pod completes. */
+    readonly stop: (name: string) => Effect.Effect<void, UnknownMachine>
+    /** Starts a kubelet again; it takes its pods over. */
+    readonly start: (name: string) => Effect.Effect<void, UnknownMachine>
+    /** From now on starting and stopping of containers takes `factor` times as long. */
+    readonly slow: (name: string, factor: number) => Effect.Effect<void, UnknownMachine>
+    /** Lets no new pods come. Like `kubectl cordon`, it works on any node. */
+    readonly cordon: (name: string) => Effect.Effect<void, ApiError>
+    /** Pods may be scheduled there again. */
+    readonly uncordon: (name: string) => Effect.Effect<void, ApiError>
+    /** Work of scheduler and kubelets that is ready or in progress; what waits for its time does not count. */
+    readonly outstanding: Effect.Effect<number>
+  }
+>()("effect-controller-manager/nodes/Nodes") {}
+
+/** A scheduler, and a kubelet for each machine, as clients of the API server. */
+export const layer = (options: Options = {}): Layer.Layer<Nodes, ApiError, KubeClient | Cache> =>
+  Layer.effect(Nodes, make(options))
+
+const make = Effect.fnUntraced(function* (options: Options) {
+  const client = yield* KubeClient
+  const scope = yield* Effect.scope
+  const kubelets = new Map<string, Kubelet.Kubelet>()
+  const queue = yield* KeyedQueue.make({ name: "kubelets" })
+  const beats = yield* KeyedQueue.make({ name: "heartbeats" })
+  const waiting = yield* KeyedQueue.make({ name: "scheduler" })
+  const shared: Kubelet.Options = {
+    ...(yield* Kubelet.informers),
+    kubelets,
+    queue,
+    beats,
+    delays: { ...PodLife.standard, ...options.delays },
+    isBad: badImage(options.badImages ?? [])
+  }
+  /** As in a cluster, each machine records its own events: whoever has much to tell does not push out the others. */
+  const join = Effect.fnUntraced(function* (machine: Machine.Machine) {
+    yield* Heartbeat.register(client, machine)
+    const own = yield* Scope.fork(scope)
+    const events = yield* sink(client, options, { component: Kubelet.component, instance: machine.name }, own)
+    const replaced = kubelets.get(machine.name)
+    kubelets.set(machine.name, new Kubelet.Kubelet(machine, events, own))
+    if (replaced !== undefined) yield* Scope.close(replaced.scope, Exit.void)
+    beats.addUnsafe(machine.name)
+    Kubelet.takeOver(shared, machine.name)
+    return machine
+  })
+  yield* Effect.forEach(options.machines ?? Machine.standard, join, { discard: true })
+  yield* watched("kubelets", Kubelet.run(shared))
+  yield* watched("heartbeats", Kubelet.runHeartbeats(shared))
+  yield* watched(
+    "scheduler",
+    Scheduler.run({ queue: waiting, events: yield* sink(client, options, { component: Scheduler.component }, scope) })
+  )
+
+  const find = (name: string): Effect.Effect<Kubelet.Kubelet, UnknownMachine> =>
+    Effect.suspend(() => {
+      const kubelet = kubelets.get(name)
+      return kubelet === undefined ? Effect.fail(new UnknownMachine({ name })) : Effect.succeed(kubelet)
+    })
+  const doom = ({ name, namespace = "default" }: PodName, fate: PodLife.Fate) =>
+    Effect.suspend(() => {
+      const key = Key.make(namespace, name)
+      const pod = shared.pods.store.get(key)
+      const kubelet = pod === undefined ? undefined : kubelets.get(nodeOf(pod) ?? "")
+      if (pod === undefined || kubelet === undefined) return Effect.fail(new UnknownPod({ namespace, name }))
+      kubelet.doom(pod, fate)
+      queue.addUnsafe(key)
+      return Effect.void
+    })
+  const setUnschedulable = (name: string, value: true | null) =>
+    Effect.asVoid(client.patch(Node, { name }, Patch.merge({ spec: { unschedulable: value } })))
+
+  return Nodes.of({
+    machines: Effect.sync(() =>
+      Array.from(kubelets.values(), ({ isRunning, machine, slowness }) => ({ machine, isRunning, slowness }))
+    ),
+    add: (name, facts = {}) =>
+      Effect.suspend(() => join(Machine.make(name, freeNumber(kubelets), facts.role ?? "worker", facts))),
+    remove: (name) =>
+      Effect.flatMap(find(name), (kubelet) => {
+        kubelet.isRunning = false
+        kubelets.delete(name)
+        const deleted = kubelet.writing.withPermit(Effect.asVoid(client.delete(Node, { name })))
+        return Effect.andThen(Scope.close(kubelet.scope, Exit.void), deleted)
+      }),
+    crash: (pod, { container, exitCode = 1 } = {}) => doom(pod, { _tag: "Crash", container, exitCode }),
+    evict: (pod) => doom(pod, { _tag: "Evict", message: "The node was low on resource: memory." }),
+    stop: (name) => Effect.map(find(name), (kubelet) => void (kubelet.isRunning = false)),
+    start: (name) =>
+      Effect.map(find(name), (kubelet) => {
+        kubelet.restart()
+        beats.addUnsafe(name)
+        Kubelet.takeOver(shared, name)
+      }),
+    slow: (name, factor) =>
+      Effect.map(find(name), (kubelet) => {
+        kubelet.slowness = Math.max(0, factor)
+        // What was to take longer may be over now.
+        Kubelet.takeOver(shared, name)
+      }),
+    cordon: (name) => setUnschedulable(name, true),
+    uncordon: (name) => setUnschedulable(name, null),
+    outstanding: Effect.sync(() =>
+      [queue, beats, waiting].reduce((sum, one) => sum + one.stats().ready + one.stats().processing, 0)
+    )
+  })
+})
+
+/**
+ * Events go to the API only: the log of the process is for whoever runs in it, and this is a cluster beside it. What cannot
+ * be recorded is still logged.
+ */
+const sink = Effect.fnUntraced(function* (
+  client: KubeClient["Service"],
+  options: Options,
+  { component, instance }: { readonly component: string; readonly instance?: string },
+  scope: Scope.Scope
+) {
+  const sending = Layer.provide(Recorder.layerWith({ instance }), Layer.succeed(KubeClient, client))
+  const layer = options.events === false ? Recorder.layerNoop : sending
+  const recorder = Context.get(yield* Layer.buildWithScope(Layer.fresh(layer), scope), Recorder)
+  const { event } = recorder.named(component)
+  const quiet: EventSink["event"] = (...given) =>
+    Effect.provideService(event(...given), References.MinimumLogLevel, "Warn")
+  return quiet
+})
+
+/** Addresses are made of the number, so it must not be anybody's. */
+const freeNumber = (kubelets: ReadonlyMap<string, Kubelet.Kubelet>): number => {
+  const used = new Set(Array.from(kubelets.values(), ({ machine }) => machine.number))
+  let number = 1
+  while (used.has(number)) number++
+  return number
+}
+
+const badImage = (names: ReadonlyArray<string>) => {
+  const bad = new Set(names)
+  return (image: string): boolean => {
+    const [name, tag] = split(image)
+    return tag === "404" || bad.has(image) || bad.has(name)
+  }
+}
+
+/** Name and tag; a port of the registry is no tag. */
+const split = (image: string): readonly [string, string] => {
+  const undigested = image.split("@")[0] ?? ""
+  const colon = undigested.lastIndexOf(":")
+  return colon > undigested.lastIndexOf("/")
+    ? [undigested.slice(0, colon), undigested.slice(colon + 1)]
+    : [undigested, "latest"]
+}
+
+/** A simulated component that dies is said so once; the demo goes on without it, as a cluster would. */
+const watched = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(
+    Effect.scoped,
+    Effect.tapCause((cause) => Effect.logError(`the simulated ${name} ended`, cause)),
+    Effect.forkScoped
+  )

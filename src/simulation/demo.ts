@@ -1,0 +1,60 @@
+/**
+ * What the demo cluster of `npm start` holds at the beginning: the standard namespaces, a Deployment and two bare pods, so that
+ * there is something to look at and to count. Written through the API like everything else; running it twice changes nothing.
+ */
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as ApiError from "../kube/ApiError.ts"
+import { Deployment, Namespace, Pod } from "../kube/resources.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+
+const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
+
+const template = (app: string) => ({
+  metadata: { labels: { app } },
+  spec: {
+    containers: [
+      { name: app, image: `example.test/${app}:1.0`, resources: { requests: { cpu: "100m", memory: "64Mi" } } }
+    ]
+  }
+})
+
+const web = {
+  metadata: { namespace: "default", name: "web" },
+  spec: { replicas: 2, selector: { matchLabels: { app: "web" } }, template: template("web") }
+}
+
+/** They run on any node, the control plane included. */
+const dns = ["dns-1", "dns-2"].map((name) => ({
+  metadata: { namespace: "kube-system", name, labels: { app: "dns" } },
+  spec: { ...template("dns").spec, tolerations: [{ operator: "Exists" }] }
+}))
+
+/**
+ * Namespaces first, then what is in them; what is there already stays as it is. A pod is refused until its namespace has a
+ * service account, where somebody makes those: that is tried again for half a minute.
+ */
+export const seed: Effect.Effect<void, ApiError.ApiError, KubeClient> = Effect.gen(function* () {
+  const client = yield* KubeClient
+  yield* Effect.forEach(
+    namespaces,
+    (name) => client.create(Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name } }).pipe(unlessThere),
+    { discard: true }
+  )
+  yield* client.create(Deployment, web).pipe(unlessThere)
+  yield* Effect.forEach(dns, (pod) => client.create(Pod, pod).pipe(unlessThere, onceAccepted), { discard: true })
+})
+
+const onceAccepted = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
+  Effect.retry(effect, {
+    schedule: Schedule.spaced("100 millis"),
+    times: 300,
+    while: (error) => ApiError.hasReason(error, "Forbidden")
+  })
+
+const unlessThere = <A>(effect: Effect.Effect<A, ApiError.ApiError>) =>
+  Effect.catchIf(
+    effect,
+    (error) => ApiError.hasReason(error, "AlreadyExists"),
+    () => Effect.void
+  )

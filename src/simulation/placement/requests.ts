@@ -1,0 +1,77 @@
+/**
+ * What a pod asks of a node, and how important it is thought to be when the node runs short. Amounts are whole numbers, in
+ * thousandths for the processor and in units for everything else, rounded up, so that sums are exact however often pods come
+ * and go. Source: component-helpers resource.PodRequests, kubectl qos.
+ */
+import type { Pod } from "../../kube/resources.ts"
+import * as Quantity from "../quantity.ts"
+
+/** By resource name: `cpu` (thousandths), `memory` (bytes), `pods`, anything a node offers. */
+export type Amounts = ReadonlyMap<string, number>
+
+type Quantities = Readonly<Record<string, string>> | undefined
+type Container = NonNullable<Pod["spec"]>["containers"][number]
+
+const amount = (resource: string, text: string): number =>
+  // The tiny allowance keeps 0.1 × 1000 from being rounded to 101.
+  Math.ceil(Quantity.parse(text) * (resource === "cpu" ? 1000 : 1) - 1e-6)
+
+export const amounts = (quantities: Quantities): Map<string, number> =>
+  new Map(Object.entries(quantities ?? {}).map(([resource, text]) => [resource, amount(resource, text)]))
+
+/** A limit without a request is a request. */
+const asked = (container: Container): Map<string, number> =>
+  amounts({ ...container.resources?.limits, ...container.resources?.requests })
+
+/** Adds in place; `sign` -1 takes away. */
+export const add = (to: Map<string, number>, what: Amounts, sign = 1): Map<string, number> => {
+  for (const [resource, value] of what) to.set(resource, (to.get(resource) ?? 0) + sign * value)
+  return to
+}
+
+const raise = (to: Map<string, number>, what: Amounts): void => {
+  for (const [resource, value] of what) if (value > (to.get(resource) ?? 0)) to.set(resource, value)
+}
+
+export const isSidecar = (container: { readonly restartPolicy?: string | undefined }): boolean =>
+  container.restartPolicy === "Always"
+
+/**
+ * The sum of the containers, or the most that is needed while the init containers run one after another, whichever is more.
+ * Init containers that stay count from their turn on; `spec.resources` speaks for the whole pod where it says something.
+ */
+export const of = (pod: Pod): Amounts => {
+  const total = new Map<string, number>()
+  const staying = new Map<string, number>()
+  const starting = new Map<string, number>()
+  for (const container of pod.spec?.initContainers ?? []) {
+    const wanted = asked(container)
+    if (isSidecar(container)) raise(starting, add(staying, wanted))
+    else raise(starting, add(wanted, staying))
+  }
+  for (const container of pod.spec?.containers ?? []) add(total, asked(container))
+  add(total, staying)
+  raise(total, starting)
+  for (const [resource, value] of amounts(pod.spec?.resources?.requests)) total.set(resource, value)
+  add(total, amounts(pod.spec?.overhead))
+  return total.set("pods", 1)
+}
+
+export type QosClass = "Guaranteed" | "Burstable" | "BestEffort"
+
+/** Guaranteed: every container limits processor and memory and asks for exactly that. BestEffort: nobody asks for any. */
+export const qosClass = (pod: Pod): QosClass => {
+  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])]
+  let some = false
+  let all = containers.length > 0
+  for (const container of containers) {
+    const limits = amounts(container.resources?.limits)
+    const requests = asked(container)
+    for (const resource of ["cpu", "memory"]) {
+      const wanted = requests.get(resource) ?? 0
+      if (wanted > 0) some = true
+      if (wanted === 0 || limits.get(resource) !== wanted) all = false
+    }
+  }
+  return all ? "Guaranteed" : some ? "Burstable" : "BestEffort"
+}

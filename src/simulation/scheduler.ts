@@ -1,0 +1,167 @@
+/**
+ * The simulated scheduler: an ordinary client that watches pods and nodes and binds each pod without a node to one. It keeps
+ * its board up to date pod by pod; a pod that fits nowhere gets a condition and an event that say why, and is tried again when
+ * something has changed that could make room. Pods with scheduling gates, of another scheduler, or on their way out are left
+ * alone. Higher priority goes first; nothing is ever evicted for it.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Key from "../kube/Key.ts"
+import * as Patch from "../kube/Patch.ts"
+import { Node, Pod } from "../kube/resources.ts"
+import * as Resource from "../kube/Resource.ts"
+import type { Delta } from "../streams/Delta.ts"
+import type { KeyedQueue } from "../streams/KeyedQueue.ts"
+import * as Reconcile from "../streams/Reconcile.ts"
+import { Cache } from "../layers/Cache.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import type { EventSink } from "../layers/Recorder.ts"
+import * as Machine from "./Machine.ts"
+import * as Placement from "./placement.ts"
+import * as Board from "./placement/Board.ts"
+import * as PodRules from "./placement/podRules.ts"
+import * as Trouble from "./trouble.ts"
+
+export const component = "default-scheduler"
+
+export interface Options {
+  readonly queue: KeyedQueue
+  readonly events: EventSink["event"]
+}
+
+/** Runs until interrupted. */
+export const run = Effect.fnUntraced(function* ({ events, queue }: Options) {
+  const cache = yield* Cache
+  const client = yield* KubeClient
+  const pods = yield* cache.subscribe(Pod)
+  const nodes = yield* cache.subscribe(Node)
+  const board = new Board.Board()
+  /** Pods that fitted nowhere, and whether they want to be near others: tried again when something changes. */
+  const unplaced = new Map<Key.Key, boolean>()
+
+  const retry = (isOnlyCompany: boolean): void => {
+    for (const [key, seeksCompany] of unplaced)
+      if (seeksCompany || !isOnlyCompany) queue.addUnsafe(key, priorityOf(pods.store.get(key)))
+  }
+
+  const follow = (delta: Delta<Pod>): void => {
+    const key = Key.of(delta.object)
+    if (delta._tag === "Deleted") {
+      unplaced.delete(key)
+      return board.dropPod(key)
+    }
+    board.setPod(delta.object)
+    if (isWaiting(delta.object) && !board.isAssumed(key)) queue.addUnsafe(key, priorityOf(delta.object))
+  }
+  yield* pods.onDeltas((deltas) => {
+    for (const delta of deltas) follow(delta)
+    if (unplaced.size === 0) return
+    if (deltas.some(mayMakeRoom)) retry(false)
+    else if (deltas.some(mayBeCompany)) retry(true)
+  })
+  yield* nodes.onDeltas((deltas) => {
+    for (const { _tag, object } of deltas)
+      if (_tag === "Deleted") board.dropNode(object.metadata.name)
+      else board.setNode(object)
+    if (unplaced.size > 0 && deltas.some(mayTakeMore)) retry(false)
+  })
+
+  const schedule = Effect.fnUntraced(function* (key: Key.Key) {
+    const pod = pods.store.get(key)
+    if (pod === undefined || !isWaiting(pod) || board.isAssumed(key)) return void unplaced.delete(key)
+    const placement = Placement.place(pod, board)
+    if (placement._tag === "None") {
+      unplaced.set(key, PodRules.seeksCompany(pod))
+      return yield* unschedulable(client, events, pod, placement.message)
+    }
+    unplaced.delete(key)
+    board.assume(pod, placement.name)
+    yield* Effect.onError(bind(client, pod, placement.name), () => Effect.sync(() => board.forget(key)))
+    const message = `Successfully assigned ${key} to ${placement.name}`
+    return yield* events(pod, "Normal", "Scheduled", message, { action: "Binding" })
+  })
+
+  yield* nodes.synced
+  yield* pods.synced
+  return yield* Reconcile.run(queue, {
+    concurrency: 1,
+    timeout: "none",
+    reconcile: (key) => Trouble.tell(schedule(key))
+  })
+})
+
+/** Queues treat what is below zero as unhurried; pods of such a priority are that. */
+const priorityOf = (pod: Pod | undefined): number => pod?.spec?.priority ?? 0
+
+const isWaiting = (pod: Pod): boolean =>
+  Board.nodeOf(pod) === undefined &&
+  pod.metadata.deletionTimestamp === undefined &&
+  (pod.spec?.schedulingGates ?? []).length === 0 &&
+  !Board.isFinished(pod) &&
+  (pod.spec?.schedulerName ?? component) === component
+
+const mayMakeRoom = (delta: Delta<Pod>): boolean =>
+  delta._tag === "Deleted" ||
+  (delta._tag === "Updated" && Board.isFinished(delta.object) && !Board.isFinished(delta.previous))
+
+/** A pod has come to a node, or has new labels: another may want to be near it. */
+const mayBeCompany = (delta: Delta<Pod>): boolean =>
+  delta._tag !== "Deleted" && Board.nodeOf(delta.object) !== undefined
+
+/** Heartbeats change nothing that placement looks at. */
+const mayTakeMore = (delta: Delta<Node>): boolean =>
+  delta._tag !== "Deleted" && (delta._tag === "Created" || facts(delta.object) !== facts(delta.previous))
+
+const facts = ({ metadata, spec, status }: Node): string =>
+  JSON.stringify([
+    metadata.labels,
+    spec?.unschedulable,
+    spec?.taints,
+    status?.allocatable,
+    status?.conditions?.find(({ type }) => type === "Ready")?.status
+  ])
+
+const bind = (client: KubeClient["Service"], pod: Pod, node: string) => {
+  const { name, namespace, uid } = pod.metadata
+  const path = Resource.path(Pod, { namespace, name, subresource: "binding" })
+  return client.raw({
+    method: "POST",
+    path,
+    body: {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { name, namespace, uid },
+      target: { apiVersion: "v1", kind: "Node", name: node }
+    },
+    context: { verb: "create", path, resource: "pods/binding", namespace, name }
+  })
+}
+
+const unschedulable = Effect.fnUntraced(function* (
+  client: KubeClient["Service"],
+  events: EventSink["event"],
+  pod: Pod,
+  message: string
+) {
+  const before = pod.status?.conditions ?? []
+  const known = before.find(({ type }) => type === "PodScheduled")
+  if (known?.status === "False" && known.message === message) return
+  const now = Machine.timestamp(yield* Clock.currentTimeMillis)
+  const condition = {
+    type: "PodScheduled",
+    status: "False",
+    reason: "Unschedulable",
+    message,
+    lastProbeTime: null,
+    lastTransitionTime: known?.status === "False" ? known.lastTransitionTime : now
+  }
+  yield* client.patch(
+    Pod,
+    { namespace: pod.metadata.namespace, name: pod.metadata.name, subresource: "status" },
+    Patch.merge({
+      metadata: { uid: pod.metadata.uid, resourceVersion: pod.metadata.resourceVersion },
+      status: { conditions: [...before.filter(({ type }) => type !== "PodScheduled"), condition] }
+    })
+  )
+  yield* events(pod, "Warning", "FailedScheduling", message, { action: "Scheduling" })
+})

@@ -1,0 +1,53 @@
+import { assert, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import type { Pod } from "../../../src/kube/resources.ts"
+import * as Program from "../../../src/simulation/pod/program.ts"
+
+const sh = (script: string, flag = "-c") => Program.run(["/bin/sh", flag, script])
+const exit = (code: number, seconds = 0) => ({ code, after: seconds * 1_000 })
+
+it("understands a few commands and scripts made of them, and lets all others run", () => {
+  assert.deepStrictEqual(Program.run(["sleep", "3"]), exit(0, 3))
+  assert.deepStrictEqual(Program.run(["/bin/sleep", "1.5m"]), exit(0, 90))
+  assert.isUndefined(Program.run(["sleep", "infinity"]))
+  assert.deepStrictEqual(Program.run(["sleep", "x"]), exit(1))
+  assert.deepStrictEqual(Program.run(["true"]), exit(0))
+  assert.deepStrictEqual(Program.run(["/bin/false"]), exit(1))
+  assert.isUndefined(Program.run(["nginx", "-g", "daemon off;"]))
+  assert.isUndefined(Program.run([]))
+  assert.deepStrictEqual(sh("sleep 3; exit 1"), exit(1, 3))
+  assert.deepStrictEqual(sh("echo hello && sleep 2\nexit 258"), exit(2, 2))
+  assert.deepStrictEqual(sh("false && sleep 9; sleep 1"), exit(0, 1))
+  assert.deepStrictEqual(sh("false || exit 4"), exit(4))
+  assert.deepStrictEqual(sh("true || exit 4"), exit(0))
+  assert.deepStrictEqual(sh("false; exit"), exit(1))
+  assert.deepStrictEqual(sh("exit 3; sleep 9"), exit(3))
+  assert.deepStrictEqual(sh("false; sleep 9", "-ec"), exit(1))
+  assert.deepStrictEqual(sh("set -e; false; sleep 9"), exit(1))
+  assert.deepStrictEqual(sh("exec sleep 5"), exit(0, 5))
+  assert.isUndefined(sh("while true; do sleep 1; done"))
+  assert.isUndefined(sh("sleep 1; server"))
+})
+
+it("lets the annotation go before the command, for the containers it names", () => {
+  const pod = (text: string): Pod => ({ metadata: { name: "p", annotations: { [Program.exitAnnotation]: text } } })
+  const main = { name: "main", command: ["sleep", "9"] }
+  assert.deepStrictEqual(Program.exitOf(pod("main=3@5"), main), exit(3, 5))
+  assert.deepStrictEqual(Program.exitOf(pod("side=1, main=0"), main), exit(0))
+  assert.deepStrictEqual(Program.exitOf(pod("side=1@2"), main), exit(0, 9))
+  assert.deepStrictEqual(Program.exitOf(pod("main=x; rm -rf"), main), exit(0, 9))
+  assert.deepStrictEqual(Program.exitOf({ metadata: { name: "p" } }, { ...main, args: ["1"] }), exit(0, 9))
+})
+
+it.prop(
+  "takes any words and ends with a code in a time that is none",
+  { words: Arbitrary.schema(Schema.Array(Schema.String)), script: Schema.String },
+  ({ script, words }) => {
+    for (const one of [Program.run(words), sh(script), sh(`sleep 1;${script}`)]) {
+      if (one === undefined) continue
+      assert.isTrue(Number.isInteger(one.code) && one.code >= 0 && one.code < 256)
+      assert.isTrue(Number.isFinite(one.after) && one.after >= 0)
+    }
+  }
+)

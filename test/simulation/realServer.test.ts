@@ -1,0 +1,128 @@
+/**
+ * The simulated scheduler and kubelets in a real API server, the same code as in the embedded one: nodes are registered,
+ * pods bound, started, restarted, held back and deleted, in real time, waiting for what the server tells and for nothing else.
+ */
+import { assert, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { Event, Lease, Node, Pod } from "../../src/kube/resources.ts"
+import { Cache } from "../../src/layers/Cache.ts"
+import { Endpoint } from "../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import { KubeClient } from "../../src/layers/KubeClient.ts"
+import * as Machine from "../../src/simulation/Machine.ts"
+import * as Nodes from "../../src/simulation/Nodes.ts"
+import * as PodLife from "../../src/simulation/podLife.ts"
+import * as envtest from "../support/envtest.ts"
+import { condition, create, get, patch, remove, word } from "./stand.ts"
+
+const assets = envtest.assets()
+const missing = "missing" in assets ? assets.missing : undefined
+
+if (missing !== undefined) console.log(`skipped: simulated nodes on a real API server, because ${missing}`)
+
+const server = Layer.effect(
+  Endpoint,
+  Effect.map(
+    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
+    ({ endpoint }) => endpoint
+  )
+)
+
+const delays = { start: 100, stop: 100 }
+const machine = Machine.make("any", 1, "worker")
+
+const cluster = Nodes.layer({ delays }).pipe(
+  Layer.provideMerge(Cache.layer()),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(HttpTransport.layer),
+  Layer.provide(server)
+)
+
+/** Waits for the server to tell of a pod that is as wanted; undefined: that it is gone. */
+const until = (name: string, wanted: (pod: Pod | undefined) => boolean) =>
+  Effect.flatMap(Cache, (cache) =>
+    cache.changes(Pod).pipe(
+      Stream.filter(
+        ({ _tag, object }) => object.metadata.name === name && wanted(_tag === "Deleted" ? undefined : object)
+      ),
+      Stream.runHead
+    )
+  )
+
+it.live.skipIf(missing !== undefined)(
+  "runs pods on a real API server",
+  () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const nodes = yield* client.list(Node)
+      assert.deepStrictEqual(
+        nodes.items.map(({ metadata, spec, status }) => [
+          metadata.name,
+          (spec?.taints ?? []).map(({ key }) => key),
+          status?.conditions?.find(({ type }) => type === "Ready")?.status
+        ]),
+        [
+          ["control-plane", ["node-role.kubernetes.io/control-plane"], "True"],
+          ["worker-1", [], "True"],
+          ["worker-2", [], "True"]
+        ]
+      )
+
+      yield* create("web")
+      yield* create("large", {
+        containers: [{ name: "main", image: "i", resources: { requests: { cpu: "64" } } }]
+      })
+      yield* create("missing", { containers: [{ name: "main", image: "webserver:404" }] })
+      yield* create("crash", { containers: [{ name: "main", image: "i", command: ["false"] }] })
+      yield* create("job", {
+        restartPolicy: "Never",
+        initContainers: [{ name: "first", image: "i", command: ["true"] }],
+        containers: [{ name: "main", image: "i", command: ["sleep", "1"] }]
+      })
+
+      yield* until("web", (pod) => pod !== undefined && condition(pod, "Ready")?.status === "True")
+      const web = yield* get("web")
+      // Which address of its network is free first depends on which pod starts first.
+      assert.match(web.status?.podIP ?? "", /^10\.244\.[23]\.([2-9]|\d{2,3})$/)
+      assert.deepInclude(web.status?.containerStatuses?.[0], { ready: true, started: true, restartCount: 0 })
+      // What this server keeps of a status is not news to the kubelet that wrote it: it would never come to rest.
+      const given = { machine, delays, memory: PodLife.nothingKnown, address: () => undefined, isBad: () => false }
+      const there = { ...given, machine: { ...machine, name: web.spec?.nodeName ?? "" } }
+      assert.isUndefined(PodLife.next(web, there, yield* Clock.currentTimeMillis).status)
+      yield* until("large", (pod) => pod !== undefined && condition(pod, "PodScheduled")?.reason === "Unschedulable")
+      yield* until("missing", (pod) => pod !== undefined && word(pod) === "ImagePullBackOff")
+      yield* until("crash", (pod) => pod !== undefined && word(pod) === "CrashLoopBackOff #1")
+      yield* until("job", (pod) => pod?.status?.phase === "Succeeded")
+
+      yield* patch("missing", { spec: { containers: [{ name: "main", image: "webserver:200" }] } })
+      yield* until("missing", (pod) => pod !== undefined && word(pod) === "Running")
+
+      for (const name of ["web", "crash", "job", "missing", "large"]) yield* remove(name)
+      for (const name of ["web", "crash", "job", "missing", "large"])
+        yield* Effect.raceFirst(
+          until(name, (pod) => pod === undefined),
+          // Gone before we began to watch.
+          Effect.flatMap(Effect.result(get(name)), (found) => (found._tag === "Failure" ? Effect.void : Effect.never))
+        )
+      assert.deepStrictEqual((yield* client.list(Pod)).items, [])
+      const leases = yield* client.list(Lease, { namespace: "kube-node-lease" })
+      assert.deepStrictEqual(
+        leases.items.map((one) => one.spec?.holderIdentity),
+        ["control-plane", "worker-1", "worker-2"]
+      )
+      // Recording is not waited for by whoever records.
+      const expected = new Set(["Scheduled", "FailedScheduling", "Pulled", "Started", "Failed", "BackOff", "Killing"])
+      const cache = yield* Cache
+      yield* cache.changes(Event).pipe(
+        Stream.takeUntil(({ object }) => {
+          expected.delete(object.reason ?? "")
+          return expected.size === 0
+        }),
+        Stream.runDrain
+      )
+    }).pipe(Effect.provide(cluster)),
+  60_000
+)
