@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Namespace } from "../src/kube/resources.ts"
-import { ClusterTest } from "../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../src/testing/ClusterTest.ts"
 import type * as Controller from "../src/layers/Controller.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))

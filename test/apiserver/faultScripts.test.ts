@@ -7,7 +7,7 @@ import { ConfigMap } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../src/apiserver/faults.ts"
 import { Cache } from "../../src/layers/Cache.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { runs } from "../support/runs.ts"
 

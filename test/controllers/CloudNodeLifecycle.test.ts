@@ -5,7 +5,7 @@ import * as CloudNodeLifecycle from "../../src/controllers/CloudNodeLifecycle.ts
 import { Node } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { CloudError, CloudProvider, type Machine } from "../../src/layers/CloudProvider.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import * as Stand from "./nodes/stand.ts"
 
 const names = Effect.flatMap(ClusterTest, (cluster) =>

@@ -6,7 +6,7 @@ import * as ClusterRoleAggregation from "../../src/controllers/ClusterRoleAggreg
 import * as Patch from "../../src/kube/Patch.ts"
 import { ClusterRole } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 
 const label = "rbac.example.test/aggregate-to-monitoring"

@@ -1,7 +1,7 @@
 /** What users see of a DaemonSet: its pods on their nodes, their shape, what becomes of bad ones, and what the status says. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
 import * as Stand from "./daemonset/stand.ts"

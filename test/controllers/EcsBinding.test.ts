@@ -8,7 +8,7 @@ import * as Crd from "../../src/kube/crd/Crd.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import type * as Faults from "../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 
 const { EcsBinding } = EcsBindings

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { HorizontalPodAutoscaler, Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Stand from "./horizontalpodautoscaler/stand.ts"
 

@@ -7,7 +7,7 @@ import * as LegacyTokenCleaner from "../../src/controllers/LegacyTokenCleaner.ts
 import * as Patch from "../../src/kube/Patch.ts"
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 
 const namespace = "default"

@@ -7,7 +7,7 @@ import * as NodeLifecycle from "../../src/controllers/NodeLifecycle.ts"
 import { Node } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Stand from "./nodes/stand.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Namespace, Pod } from "../../src/kube/resources.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import type { Request } from "../../src/layers/Transport.ts"
 import * as Stand from "./workload/stand.ts"
 

@@ -7,7 +7,7 @@ import * as Patch from "../../src/kube/Patch.ts"
 import { ConfigMap, Namespace } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterAuthority } from "../../src/layers/ClusterAuthority.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 
 const name = "kube-root-ca.crt"

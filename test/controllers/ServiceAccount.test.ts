@@ -5,7 +5,7 @@ import * as ServiceAccounts from "../../src/controllers/ServiceAccount.ts"
 import { Namespace, Pod, ServiceAccount } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { pod } from "../conformance/Case.ts"
 

@@ -6,7 +6,7 @@ import * as Patch from "../../src/kube/Patch.ts"
 import { Secret, ServiceAccount } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 
 const namespace = "default"

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
 import { Job } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import * as Stand from "./job/stand.ts"
 
 /** A status that has ended, in both words. */

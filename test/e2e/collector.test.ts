@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { Deployment, Pod, ReplicaSet, ReplicationController } from "../../src/kube/resources.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import * as World from "./stand.ts"
 
 const labels = { gctest: "yes" }

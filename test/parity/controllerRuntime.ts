@@ -3,7 +3,7 @@ import { none, row, type Rows } from "./row.ts"
 
 export const controllerRuntime: Rows = {
   "2.1 layers": row("parts of a manager are layers", {
-    "layers/ClusterTest.test.ts": "apply stores every document; run reconciles them; settle is enough to see it",
+    "testing/ClusterTest.test.ts": "apply stores every document; run reconciles them; settle is enough to see it",
     "layers/Controller.types.ts": "needsServices"
   }),
   "2.1 election": row("off unless asked for; its lease, labels, durations", {

@@ -53,7 +53,7 @@ export const operator: Rows = {
     "layers/CacheNamespaces.test.ts": "tells everything again as updates that change nothing, without a request"
   }),
   M10: row("parts are layers: a test brings its own", {
-    "layers/ClusterTest.test.ts": "apply stores every document; run reconciles them; settle is enough to see it",
+    "testing/ClusterTest.test.ts": "apply stores every document; run reconciles them; settle is enough to see it",
     "layers/KubeClient.test.ts": "each verb has its method, path, query, headers and body"
   }),
   M11: row("kinds that are always read live", {

@@ -14,7 +14,7 @@ import {
   ReplicationController,
   StatefulSet
 } from "../../src/kube/resources.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import * as Story from "./story.ts"

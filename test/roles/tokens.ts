@@ -7,7 +7,7 @@ import * as RootCa from "../../src/controllers/RootCa.ts"
 import * as ServiceAccountToken from "../../src/controllers/ServiceAccountToken.ts"
 import * as Patch from "../../src/kube/Patch.ts"
 import { ConfigMap, Secret, ServiceAccount } from "../../src/kube/resources.ts"
-import { ClusterTest } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Story from "./story.ts"
 

@@ -103,7 +103,7 @@ export const rooms: ReadonlyArray<Room> = [
       packages: edge
     })),
   { path: "manager/", rooms: layersMay, packages: pureEffect },
-  { path: "layers/ClusterTest.ts", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
+  { path: "testing/ClusterTest.ts", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
   { path: "layers/clusterTest/", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
   {
     path: "leader/",

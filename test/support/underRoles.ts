@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
-import { ClusterTest, type Options } from "../../src/layers/ClusterTest.ts"
+import { ClusterTest, type Options } from "../../src/testing/ClusterTest.ts"
 import * as Audit from "./audit.ts"
 
 const layer = ClusterTest.layer as (options?: Options) => Layer.Layer<unknown, unknown>

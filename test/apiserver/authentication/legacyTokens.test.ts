@@ -5,7 +5,7 @@ import * as Token from "../../../src/controllers/serviceaccounttoken/token.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 

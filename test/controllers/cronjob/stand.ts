@@ -6,7 +6,7 @@ import * as CronJobs from "../../../src/controllers/CronJob.ts"
 import * as Zone from "../../../src/kube/cron/Zone.ts"
 import { CronJob, Job } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Jobs from "../job/stand.ts"
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import * as Stand from "./stand.ts"
 

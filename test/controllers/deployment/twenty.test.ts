@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import * as ReplicaSetController from "../../../src/controllers/ReplicaSet.ts"
 import { Deployment, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
 import { isReady } from "../../../src/kube/pod.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Stand from "./stand.ts"
 

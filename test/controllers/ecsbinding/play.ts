@@ -12,7 +12,7 @@ import type * as Resource from "../../../src/kube/Resource.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Entry } from "../../../src/apiserver/audit/AuditLog.ts"
 import type * as Faults from "../../../src/apiserver/faults.ts"
-import { ClusterTest, type Running } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest, type Running } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 
 const { annotation, EcsBinding } = EcsBindings

@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Node, Pod, Service } from "../../../src/kube/resources.ts"
-import type * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import type * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Stand from "../services/stand.ts"
 

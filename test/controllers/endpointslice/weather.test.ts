@@ -12,7 +12,7 @@ import * as EndpointSliceController from "../../../src/controllers/EndpointSlice
 import { EndpointSlice, Pod, Service } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"

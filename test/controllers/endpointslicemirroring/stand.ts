@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
 import { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
-import type * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import type * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Stand from "../services/stand.ts"
 

@@ -13,7 +13,7 @@ import { Endpoints, EndpointSlice, Namespace, Service } from "../../../src/kube/
 import * as Patch from "../../../src/kube/Patch.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Fault, Rule } from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf, type ValueOf } from "../../support/property.ts"

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Secret } from "../../../src/kube/resources.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 
 export interface Shape {
   readonly kind?: "ConfigMap" | "Secret"

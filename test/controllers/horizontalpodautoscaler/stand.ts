@@ -12,7 +12,7 @@ import * as Autoscalers from "../../../src/controllers/HorizontalPodAutoscaler.t
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Deployment, Event, HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
-import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { type Memory, MetricsApi, type PodMetrics } from "../../../src/layers/MetricsApi.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"

@@ -8,7 +8,7 @@ import * as PodGC from "../../../src/controllers/PodGC.ts"
 import { Job, Pod } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import * as Stand from "./stand.ts"
 

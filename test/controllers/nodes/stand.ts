@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Patch from "../../../src/kube/Patch.ts"
 import { Event, Lease, Node, Pod } from "../../../src/kube/resources.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 

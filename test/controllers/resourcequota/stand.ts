@@ -9,7 +9,7 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { PersistentVolumeClaim, Pod, ResourceQuota } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 

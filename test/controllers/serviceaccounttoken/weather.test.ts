@@ -12,7 +12,7 @@ import * as ServiceAccountToken from "../../../src/controllers/ServiceAccountTok
 import { Secret, ServiceAccount } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type * as Faults from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { runs, seed } from "../../support/runs.ts"

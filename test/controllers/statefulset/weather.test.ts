@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import * as Stand from "./stand.ts"
 

@@ -9,7 +9,7 @@ import * as StatefulSet from "../../../src/controllers/StatefulSet.ts"
 import { Pod } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../../src/apiserver/faults.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 
 const labels = { app: "web" }
 const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } }

@@ -13,7 +13,7 @@ import { Event, Pod, ReplicaSet, ReplicationController } from "../../../src/kube
 import * as Time from "../../../src/kube/time.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { isWatch, type Rule } from "../../../src/apiserver/faults.ts"
-import * as ClusterTest from "../../../src/layers/ClusterTest.ts"
+import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import type { Descriptor } from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"

@@ -9,7 +9,7 @@ import { ConfigMap, Node, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import * as Kinds from "../../../src/layers/cache/kinds.ts"
-import { ClusterTest } from "../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { checkProperty } from "../../support/property.ts"
 
 const selector = Schema.UndefinedOr(Schema.Literals(["", "a=1", "b=2"]))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Base64 from "effect/encoding/Base64"
 import * as Effect from "effect/Effect"
-import { ClusterTest } from "../../../../src/layers/ClusterTest.ts"
+import { ClusterTest } from "../../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
 import { CustomResourceDefinition } from "../../../../src/manager/crds/Definitions.ts"
 import * as Publication from "../../../../src/manager/webhooks/certificates/publication.ts"

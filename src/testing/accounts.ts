@@ -4,13 +4,13 @@
  * others. Roles are written past the transport, so that no fault meets them and no script counts them.
  */
 import * as Effect from "effect/Effect"
-import { ServiceAccount } from "../../kube/resources.ts"
-import type { Descriptor } from "../Controller.ts"
-import type { User } from "../../apiserver/Api.ts"
-import type { ApiServer } from "../../apiserver/ApiServer.ts"
-import type { Manifest } from "../../manager/manifests/objects.ts"
-import { pathOf, rolesOf } from "../../manager/manifests/roles.ts"
-import * as Permissions from "../../manager/permissions.ts"
+import { ServiceAccount } from "../kube/resources.ts"
+import type { Descriptor } from "../layers/Controller.ts"
+import type { User } from "../apiserver/Api.ts"
+import type { ApiServer } from "../apiserver/ApiServer.ts"
+import type { Manifest } from "../manager/manifests/objects.ts"
+import { pathOf, rolesOf } from "../manager/manifests/roles.ts"
+import * as Permissions from "../manager/permissions.ts"
 
 interface Account {
   readonly namespace: string

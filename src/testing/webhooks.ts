@@ -3,15 +3,15 @@
  * test's time; and functions under addresses of one's own. Handlers may use the cluster's client, so they are connected when it stands.
  */
 import * as Effect from "effect/Effect"
-import * as Patch from "../../kube/Patch.ts"
-import * as WebhookCaller from "../../apiserver/webhook/WebhookCaller.ts"
-import type { Services } from "../Controller.ts"
-import { KubeClient } from "../KubeClient.ts"
-import { CustomResourceDefinition } from "../../manager/crds/Definitions.ts"
-import type { Answer, Handler } from "../../manager/http/exchange.ts"
-import { configurations } from "../../manager/webhooks/configurations.ts"
-import { handler } from "../../manager/webhooks/handle.ts"
-import type { Webhook } from "../Webhook.ts"
+import * as Patch from "../kube/Patch.ts"
+import * as WebhookCaller from "../apiserver/webhook/WebhookCaller.ts"
+import type { Services } from "../layers/Controller.ts"
+import { KubeClient } from "../layers/KubeClient.ts"
+import { CustomResourceDefinition } from "../manager/crds/Definitions.ts"
+import type { Answer, Handler } from "../manager/http/exchange.ts"
+import { configurations } from "../manager/webhooks/configurations.ts"
+import { handler } from "../manager/webhooks/handle.ts"
+import type { Webhook } from "../layers/Webhook.ts"
 
 /** By address, or as the program declares them. */
 export type Webhooks = Readonly<Record<string, WebhookCaller.Handler>> | ReadonlyArray<Webhook<Services>>
