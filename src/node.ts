@@ -3,8 +3,8 @@
  * HTTPS, and the program itself. Needs Node; everything else of the library is in `effect-controller-manager`.
  */
 export { EmbeddedCluster, EmbeddedClusterError } from "./apiserver/server/EmbeddedCluster.ts"
-export * as HttpTransport from "./layers/HttpTransport.ts"
-export * as KubeConfig from "./layers/KubeConfig.ts"
+export * as HttpTransport from "./platform/HttpTransport.ts"
+export * as KubeConfig from "./platform/KubeConfig.ts"
 
 export type { Host } from "./manager/process/Host.ts"
 export { InvalidProgram, type Member, type Options as ProgramOptions } from "./manager/Program.ts"

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
-import * as HttpTransport from "../layers/HttpTransport.ts"
+import * as HttpTransport from "../platform/HttpTransport.ts"
 import type { Client } from "../layers/KubeClient.ts"
 import type * as Clusters from "../manager/cluster/clusters.ts"
 import * as Accounts from "../manager/identity/accounts.ts"

@@ -5,7 +5,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as RequestMetrics from "../layers/http/requestMetrics.ts"
+import * as RequestMetrics from "../platform/http/requestMetrics.ts"
 import * as Throttle from "../manager/cluster/throttle.ts"
 import type * as Roster from "../manager/roster.ts"
 import type * as Settings from "../manager/settings.ts"

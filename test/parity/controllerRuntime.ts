@@ -119,7 +119,7 @@ export const controllerRuntime: Rows = {
       "each transient failure is retried, no other",
       "Retry-After is a lower bound, believed up to thirty seconds"
     ],
-    "layers/HttpTransport.test.ts": "fails with the reason the server gave, its Retry-After, and without any secret"
+    "platform/HttpTransport.test.ts": "fails with the reason the server gave, its Retry-After, and without any secret"
   }),
   "2.4 resync": row("resyncs without requests", {
     "layers/CacheNamespaces.test.ts": "tells everything again as updates that change nothing, without a request",
@@ -196,7 +196,7 @@ export const controllerRuntime: Rows = {
       "ends up with the server's state, at a bounded rate of requests, whatever happened",
       "doubles the wait from 0.8 s to 30 s, spreads it, and takes Retry-After for its lower bound"
     ],
-    "layers/sockets.test.ts": "after half-open silence, whose connection is closed"
+    "platform/sockets.test.ts": "after half-open silence, whose connection is closed"
   }),
   "2.5 deltas": row("in order; first list, missed deletions and namesakes are told as such", {
     "streams/Store.test.ts": [

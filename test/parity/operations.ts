@@ -211,13 +211,13 @@ export const operations: Rows = {
     "layers/Webhook.test.ts": "convert between versions, and are asked in their own about writes in another"
   }),
   "2.14 credentials": row("from everywhere, read again when they change", {
-    "layers/KubeConfig.test.ts": [
+    "platform/KubeConfig.test.ts": [
       "--kubeconfig, then KUBECONFIG, then the pod, then the home directory, then nothing",
       "token, basic, impersonation, none",
       "a token file is read again after ten seconds; while it is missing the last token is used",
       "the plugin runs once for many waiting requests, and is told about the cluster"
     ],
-    "layers/HttpTransport.test.ts":
+    "platform/HttpTransport.test.ts":
       "goes through a proxy when there is one, and looks after 20 s whether a quiet one is there"
   }),
   "2.14 rate and name": row("no limit unless asked for; a name in every request", {

@@ -89,7 +89,7 @@ export const operator: Rows = {
     ]
   }),
   M16: row("where the kubeconfig comes from", {
-    "layers/KubeConfig.test.ts": [
+    "platform/KubeConfig.test.ts": [
       "--kubeconfig, then KUBECONFIG, then the pod, then the home directory, then nothing",
       "the files of KUBECONFIG are merged, the first to name something wins, missing ones are skipped"
     ],

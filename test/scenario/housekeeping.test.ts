@@ -18,7 +18,7 @@ import { ConfigMap, Deployment, Namespace, Pod, Secret, Service, ServiceAccount 
 import { Cache } from "../../src/layers/Cache.ts"
 import { Discovery } from "../../src/layers/Discovery.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"

@@ -18,7 +18,7 @@ import { createOrUpdate } from "../../src/layers/controller/writes/createOrUpdat
 import { finalize } from "../../src/layers/controller/writes/finalize.ts"
 import type { Client } from "../../src/layers/controller/tools.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"

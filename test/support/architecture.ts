@@ -34,10 +34,10 @@ const edge = [
 
 /** Files of `layers` that touch the platform. */
 export const edgeFiles = [
-  "layers/HttpTransport.ts",
-  "layers/http/",
-  "layers/KubeConfig.ts",
-  "layers/kubeconfig/",
+  "platform/HttpTransport.ts",
+  "platform/http/",
+  "platform/KubeConfig.ts",
+  "platform/kubeconfig/",
   "apiserver/server/EmbeddedCluster.ts",
   "manager/cluster/clusters.ts",
   "manager/configFile.ts",

@@ -14,7 +14,7 @@ import type * as Resource from "../../kube/Resource.ts"
 import { Cache } from "../../layers/Cache.ts"
 import { ClusterAuthority, type TokenSigner } from "../../layers/ClusterAuthority.ts"
 import { Endpoint } from "../../layers/Endpoint.ts"
-import * as HttpTransport from "../../layers/HttpTransport.ts"
+import * as HttpTransport from "../../platform/HttpTransport.ts"
 import { type Client, KubeClient } from "../../layers/KubeClient.ts"
 import type { Transport } from "../../layers/Transport.ts"
 import * as Accounts from "../identity/accounts.ts"
@@ -71,7 +71,7 @@ export const connect = Effect.fnUntraced(function* (
   expected: Expected
 ) {
   if (settings.cluster === "embedded") return yield* embedded(settings, expected)
-  const KubeConfig = yield* Effect.promise(() => import("../../layers/KubeConfig.ts"))
+  const KubeConfig = yield* Effect.promise(() => import("../../platform/KubeConfig.ts"))
   const found = yield* KubeConfig.find({
     mode: settings.cluster,
     path: pathOf(settings.kubeconfig, origins.kubeconfig),

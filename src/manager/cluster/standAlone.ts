@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Cache } from "../../layers/Cache.ts"
 import { Endpoint } from "../../layers/Endpoint.ts"
-import * as HttpTransport from "../../layers/HttpTransport.ts"
+import * as HttpTransport from "../../platform/HttpTransport.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
@@ -112,7 +112,7 @@ export const nodes = Effect.fnUntraced(function* (
   { origins, values: settings }: Resolved<typeof nodesSettings>,
   env: Readonly<Record<string, string | undefined>>
 ) {
-  const KubeConfig = yield* Effect.promise(() => import("../../layers/KubeConfig.ts"))
+  const KubeConfig = yield* Effect.promise(() => import("../../platform/KubeConfig.ts"))
   const { endpoint, origin } = yield* KubeConfig.find({
     mode: "kubeconfig",
     path: ClusterSettings.pathOf(settings.kubeconfig, origins.kubeconfig),

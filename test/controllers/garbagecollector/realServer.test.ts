@@ -14,7 +14,7 @@ import { ConfigMap, Event, Namespace, Node, Secret } from "../../../src/kube/res
 import { Cache } from "../../../src/layers/Cache.ts"
 import { Discovery } from "../../../src/layers/Discovery.ts"
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"

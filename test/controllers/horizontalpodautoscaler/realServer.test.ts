@@ -12,7 +12,7 @@ import { Deployment, HorizontalPodAutoscaler } from "../../../src/kube/resources
 import { Cache } from "../../../src/layers/Cache.ts"
 import { Discovery } from "../../../src/layers/Discovery.ts"
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { MetricsApi } from "../../../src/layers/MetricsApi.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"

@@ -12,7 +12,7 @@ import { Event, Namespace, Node, Pod, ServiceAccount } from "../../../src/kube/r
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import { Cache } from "../../../src/layers/Cache.ts"
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"

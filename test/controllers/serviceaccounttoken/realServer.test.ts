@@ -14,7 +14,7 @@ import { ConfigMap, Secret, ServiceAccount } from "../../../src/kube/resources.t
 import { Cache } from "../../../src/layers/Cache.ts"
 import { ClusterAuthority } from "../../../src/layers/ClusterAuthority.ts"
 import { Endpoint } from "../../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as AuthorityFiles from "../../../src/manager/identity/authorityFiles.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"

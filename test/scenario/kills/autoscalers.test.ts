@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { Deployment, HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import * as Patch from "../../../src/kube/Patch.ts"
-import * as KubeConfig from "../../../src/layers/KubeConfig.ts"
+import * as KubeConfig from "../../../src/platform/KubeConfig.ts"
 import * as Process from "../../support/process.ts"
 import * as Cluster from "../cluster.ts"
 

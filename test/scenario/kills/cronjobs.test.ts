@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Deferred from "effect/Deferred"
 import { CronJob, Job } from "../../../src/kube/resources.ts"
-import * as KubeConfig from "../../../src/layers/KubeConfig.ts"
+import * as KubeConfig from "../../../src/platform/KubeConfig.ts"
 import * as Cluster from "../cluster.ts"
 import * as Process from "../../support/process.ts"
 

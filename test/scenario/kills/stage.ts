@@ -13,7 +13,7 @@ import * as envtest from "../../support/envtest.ts"
 import * as Process from "../../support/process.ts"
 import * as Cluster from "../cluster.ts"
 import * as Kubeconfigs from "../kubeconfigs.ts"
-import * as KubeConfig from "../../../src/layers/KubeConfig.ts"
+import * as KubeConfig from "../../../src/platform/KubeConfig.ts"
 import type { Entry } from "./log.ts"
 import { type Knows, maxEndpoints } from "./truth.ts"
 

@@ -12,7 +12,7 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import type * as ApiError from "../../src/kube/ApiError.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/layers/HttpTransport.ts"
+import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import type { Request } from "../../src/layers/Transport.ts"
 import * as Netns from "../support/netns.ts"
 

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
-import type { Response } from "../Transport.ts"
+import type { Response } from "../../layers/Transport.ts"
 import type { Failure, Head } from "./Exchange.ts"
 
 export const decode = (

@@ -19,8 +19,8 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { Identity } from "../../src/layers/Endpoint.ts"
-import * as HttpTransport from "../../src/layers/HttpTransport.ts"
-import * as KubeConfig from "../../src/layers/KubeConfig.ts"
+import * as HttpTransport from "../../src/platform/HttpTransport.ts"
+import * as KubeConfig from "../../src/platform/KubeConfig.ts"
 import { start } from "../support/httpsServer.ts"
 import { authority } from "../support/tls.ts"
 

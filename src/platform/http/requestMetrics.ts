@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { Method } from "../Transport.ts"
+import type { Method } from "../../layers/Transport.ts"
 
 const requests = Metric.counter("rest_client_requests_total", {
   description: "Requests to the API server, by code of the answer, method and host",

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Semaphore from "effect/Semaphore"
 import { readFile } from "node:fs/promises"
-import { CredentialsError, Endpoint, type Headers, type Identity, sameTls } from "../Endpoint.ts"
+import { CredentialsError, Endpoint, type Headers, type Identity, sameTls } from "../../layers/Endpoint.ts"
 import type { Applied, Cluster, User } from "./clientNode.ts"
 import * as Exec from "./exec.ts"
 

@@ -3,7 +3,7 @@
  * what client-node does not know added (token files, impersonation, `KUBERNETES_EXEC_INFO`). Pure; validation has been done.
  */
 import { dirname, isAbsolute, join } from "node:path"
-import type { Headers } from "../Endpoint.ts"
+import type { Headers } from "../../layers/Endpoint.ts"
 import type { Cluster, User } from "./clientNode.ts"
 import type * as Credentials from "./credentials.ts"
 import type * as Exec from "./exec.ts"

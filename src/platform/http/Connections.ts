@@ -13,7 +13,7 @@ import { createSecureContext, type SecureContextOptions } from "node:tls"
 import type { Dispatcher } from "undici"
 import Agent from "undici/lib/dispatcher/agent.js"
 import * as Monotonic from "../../streams/monotonic.ts"
-import { type Endpoint, sameTls, type Tls } from "../Endpoint.ts"
+import { type Endpoint, sameTls, type Tls } from "../../layers/Endpoint.ts"
 import * as Connector from "./connector.ts"
 
 export interface Connections {

@@ -13,13 +13,13 @@ import type { Dispatcher } from "undici"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Framing from "../streams/framing.ts"
 import * as Monotonic from "../streams/monotonic.ts"
-import * as Endpoint from "./Endpoint.ts"
+import * as Endpoint from "../layers/Endpoint.ts"
 import * as Answer from "./http/answer.ts"
 import * as Connections from "./http/Connections.ts"
 import { Exchange, type Head } from "./http/Exchange.ts"
 import * as RequestMetrics from "./http/requestMetrics.ts"
 import * as Unanswered from "./http/Unanswered.ts"
-import { type Query, type Request, Transport } from "./Transport.ts"
+import { type Query, type Request, Transport } from "../layers/Transport.ts"
 
 /** Settings of a transport. */
 export interface Options {

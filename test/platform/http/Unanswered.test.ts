@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import * as Unanswered from "../../../src/layers/http/Unanswered.ts"
+import * as Unanswered from "../../../src/platform/http/Unanswered.ts"
 
 const nobody = Object.assign(new Error("nobody"), { code: "ETIMEDOUT" })
 
