@@ -14,6 +14,6 @@ if (!isMainThread) {
 } else if (process.argv.length === 3 && process.argv[2] === "--version") {
   process.stdout.write(`${version}\n`)
 } else {
-  const { main } = await import("./product.ts")
+  const { main } = await import("./cli/product.ts")
   main(process, new URL(import.meta.url))
 }

@@ -7,7 +7,7 @@ import * as Controller from "../../src/layers/Controller.ts"
 import { Discovery } from "../../src/layers/Discovery.ts"
 import * as Setting from "../../src/manager/setting.ts"
 import * as Codecs from "../../src/manager/setting/codecs.ts"
-import { run } from "../../src/program.ts"
+import { run } from "../../src/cli/program.ts"
 
 class Database extends Context.Service<Database, { readonly url: string }>()("test/Database") {}
 

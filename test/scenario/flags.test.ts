@@ -38,7 +38,7 @@ const started = (said: string): ReadonlyArray<string> =>
 
 /**
  * Each a case of its own: the one that starts before all others, by another name, ours, and one whose kinds come with it. That every name selects
- * itself and nothing else is seen in `commands/selection.test.ts`, without a process for each.
+ * itself and nothing else is seen in `cli/selection.test.ts`, without a process for each.
  */
 const sample = [
   ["serviceaccount-token", "serviceaccount-token"],

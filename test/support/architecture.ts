@@ -63,7 +63,7 @@ export const edgeFiles = [
 const closedRooms = ["apiserver/", "simulation/"]
 
 /** Where the platform comes in on purpose. */
-const edgeUsers = ["main.ts", "product.ts", "program.ts", "commands/", "node.ts", "manager/renewal/thread.ts"]
+const edgeUsers = ["main.ts", "product.ts", "program.ts", "cli/", "node.ts", "manager/renewal/thread.ts"]
 
 /** Whatever program it is, its controllers are told to it. */
 const belowCommands = ["kube/", "streams/", "layers/", "leader/", "manager/", "version.ts"]
@@ -160,9 +160,9 @@ export const rooms: ReadonlyArray<Room> = [
   },
   { path: "manager/renewal/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
   { path: "main.ts", rooms: ["product.ts", "version.ts", "manager/renewal/"], packages: edge },
-  { path: "commands/", rooms: belowCommands, packages: edge },
-  { path: "program.ts", rooms: [...belowCommands, "commands/"], packages: edge },
-  { path: "product.ts", rooms: [...belowCommands, "controllers/", "commands/", "program.ts"], packages: edge },
+  { path: "cli/", rooms: belowCommands, packages: edge },
+  { path: "program.ts", rooms: [...belowCommands, "cli/"], packages: edge },
+  { path: "product.ts", rooms: [...belowCommands, "controllers/", "cli/", "program.ts"], packages: edge },
   { path: "version.ts", rooms: [], packages: [] },
   { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "manager/"], packages: pureEffect },
   { path: "testing.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },

@@ -3,8 +3,8 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import process from "node:process"
 import { CloudProvider } from "../../../src/index.ts"
-import { product } from "../../../src/product.ts"
-import { start } from "../../../src/program.ts"
+import { product } from "../../../src/cli/product.ts"
+import { start } from "../../../src/cli/program.ts"
 
 const machines = CloudProvider.layerMemory((node) => (node === "gone" ? undefined : { isShutDown: node === "off" }))
 

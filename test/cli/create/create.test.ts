@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { create } from "../../../src/commands/create/command.ts"
+import { create } from "../../../src/cli/create/command.ts"
 import { version } from "../../../src/version.ts"
 
 const template = new URL("../../../templates/operator/", import.meta.url)

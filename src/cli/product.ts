@@ -5,20 +5,20 @@
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import * as Create from "./commands/create/command.ts"
-import * as InPlace from "./commands/inPlace.ts"
-import { roster } from "./controllers/roster.ts"
-import * as Flags from "./manager/inPlace/flags.ts"
-import * as Own from "./manager/inPlace/settings.ts"
-import * as AuthorityFiles from "./manager/identity/authorityFiles.ts"
-import type { Host } from "./manager/process/Host.ts"
-import * as Program from "./manager/Program.ts"
-import * as Controllers from "./manager/settings/controllers.ts"
-import * as Tuning from "./manager/settings/tuning.ts"
-import type * as Setting from "./manager/setting.ts"
-import * as Schedules from "./layers/Schedules.ts"
+import * as Create from "./create/command.ts"
+import * as InPlace from "./inPlace.ts"
+import { roster } from "../controllers/roster.ts"
+import * as Flags from "../manager/inPlace/flags.ts"
+import * as Own from "../manager/inPlace/settings.ts"
+import * as AuthorityFiles from "../manager/identity/authorityFiles.ts"
+import type { Host } from "../manager/process/Host.ts"
+import * as Program from "../manager/Program.ts"
+import * as Controllers from "../manager/settings/controllers.ts"
+import * as Tuning from "../manager/settings/tuning.ts"
+import type * as Setting from "../manager/setting.ts"
+import * as Schedules from "../layers/Schedules.ts"
 import { command, start } from "./program.ts"
-import { version } from "./version.ts"
+import { version } from "../version.ts"
 
 /** Runs the program in this process; it sets the exit code. `entry`: the file to start a thread of the program from. */
 export const main = (host: Host, entry: URL): void =>
@@ -30,7 +30,7 @@ export const main = (host: Host, entry: URL): void =>
         program,
         settings: Create.settings,
         commands: (host) => [
-          Create.command(host, new URL("../templates/operator/", entry)),
+          Create.command(host, new URL("../../templates/operator/", entry)),
           command(
             host,
             inPlace,

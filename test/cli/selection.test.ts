@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Selection from "../../src/commands/selection.ts"
+import * as Selection from "../../src/cli/selection.ts"
 import * as Program from "../../src/manager/Program.ts"
 import * as Roster from "../../src/manager/roster.ts"
 import * as Sources from "../../src/manager/setting/sources.ts"
-import { product } from "../../src/product.ts"
+import { product } from "../../src/cli/product.ts"
 
 const program = Result.getOrThrow(product)
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Names from "../../../src/commands/create/names.ts"
+import * as Names from "../../../src/cli/create/names.ts"
 import { checkProperty } from "../../support/property.ts"
 
 const good = { path: "my-operator", group: "apps.example.com", kind: "BlogPost", plural: undefined }
