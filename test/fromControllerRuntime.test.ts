@@ -152,7 +152,7 @@ describe("docs/from-controller-runtime.md", () => {
       []
     )
     assert.deepStrictEqual(
-      commands.filter((command) => !["", ".ts"].some((end) => existsSync(join(root, "src/commands", command + end)))),
+      commands.filter((command) => !["", ".ts"].some((end) => existsSync(join(root, "src/cli", command + end)))),
       []
     )
   })

@@ -60,7 +60,7 @@ type Subcommand = ReturnType<typeof Create.command> | ReturnType<typeof command>
 const plain = (program: Program.Program["Service"]): Whole => ({ program, settings: {}, commands: () => [] })
 
 /** Where the thread that renews leases begins, in sources and in what is built of them. */
-const thread = new URL(`./manager/renewal/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+const thread = new URL(`../manager/renewal/entry.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
 /** The same for what has been checked already. `entry`: the file to start a thread of the program from. */
 export const start = (whole: Result.Result<Whole, Program.InvalidProgram>, host: Host, entry?: URL): void => {
