@@ -14,7 +14,7 @@ import { Cache } from "../src/layers/Cache.ts"
 import { Endpoint } from "../src/layers/Endpoint.ts"
 import * as HttpTransport from "../src/platform/HttpTransport.ts"
 import { KubeClient } from "../src/layers/KubeClient.ts"
-import * as KeyedQueue from "../src/streams/KeyedQueue.ts"
+import * as KeyedQueue from "../src/streams/queue/KeyedQueue.ts"
 import type { Figure } from "./figure.ts"
 import * as Generator from "./generator.ts"
 

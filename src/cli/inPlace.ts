@@ -7,7 +7,7 @@ import type { Host } from "../manager/process/Host.ts"
 import * as Versions from "../manager/metrics/versions.ts"
 import { Program } from "../manager/Program.ts"
 import * as Sources from "../manager/setting/sources.ts"
-import * as LoopMetrics from "../streams/loopMetrics.ts"
+import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
 import * as Limits from "./limits.ts"
 import * as Run from "./run.ts"
 

@@ -10,7 +10,7 @@ import * as ApiError from "../kube/ApiError.ts"
 import { Node } from "../kube/resources.ts"
 import { CloudProvider, type NodeRef } from "../layers/CloudProvider.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Family from "../streams/metricFamily.ts"
+import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./cloudnodelifecycle/plan.ts"
 import * as Nodes from "./nodes/node.ts"
 

@@ -9,7 +9,7 @@ import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import { ClusterRole } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Family from "../streams/metricFamily.ts"
+import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./clusterroleaggregation/plan.ts"
 import * as Selection from "./clusterroleaggregation/selection.ts"
 

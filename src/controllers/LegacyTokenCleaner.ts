@@ -14,7 +14,7 @@ import * as Patch from "../kube/Patch.ts"
 import * as Resource from "../kube/Resource.ts"
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Family from "../streams/metricFamily.ts"
+import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./legacytokencleaner/plan.ts"
 import * as Secrets from "./tokens/secrets.ts"
 

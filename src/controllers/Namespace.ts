@@ -16,7 +16,7 @@ import * as Time from "../kube/time.ts"
 import * as Controller from "../layers/Controller.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
-import * as Reconcile from "../streams/Reconcile.ts"
+import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Conditions from "./namespace/conditions.ts"
 import * as Content from "./namespace/content.ts"
 

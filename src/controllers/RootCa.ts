@@ -11,7 +11,7 @@ import * as Key from "../kube/Key.ts"
 import { ConfigMap, Namespace } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Family from "../streams/metricFamily.ts"
+import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./rootca/plan.ts"
 
 const syncs = Family.counter(

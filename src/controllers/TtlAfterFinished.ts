@@ -9,8 +9,8 @@ import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import { Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Reconcile from "../streams/Reconcile.ts"
-import * as Family from "../streams/metricFamily.ts"
+import * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./ttlafterfinished/plan.ts"
 
 export interface Options {

@@ -7,12 +7,12 @@ import * as Schedule from "effect/Schedule"
 import { readdirSync, readFileSync } from "node:fs"
 import { vi } from "vitest"
 import { roster } from "../../src/controllers/roster.ts"
-import type * as MetricFamily from "../../src/streams/metricFamily.ts"
+import type * as MetricFamily from "../../src/streams/reconcile/metricFamily.ts"
 import * as Reference from "../parity/metrics.ts"
 
 const made = vi.hoisted((): Array<MetricFamily.Family> => [])
 
-vi.mock("../../src/streams/metricFamily.ts", async (original) => {
+vi.mock("../../src/streams/reconcile/metricFamily.ts", async (original) => {
   const real = await original<typeof MetricFamily>()
   const noting =
     <A extends ReadonlyArray<never>, F extends MetricFamily.Family>(make: (...args: A) => F) =>

@@ -13,8 +13,8 @@ import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Deployment, Node, Pod, Secret } from "../../src/kube/resources.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import { applier } from "../../src/layers/controller/writes/apply.ts"
-import * as Predicate from "../../src/streams/predicate.ts"
-import * as Reconcile from "../../src/streams/Reconcile.ts"
+import * as Predicate from "../../src/streams/store/predicate.ts"
+import * as Reconcile from "../../src/streams/reconcile/Reconcile.ts"
 
 class Mailer extends Context.Service<Mailer, { readonly send: (text: string) => Effect.Effect<void> }>()(
   "test/Mailer"

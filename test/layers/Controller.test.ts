@@ -14,8 +14,8 @@ import * as Controller from "../../src/layers/Controller.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../src/layers/Leadership.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
-import * as Reconcile from "../../src/streams/Reconcile.ts"
-import * as Trigger from "../../src/streams/trigger.ts"
+import * as Reconcile from "../../src/streams/reconcile/Reconcile.ts"
+import * as Trigger from "../../src/streams/store/trigger.ts"
 import * as Cluster from "../support/cluster.ts"
 
 const create = (name: string, data: Record<string, string> = {}) =>

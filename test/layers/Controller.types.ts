@@ -16,7 +16,7 @@ import { ClusterName } from "../../src/layers/ClusterName.ts"
 import * as Controller from "../../src/layers/Controller.ts"
 import type { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Recorder } from "../../src/layers/Recorder.ts"
-import * as Trigger from "../../src/streams/trigger.ts"
+import * as Trigger from "../../src/streams/store/trigger.ts"
 
 class Mailer extends Context.Service<Mailer, { readonly send: (text: string) => Effect.Effect<void> }>()(
   "test/Mailer"

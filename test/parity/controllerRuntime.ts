@@ -161,10 +161,10 @@ export const controllerRuntime: Rows = {
   ),
   "2.4 managedFields": row("are left out", {
     "layers/Cache.test.ts": "objects are trimmed, named and, when asked for, frozen",
-    "streams/trim.test.ts": "removes managedFields and nothing else, and fills in apiVersion and kind"
+    "streams/watch/trim.test.ts": "removes managedFields and nothing else, and fills in apiVersion and kind"
   }),
   "2.4 no copies": row("objects are not copied; who writes to one fails in tests", {
-    "streams/Store.test.ts": "freezes objects whole, on arrival or when they are read",
+    "streams/store/Store.test.ts": "freezes objects whole, on arrival or when they are read",
     "layers/Cache.test.ts": "objects are trimmed, named and, when asked for, frozen"
   }),
   "2.4 informers": row("informers come and go with who asks; indexes may come late", {
@@ -175,7 +175,7 @@ export const controllerRuntime: Rows = {
     ]
   }),
   "2.5 initial state": row("a stream of what is there, else pages; then a watch with bookmarks", {
-    "streams/watch.test.ts": [
+    "streams/watch/watch.test.ts": [
       "uses a streaming list where the server offers it, in one request",
       "lists in pages of 500 from any version and watches from the list's version",
       "draws the server-side timeout of watches from five to ten minutes and asks for bookmarks",
@@ -183,23 +183,23 @@ export const controllerRuntime: Rows = {
     ]
   }),
   "2.5 expiry": row("410 lists again; a version too large is waited for", {
-    "streams/watchRegressions.test.ts":
+    "streams/watch/watchRegressions.test.ts":
       "case 4: 410 ${title} relists once, swaps atomically and wakes the owners of what is gone",
-    "streams/watch.test.ts": "a replica that is behind is waited for, without a relist"
+    "streams/watch/watch.test.ts": "a replica that is behind is waited for, without a relist"
   }),
   "2.5 reconnecting": row("from the last version, at a bounded rate, also from dead sockets", {
-    "streams/watchRegressions.test.ts": [
+    "streams/watch/watchRegressions.test.ts": [
       "case 2: reset, clean close and half-open silence resume from the last version without a relist",
       "case 1: the backoff starts over after two quiet minutes, not before"
     ],
-    "streams/watchMachine.test.ts": [
+    "streams/watch/watchMachine.test.ts": [
       "ends up with the server's state, at a bounded rate of requests, whatever happened",
       "doubles the wait from 0.8 s to 30 s, spreads it, and takes Retry-After for its lower bound"
     ],
     "platform/sockets.test.ts": "after half-open silence, whose connection is closed"
   }),
   "2.5 deltas": row("in order; first list, missed deletions and namesakes are told as such", {
-    "streams/Store.test.ts": [
+    "streams/store/Store.test.ts": [
       "equals a reference that recomputes everything, over random changes",
       "marks what the first list brings as initial, and nothing else",
       "a relist tells deletions, keeps unchanged objects as they were and says nothing of them"

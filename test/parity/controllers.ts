@@ -91,7 +91,7 @@ export const controllers: Rows = {
   D13: row("fifteen retries", {
     "controllers/deployment/creation.test.ts":
       "is told of once, whatever the number of tries, and given up after fifteen more",
-    "streams/Reconcile.test.ts":
+    "streams/reconcile/Reconcile.test.ts":
       "gives up a key after so many retries, forgets its backoff, and takes it again when asked"
   }),
   H1: row("with and without election, by a flag", {

@@ -3,7 +3,7 @@ import { row, type Rows } from "./row.ts"
 
 export const kubeControllerManager: Rows = {
   K1: row("reconciles are told keys, and end the same whatever the events", {
-    "streams/levels.test.ts": "a thousand orders of events about one object end with the same state"
+    "streams/queue/levels.test.ts": "a thousand orders of events about one object end with the same state"
   }),
   K2: row("each dependency is a service, and a program that lacks one does not compile", {
     "layers/Controller.types.ts": ["needsServices", "withoutCache", "withoutClient", "withoutRecorder", "enough"]
@@ -117,7 +117,7 @@ export const kubeControllerManager: Rows = {
       "is what is built in when nobody says anything",
       "is the flag's, the kind's, everybody's, in that order"
     ],
-    "streams/reconcileLoop.test.ts": "never overlaps, never forgets, counts every failure and ends up empty"
+    "streams/reconcile/reconcileLoop.test.ts": "never overlaps, never forgets, counts every failure and ends up empty"
   }),
   K21: row("core loops: known, on, off, each alone, under the standard lease", {
     "scenario/flags.test.ts":

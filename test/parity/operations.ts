@@ -3,7 +3,7 @@ import { row, type Rows } from "./row.ts"
 
 export const operations: Rows = {
   "2.6 entries": row("one of each key, at the highest priority and the earliest time; again after it is done", {
-    "streams/KeyedQueue.test.ts": [
+    "streams/queue/KeyedQueue.test.ts": [
       "holds a key once, equals in order of arrival, higher priorities first",
       "a raised key goes to the end of its new level",
       "a key added while in flight is handed out after done, with the highest priority asked for",
@@ -11,28 +11,29 @@ export const operations: Rows = {
     ]
   }),
   "2.6 rate limits": row("for each key, and a bucket for all", {
-    "streams/KeyedQueue.test.ts": "rate limit: 5 ms doubling to 1000 s, reset by forget, the shorter of it and `after`",
-    "streams/tokenBucket.test.ts": "of a queue: retries of many keys wait for the later of backoff and token"
+    "streams/queue/KeyedQueue.test.ts":
+      "rate limit: 5 ms doubling to 1000 s, reset by forget, the shorter of it and `after`",
+    "streams/queue/tokenBucket.test.ts": "of a queue: retries of many keys wait for the later of backoff and token"
   }),
   "2.6 priorities": row("what was listed first is less urgent, and does not starve", {
-    "streams/KeyedQueue.test.ts": "a waiting low key gains 20 levels per 30 s up to normal, unless ageing is off",
-    "streams/Reconcile.test.ts": "case 12: a stream of normal work does not starve a low key",
+    "streams/queue/KeyedQueue.test.ts": "a waiting low key gains 20 levels per 30 s up to normal, unless ageing is off",
+    "streams/reconcile/Reconcile.test.ts": "case 12: a stream of normal work does not starve a low key",
     "layers/controller/resync.test.ts": "works on everything again, and first on what has changed meanwhile"
   }),
   "2.6 shutdown": row("refuses, wakes everybody, blocks nobody", {
-    "streams/KeyedQueue.test.ts": [
+    "streams/queue/KeyedQueue.test.ts": [
       "shutdown refuses adds, drops what is queued, and ends every taker",
       "interrupted at random, they lose no key and miss no wake-up"
     ]
   }),
   "2.6 machine": row("agrees with a model; one timer", {
-    "streams/queueState.test.ts": "agrees with the reference model over 10,000 random operations and more",
-    "streams/KeyedQueue.test.ts": "one timer for all delays, however they arrive"
+    "streams/queue/queueState.test.ts": "agrees with the reference model over 10,000 random operations and more",
+    "streams/queue/KeyedQueue.test.ts": "one timer for all delays, however they arrive"
   }),
   "2.7 workers": row("so many at once", { "layers/controller/defaults.test.ts": "keys at once: ${title}" }),
   "2.7 defects": row("are failures of their key, or end the manager", {
     "layers/controller/defaults.test.ts": "a defect ${title}",
-    "streams/Reconcile.test.ts":
+    "streams/reconcile/Reconcile.test.ts":
       "case 10: a defect, a timeout and an interruption release the key, count a failure, and disturb no other"
   }),
   "2.7 leaders": row("leaders only, with warm caches", {
@@ -45,7 +46,7 @@ export const operations: Rows = {
     "manager/roster/isolation.test.ts":
       "ends with controller, kind and the last error when the time is over (warm: ${warm})",
     "layers/controller/defaults.test.ts": "time for a run: ${title}",
-    "streams/Reconcile.test.ts": "each run has its own deadline, whatever it does with the interruption"
+    "streams/reconcile/Reconcile.test.ts": "each run has its own deadline, whatever it does with the interruption"
   }),
   "2.7 names": row("are unique", {
     "manager/Manager.test.ts": "cannot be started twice, nor a controller in it"
@@ -55,15 +56,15 @@ export const operations: Rows = {
     "manager/logs/Logs.test.ts": "have the keys of controller-runtime, in its order"
   }),
   "2.7 result": row("done, or again after a time, at the same priority", {
-    "streams/Reconcile.test.ts": [
+    "streams/reconcile/Reconcile.test.ts": [
       "done forgets, after comes again, failure backs off, a terminal failure is not retried",
       "retries and `after` keep the priority unless told another"
     ]
   }),
   "2.7 error": row("backs off; a terminal one is left alone, and counted apart", {
-    "streams/Reconcile.test.ts":
+    "streams/reconcile/Reconcile.test.ts":
       "done forgets, after comes again, failure backs off, a terminal failure is not retried",
-    "streams/loopMetrics.test.ts": "tell results apart"
+    "streams/reconcile/loopMetrics.test.ts": "tell results apart"
   }),
   "2.7 absent objects": row("end quietly", {
     "layers/Controller.test.ts": "runs for what is there, then for every change, once a key",
@@ -78,7 +79,7 @@ export const operations: Rows = {
     "manager/metrics/text.test.ts": "has the buckets of the reference, written as it writes them"
   }),
   "2.10 from zero": row("results are there before there are any", {
-    "streams/loopMetrics.test.ts": [
+    "streams/reconcile/loopMetrics.test.ts": [
       "are all there, at zero, before there is a loop",
       "have a series for each of 25 priorities, and one for the rest"
     ]
@@ -237,7 +238,7 @@ export const operations: Rows = {
   }),
   "2.14 trace": row("spans of runs and requests, sent where somebody collects", {
     "scenario/telemetry.test.ts": "shows what a run was asked for by, how long it waited, and which calls it made",
-    "streams/trace.test.ts": "are made only where somebody has provided a tracer"
+    "streams/reconcile/trace.test.ts": "are made only where somebody has provided a tracer"
   }),
   "2.16 groups": row("the new group, and the old one", {
     "layers/Recorder.test.ts": [

@@ -148,19 +148,19 @@ export const operator: Rows = {
   M28: row("workers, and how many there are", {
     "layers/controller/defaults.test.ts": "keys at once: ${title}",
     "layers/controller/log.test.ts": "begin and end with what operators know",
-    "streams/loopMetrics.test.ts": "measure how long keys waited and runs took, and what goes on right now"
+    "streams/reconcile/loopMetrics.test.ts": "measure how long keys waited and runs took, and what goes on right now"
   }),
   M29: none(
     "a worker that dies of a defect of the queue is restarted after a second",
     "There is no fiber to restart: keys are handed out by one synchronous machine, and what a run dies of is its key's failure."
   ),
   M30: row("never twice at once on one object", {
-    "streams/reconcileLoop.test.ts": "never overlaps, never forgets, counts every failure and ends up empty",
-    "streams/Reconcile.test.ts":
+    "streams/reconcile/reconcileLoop.test.ts": "never overlaps, never forgets, counts every failure and ends up empty",
+    "streams/reconcile/Reconcile.test.ts":
       "case 12: 10,000 keys and a hot one: never two at once, once more after, first in first out, none starves"
   }),
   M31: row("the queue is shut down, defects are logged", {
-    "streams/KeyedQueue.test.ts": "closing the scope shuts the queue down",
+    "streams/queue/KeyedQueue.test.ts": "closing the scope shuts the queue down",
     "layers/Controller.test.ts": "a defect in a reconcile is its key's failure, not the process's"
   }),
   M32: row("the lines that operators know", {
@@ -169,6 +169,6 @@ export const operator: Rows = {
     "layers/controller/log.test.ts": "begin and end with what operators know"
   }),
   M33: row("events are keys: many of them are one run", {
-    "streams/levels.test.ts": "ten thousand events about a key that is being worked on are one more run"
+    "streams/queue/levels.test.ts": "ten thousand events about a key that is being worked on are one more run"
   })
 }

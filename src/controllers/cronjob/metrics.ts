@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { Job } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 
 const skew = Family.histogram(
   "cronjob_controller_job_creation_skew_duration_seconds",

@@ -5,8 +5,8 @@ import type * as Zone from "../../kube/cron/Zone.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { CronJob, Job } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
-import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
-import type * as Store from "../../streams/Store.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
+import type * as Store from "../../streams/store/Store.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 

@@ -4,8 +4,8 @@ import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type * as Patch from "../../kube/Patch.ts"
 import type { ControllerRevision, DaemonSet, Node, Pod } from "../../kube/resources.ts"
-import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
-import type * as Store from "../../streams/Store.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
+import type * as Store from "../../streams/store/Store.ts"
 import type * as PodControl from "../workload/podControl.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>

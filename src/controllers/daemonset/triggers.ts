@@ -5,7 +5,7 @@
 import * as Equality from "../../kube/equality.ts"
 import * as Key from "../../kube/Key.ts"
 import { type ControllerRevision, DaemonSet, type Node, type Pod } from "../../kube/resources.ts"
-import type { Trigger } from "../../streams/trigger.ts"
+import type { Trigger } from "../../streams/store/trigger.ts"
 import type { Expectations } from "../workload/expectations.ts"
 import type { Trust } from "../workload/handover.ts"
 import * as Owners from "../workload/owners.ts"

@@ -17,7 +17,7 @@ import type {
   ReplicationController,
   StatefulSet
 } from "../../kube/resources.ts"
-import type { Readable } from "../../streams/Store.ts"
+import type { Readable } from "../../streams/store/Store.ts"
 import type * as Scales from "../scale/scales.ts"
 
 /** Why a budget's pods could not be counted, in one sentence. */

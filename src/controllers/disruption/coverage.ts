@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import * as Key from "../../kube/Key.ts"
 import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
-import * as Store from "../../streams/Store.ts"
+import * as Store from "../../streams/store/Store.ts"
 
 /** Undefined for a budget that selects nothing; a failure is one sentence. */
 export const selectorOf = ({ spec }: PodDisruptionBudget): Result.Result<Selector.LabelSelector, string> | undefined =>

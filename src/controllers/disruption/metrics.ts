@@ -1,6 +1,6 @@
 /** What the loop of budgets counts. kube-controller-manager counts nothing there but its queues. */
 import type * as Effect from "effect/Effect"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 
 const writes = Family.counter(
   "disruption_controller_status_writes_total",

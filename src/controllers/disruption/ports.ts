@@ -4,7 +4,7 @@ import type { ApiError } from "../../kube/ApiError.ts"
 import type * as Patch from "../../kube/Patch.ts"
 import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
-import type { Readable } from "../../streams/Store.ts"
+import type { Readable } from "../../streams/store/Store.ts"
 import type * as Controllers from "./controllers.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>

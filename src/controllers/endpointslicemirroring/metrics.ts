@@ -1,7 +1,7 @@
 /** What the mirroring loop counts, under the names that dashboards of kube-controller-manager know. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Sizes } from "../services/totals.ts"
 import type { Plan } from "./plan.ts"
 

@@ -4,7 +4,7 @@
  */
 import * as Key from "../../kube/Key.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../kube/resources.ts"
-import type { Trigger } from "../../streams/trigger.ts"
+import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Mirrored from "./mirrored.ts"
 
 const none: ReadonlyArray<Key.Key> = []

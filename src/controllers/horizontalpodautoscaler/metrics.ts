@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 
 const prefix = "horizontal_pod_autoscaler_controller_"
 const bounds = Family.exponential(0.001, 2, 15)

@@ -6,7 +6,7 @@ import type * as Key from "../../kube/Key.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Index } from "../../layers/Cache.ts"
-import * as Store from "../../streams/Store.ts"
+import * as Store from "../../streams/store/Store.ts"
 
 /** Labels that are new with each revision or pod: nobody selects by them alone. */
 const passing = new Set([

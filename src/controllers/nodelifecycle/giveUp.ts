@@ -5,7 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../../streams/monotonic.ts"
-import * as Reconcile from "../../streams/Reconcile.ts"
+import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Nodes from "../nodes/node.ts"
 import * as Books from "./books.ts"
 import * as Metrics from "./metrics.ts"

@@ -1,6 +1,6 @@
 /** What the loop of nodes measures, under the names that dashboards of kube-controller-manager know. */
 import * as Effect from "effect/Effect"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Count } from "./zones.ts"
 
 const gauge = (name: string, description: string) => Family.gauge(`node_collector_${name}`, description, ["zone"])

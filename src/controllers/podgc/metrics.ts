@@ -1,7 +1,7 @@
 /** What the loop that removes pods counts, under the names that dashboards of kube-controller-manager know. */
 import * as Effect from "effect/Effect"
 import type { Pod } from "../../kube/resources.ts"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Why } from "./plan.ts"
 
 const removals = Family.counter("pod_gc_collector_force_delete_pods_total", "Pods that were to be removed, by why", [

@@ -10,7 +10,7 @@ import * as Scopes from "../../kube/quota/scopes.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { ResourceQuota } from "../../kube/resources.ts"
-import * as Store from "../../streams/Store.ts"
+import * as Store from "../../streams/store/Store.ts"
 import * as Ledger from "./ledger.ts"
 
 type Objects = Store.Readable<KubeObject>

@@ -10,7 +10,7 @@ import * as Devices from "../../kube/quota/devices.ts"
 import * as Names from "../../kube/quota/names.ts"
 import * as Scopes from "../../kube/quota/scopes.ts"
 import * as Usage from "../../kube/quota/usage.ts"
-import { DueHeap, type Item } from "../../streams/dueHeap.ts"
+import { DueHeap, type Item } from "../../streams/queue/dueHeap.ts"
 import * as Sums from "./sums.ts"
 
 /** What a quota wants counted. */

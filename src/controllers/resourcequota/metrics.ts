@@ -1,6 +1,6 @@
 /** What the quota loop counts: statuses that were written, and why. */
 import * as Effect from "effect/Effect"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Reason } from "./plan.ts"
 
 const updates = Family.counter(

@@ -2,8 +2,8 @@
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { ResourceQuota } from "../../kube/resources.ts"
-import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
-import type * as Store from "../../streams/Store.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
+import type * as Store from "../../streams/store/Store.ts"
 
 export interface Ports {
   readonly quotas: Store.Readable<ResourceQuota>

@@ -10,7 +10,7 @@ import type { Secret, ServiceAccount } from "../../kube/resources.ts"
 import type { TokenSigner } from "../../layers/ClusterAuthority.ts"
 import type { Request } from "../../layers/Controller.ts"
 import * as Secrets from "../tokens/secrets.ts"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Token from "./token.ts"
 
 type Call<A> = Effect.Effect<A, ApiError.ApiError>

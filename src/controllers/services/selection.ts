@@ -5,7 +5,7 @@
 import * as Key from "../../kube/Key.ts"
 import type { Pod, Service } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
-import * as Store from "../../streams/Store.ts"
+import * as Store from "../../streams/store/Store.ts"
 import * as Pods from "./pods.ts"
 
 export type Labels = Readonly<Record<string, string>>

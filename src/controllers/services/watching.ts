@@ -5,9 +5,9 @@
 import * as Duration from "effect/Duration"
 import * as Key from "../../kube/Key.ts"
 import type { Pod, Service } from "../../kube/resources.ts"
-import type { Delta } from "../../streams/Delta.ts"
-import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
-import type * as Trigger from "../../streams/trigger.ts"
+import type { Delta } from "../../streams/store/Delta.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
+import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Pods from "./pods.ts"
 import * as Selection from "./selection.ts"
 

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Metrics from "../workload/metrics.ts"
 import { type Deed, deeds, type Step } from "./plan/step.ts"
 import * as Spec from "./spec.ts"

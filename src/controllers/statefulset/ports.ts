@@ -5,8 +5,8 @@ import type { Draft } from "../../kube/Meta.ts"
 import type * as Patch from "../../kube/Patch.ts"
 import type { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
-import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
-import type * as Store from "../../streams/Store.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
+import type * as Store from "../../streams/store/Store.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 

@@ -1,6 +1,6 @@
 /** What the loop of evictions counts, under the names that dashboards of kube-controller-manager know. */
 import * as Effect from "effect/Effect"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 
 const deletions = Family.counter(
   "taint_eviction_controller_pod_deletions_total",

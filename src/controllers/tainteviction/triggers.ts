@@ -4,8 +4,8 @@
  */
 import * as Key from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
-import type { Readable } from "../../streams/Store.ts"
-import type * as Trigger from "../../streams/trigger.ts"
+import type { Readable } from "../../streams/store/Store.ts"
+import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Nodes from "../nodes/node.ts"
 import type { Books } from "./books.ts"
 import * as Plan from "./plan.ts"

@@ -5,7 +5,7 @@ import * as PodFacts from "../../kube/pod.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import * as Family from "../../streams/metricFamily.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 
 /** Of ReplicaSets and of ReplicationControllers. */
 export const ageRatio = Family.histogram(

@@ -7,8 +7,8 @@ import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type * as Resource from "../../kube/Resource.ts"
-import type { Delta } from "../../streams/Delta.ts"
-import * as Store from "../../streams/Store.ts"
+import type { Delta } from "../../streams/store/Delta.ts"
+import * as Store from "../../streams/store/Store.ts"
 
 /** The owners of one kind. */
 export interface Owners<O extends KubeObject> {

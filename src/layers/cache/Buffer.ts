@@ -9,7 +9,7 @@ import * as Latch from "effect/Latch"
 import type * as Pull from "effect/Pull"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { Delta } from "../../streams/Delta.ts"
+import type { Delta } from "../../streams/store/Delta.ts"
 import { merge, type Pending } from "./coalesce.ts"
 import type { Outstanding } from "./Outstanding.ts"
 

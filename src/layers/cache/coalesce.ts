@@ -3,7 +3,7 @@
  * table: whoever applies the merged deltas ends with the state, and sees the identities, of whoever applies all of them.
  * At most two deltas a key remain, so a subscriber that fetches nothing costs memory by the number of keys, not of events.
  */
-import type { Created, Deleted, Delta, Updated } from "../../streams/Delta.ts"
+import type { Created, Deleted, Delta, Updated } from "../../streams/store/Delta.ts"
 
 /** What one subscriber still has to be told of one key, in this order; never empty. */
 export interface Pending<out A> {

@@ -5,7 +5,7 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Resource from "../../kube/Resource.ts"
-import type * as KeyedQueue from "../../streams/KeyedQueue.ts"
+import type * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 
 export interface Loops {
   /** Keys at once; otherwise 1. */

@@ -8,7 +8,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as ApiError from "../../kube/ApiError.ts"
-import type { RunEvent } from "../../streams/Reconcile.ts"
+import type { RunEvent } from "../../streams/reconcile/Reconcile.ts"
 import * as CurrentRun from "./currentRun.ts"
 
 export interface Log {

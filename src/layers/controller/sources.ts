@@ -4,8 +4,8 @@
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
-import type { Predicate } from "../../streams/predicate.ts"
-import * as Trigger from "../../streams/trigger.ts"
+import type { Predicate } from "../../streams/store/predicate.ts"
+import * as Trigger from "../../streams/store/trigger.ts"
 import type { Index } from "../Cache.ts"
 import * as Loop from "./loop.ts"
 

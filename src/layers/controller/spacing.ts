@@ -4,7 +4,7 @@
  * It knows the keys that ran within the spacing and no others.
  */
 import type { Key } from "../../kube/Key.ts"
-import type { KeyedQueue } from "../../streams/KeyedQueue.ts"
+import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 
 /** What feeds put keys in by. */
 export type Inlet = Pick<KeyedQueue, "addAllUnsafe" | "noteUnsafe">

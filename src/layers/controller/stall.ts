@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type * as LoopMetrics from "../../streams/loopMetrics.ts"
+import type * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
 import { type Check, Health } from "../Health.ts"
 
 /** For as long as the scope is open. `timeout`: how long one run may last. */

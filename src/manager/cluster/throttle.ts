@@ -5,7 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../../streams/monotonic.ts"
-import * as TokenBucket from "../../streams/tokenBucket.ts"
+import * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 import type { Method, Request, Transport } from "../../layers/Transport.ts"
 
 export type Limit = TokenBucket.Options

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import * as Monotonic from "../../streams/monotonic.ts"
-import * as TokenBucket from "../../streams/tokenBucket.ts"
+import * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 
 /** Too many new questions: this one was not asked. */
 export class TooMany extends Data.TaggedError("TooMany")<{}> {}

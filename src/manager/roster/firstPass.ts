@@ -6,7 +6,7 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as LoopMetrics from "../../streams/loopMetrics.ts"
+import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
 import { Cache } from "../../layers/Cache.ts"
 import type { Descriptor } from "../../layers/Controller.ts"
 import * as SyncLimit from "./syncLimit.ts"

@@ -7,7 +7,7 @@ import type * as Ports from "../../../src/controllers/cronjob/ports.ts"
 import type * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
 import * as Zone from "../../../src/kube/cron/Zone.ts"
 import type { CronJob, Job } from "../../../src/kube/resources.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const at = (text: string): number => Date.parse(`2024-01-01T${text}Z`)
 

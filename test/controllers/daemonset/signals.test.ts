@@ -14,7 +14,7 @@ import { DaemonSet, Event, type ControllerRevision, Namespace, Node, Pod } from 
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 import { logged } from "../../support/logged.ts"
 import * as Stand from "./stand.ts"
 

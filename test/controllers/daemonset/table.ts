@@ -2,9 +2,9 @@
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Index } from "../../../src/layers/Cache.ts"
-import type { ObjectEvent } from "../../../src/streams/Change.ts"
-import type { Delta } from "../../../src/streams/Delta.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import type { ObjectEvent } from "../../../src/streams/watch/Change.ts"
+import type { Delta } from "../../../src/streams/store/Delta.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 /** Versions of all tables are one sequence. */
 let version = 1

@@ -5,8 +5,8 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { Deployment, type Pod, ReplicaSet } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/Delta.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import type { Delta } from "../../../src/streams/store/Delta.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
 const storeOf = <A extends KubeObject>(objects: ReadonlyArray<A>): Store.Store<A> => {

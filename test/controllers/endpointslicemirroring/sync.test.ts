@@ -6,7 +6,7 @@ import * as Totals from "../../../src/controllers/services/totals.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
-import type * as Store from "../../../src/streams/Store.ts"
+import type * as Store from "../../../src/streams/store/Store.ts"
 
 const metadata = { namespace: "ns", name: "web", uid: "uid" }
 

@@ -5,7 +5,7 @@ import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirro
 import * as Triggers from "../../../src/controllers/endpointslicemirroring/triggers.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Delta.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
 
 const facts = Arbitrary.all({

@@ -8,7 +8,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import * as Health from "../../../src/layers/Health.ts"
 import * as Inspection from "../../../src/layers/Inspection.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as LoopMetrics from "../../../src/streams/loopMetrics.ts"
+import * as LoopMetrics from "../../../src/streams/reconcile/loopMetrics.ts"
 import { make, to } from "./objects.ts"
 
 const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

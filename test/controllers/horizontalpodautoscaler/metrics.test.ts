@@ -9,7 +9,7 @@ import type { Scale } from "../../../src/controllers/scale/scales.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import { MetricsApi, MetricsError } from "../../../src/layers/MetricsApi.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const settings = {
   period: 15_000,

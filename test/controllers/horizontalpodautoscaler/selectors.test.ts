@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Selectors from "../../../src/controllers/horizontalpodautoscaler/selectors.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import * as Selector from "../../../src/kube/Selector.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 import { checkProperty, int, oneOf, type ValueOf } from "../../support/property.ts"
 
 const labels = Arbitrary.all({

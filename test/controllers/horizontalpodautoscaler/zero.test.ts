@@ -13,7 +13,7 @@ import * as Sync from "../../../src/controllers/horizontalpodautoscaler/sync.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
 import { MetricsApi } from "../../../src/layers/MetricsApi.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const settings: Settings = {
   period: 15_000,

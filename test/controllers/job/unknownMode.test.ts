@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as JobLoop from "../../../src/controllers/job/loop.ts"
 import * as Indexes from "../../../src/controllers/workload/indexes.ts"
 import type { Job, Pod } from "../../../src/kube/resources.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const job = (completionMode: string): Job => ({
   metadata: { name: "work", namespace: "ns", uid: "u", resourceVersion: "1" },

@@ -13,7 +13,7 @@ import * as Triggers from "../../../src/controllers/nodelifecycle/triggers.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Delta.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 
 const books = (): Books.Books =>

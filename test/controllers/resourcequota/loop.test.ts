@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Loop from "../../../src/controllers/resourcequota/loop.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Pod, type ResourceQuota, Secret } from "../../../src/kube/resources.ts"
-import * as KeyedQueue from "../../../src/streams/KeyedQueue.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const listed = <A extends KubeObject>(...objects: ReadonlyArray<A>): Store.Store<A> => {
   const store = Store.make<A>()

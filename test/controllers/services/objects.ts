@@ -5,7 +5,7 @@ import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Node, Pod, Service } from "../../../src/kube/resources.ts"
 import type { Index } from "../../../src/layers/Cache.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 import { int, oneOf } from "../../support/property.ts"
 
 export const podFacts = Arbitrary.all({

@@ -5,8 +5,8 @@ import * as Schema from "effect/Schema"
 import * as Books from "../../../src/controllers/tainteviction/books.ts"
 import * as Triggers from "../../../src/controllers/tainteviction/triggers.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/Delta.ts"
-import type { Readable } from "../../../src/streams/Store.ts"
+import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Readable } from "../../../src/streams/store/Store.ts"
 import { checkProperty } from "../../support/property.ts"
 const kinds = Schema.Literals(["Created", "Updated", "Deleted"])
 

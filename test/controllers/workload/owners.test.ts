@@ -4,8 +4,8 @@ import * as Selectors from "../../../src/controllers/workload/selectors.ts"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { ReplicaSet } from "../../../src/kube/resources.ts"
 import * as Selector from "../../../src/kube/Selector.ts"
-import type { Delta } from "../../../src/streams/Delta.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import type { Delta } from "../../../src/streams/store/Delta.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const owner = (name: string, app: string): ReplicaSet => ({
   metadata: { name, namespace: "ns", uid: `uid-${name}` },

@@ -8,8 +8,8 @@ import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import { type Pod, ReplicaSet } from "../../../src/kube/resources.ts"
-import * as Reconcile from "../../../src/streams/Reconcile.ts"
-import * as Store from "../../../src/streams/Store.ts"
+import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
+import * as Store from "../../../src/streams/store/Store.ts"
 
 const labels = { app: "web" }
 

@@ -6,8 +6,8 @@ import * as Access from "../../../src/kube/Access.ts"
 import * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Node, Pod, Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
-import * as Predicate from "../../../src/streams/predicate.ts"
-import * as Trigger from "../../../src/streams/trigger.ts"
+import * as Predicate from "../../../src/streams/store/predicate.ts"
+import * as Trigger from "../../../src/streams/store/trigger.ts"
 
 const reconcile = () => Effect.void
 const name = "web"

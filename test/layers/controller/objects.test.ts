@@ -14,7 +14,7 @@ import * as Controller from "../../../src/layers/Controller.ts"
 import { applier } from "../../../src/layers/controller/writes/apply.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
-import * as Predicate from "../../../src/streams/predicate.ts"
+import * as Predicate from "../../../src/streams/store/predicate.ts"
 
 const Gadget = Resource.make({
   group: "example.com",

@@ -8,7 +8,7 @@ import { ConfigMap, Secret } from "../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Predicate from "../../../src/streams/predicate.ts"
+import * as Predicate from "../../../src/streams/store/predicate.ts"
 
 const namespace = "default"
 

@@ -8,7 +8,7 @@ import * as Resource from "../../../src/kube/Resource.ts"
 import { Secret } from "../../../src/kube/resources.ts"
 import * as Controller from "../../../src/layers/Controller.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Reconcile from "../../../src/streams/Reconcile.ts"
+import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
 import * as Cluster from "../../support/cluster.ts"
 
 const Keys = Resource.selected(Secret, "type=example.com/key")

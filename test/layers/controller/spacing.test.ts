@@ -3,7 +3,7 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Spacing from "../../../src/layers/controller/spacing.ts"
-import type { KeyedQueue } from "../../../src/streams/KeyedQueue.ts"
+import type { KeyedQueue } from "../../../src/streams/queue/KeyedQueue.ts"
 import { checkProperty } from "../../support/property.ts"
 
 const spacing = 100

@@ -6,7 +6,7 @@ import { noBody } from "../../../src/manager/http/exchange.ts"
 import { handler } from "../../../src/manager/metrics/handle.ts"
 import * as Process from "../../../src/manager/metrics/process.ts"
 import { text } from "../../../src/manager/metrics/text.ts"
-import * as LoopMetrics from "../../../src/streams/loopMetrics.ts"
+import * as LoopMetrics from "../../../src/streams/reconcile/loopMetrics.ts"
 import * as Promtool from "../../support/promtool.ts"
 
 const fresh = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -5,8 +5,8 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { KubeObject } from "../../../kube/Meta.ts"
-import type { Delta } from "../../../streams/Delta.ts"
-import type { Readable } from "../../../streams/Store.ts"
+import type { Delta } from "../../../streams/store/Delta.ts"
+import type { Readable } from "../../../streams/store/Store.ts"
 
 /** Called in the informer's fiber, once a chunk, after the store has changed. Must not block. */
 export type Listener<in A> = (deltas: ReadonlyArray<Delta<A>>) => void

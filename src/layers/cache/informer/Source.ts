@@ -2,7 +2,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type { KubeObject } from "../../../kube/Meta.ts"
-import type * as Store from "../../../streams/Store.ts"
+import type * as Store from "../../../streams/store/Store.ts"
 import type { InformerStatus } from "../Informer.ts"
 import * as VersionWaits from "../VersionWaits.ts"
 import type * as Audience from "./Audience.ts"

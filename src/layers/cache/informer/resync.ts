@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import type { Key } from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
-import type { Updated } from "../../../streams/Delta.ts"
-import type { Readable } from "../../../streams/Store.ts"
+import type { Updated } from "../../../streams/store/Delta.ts"
+import type { Readable } from "../../../streams/store/Store.ts"
 import type { Audience } from "./Audience.ts"
 
 export interface Resync {

@@ -11,7 +11,7 @@ import * as Equality from "../../../kube/equality.ts"
 import * as Key from "../../../kube/Key.ts"
 import type { Draft, KubeObject } from "../../../kube/Meta.ts"
 import type * as Resource from "../../../kube/Resource.ts"
-import * as Reconcile from "../../../streams/Reconcile.ts"
+import * as Reconcile from "../../../streams/reconcile/Reconcile.ts"
 import type { Tools } from "../tools.ts"
 import * as Calls from "./calls.ts"
 

@@ -14,9 +14,9 @@ import * as Zone from "../../../../src/kube/cron/Zone.ts"
 import type { Draft, KubeObject } from "../../../../src/kube/Meta.ts"
 import type { CronJob, Job } from "../../../../src/kube/resources.ts"
 import * as Time from "../../../../src/kube/time.ts"
-import type { ObjectEvent } from "../../../../src/streams/Change.ts"
-import type { Delta } from "../../../../src/streams/Delta.ts"
-import * as Store from "../../../../src/streams/Store.ts"
+import type { ObjectEvent } from "../../../../src/streams/watch/Change.ts"
+import type { Delta } from "../../../../src/streams/store/Delta.ts"
+import * as Store from "../../../../src/streams/store/Store.ts"
 import { type Action, schedules, type Setup } from "./script.ts"
 
 const status = (code: number, verb: string) =>

@@ -16,7 +16,7 @@ import { createOrUpdate } from "../../../../src/layers/controller/writes/createO
 import { finalize } from "../../../../src/layers/controller/writes/finalize.ts"
 import { retryOnConflict } from "../../../../src/layers/controller/writes/retryOnConflict.ts"
 import { KubeClient } from "../../../../src/layers/KubeClient.ts"
-import * as Reconcile from "../../../../src/streams/Reconcile.ts"
+import * as Reconcile from "../../../../src/streams/reconcile/Reconcile.ts"
 
 const name = "settings"
 const namespace = "default"

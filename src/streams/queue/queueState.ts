@@ -1,0 +1,354 @@
+/**
+ * The law of the keyed queue as a plain synchronous state machine: where each key is, what may be handed out, what happens on
+ * an add, a take, a done, the passing of time and a shutdown. `KeyedQueue` wraps it in effects. Every method runs to its end
+ * in one synchronous section; on a single thread that is the lock. It reads time only through `now` and starts nothing.
+ *
+ *     absent ──▶ waiting(due) ──▶ ready(priority, sequence) ──▶ in flight(pending?) ──▶ absent
+ *
+ * Source of the rules: framework.md 2.6; controller-runtime's priority queue and client-go's workqueue.
+ */
+import type * as Tracer from "effect/Tracer"
+import { DueHeap } from "./dueHeap.ts"
+import type { QueueHead } from "../reconcile/loopLook.ts"
+import type { QueueMetrics } from "../reconcile/loopMetrics.ts"
+import * as ReadyList from "./readyList.ts"
+import { merge, type Triggers } from "../reconcile/trace.ts"
+
+/** In the order in which a shutdown drops them: a drain drops what waits, a stop also what is ready. */
+const Waiting = 0
+const Ready = 1
+const InFlight = 2
+
+interface Entry<K> extends ReadyList.Item<Entry<K>> {
+  readonly key: K
+  /** In the heap iff Waiting, in the ready list iff Ready, in neither iff InFlight. */
+  phase: typeof Waiting | typeof Ready | typeof InFlight
+  /** Highest priority asked for since the key was last handed out; in flight: the one it was handed out with. */
+  priority: number
+  /** Earliest due time asked for; meaningful while Waiting. */
+  due: number
+  slot: number
+  rank: number
+  /** In flight and asked for again: `done` puts it back instead of dropping it. Always false elsewhere. */
+  pending: boolean
+  /** Highest priority and earliest due time (0: at once) of the adds since it was handed out; meaningful while pending. */
+  pendingPriority: number
+  pendingDue: number
+  /** When it last became ready; kept only where it is measured. A raised priority does not move it. */
+  readyAt: number
+  /** What has asked for it since the last {@link QueueState.claim}; kept only where runs are traced. */
+  triggers: Triggers | undefined
+}
+
+export interface Options {
+  /** The monotonic clock, in milliseconds. */
+  readonly now: () => number
+  /** Delay in milliseconds after n failures in a row. */
+  readonly backoff: (failures: number) => number
+  readonly aging: ReadyList.Aging | undefined
+  /** Told how long each key was ready, if anybody wants to know: it costs a reading of the clock for each time keys are added. */
+  readonly metrics?: Pick<QueueMetrics, "waits" | "sawPriority"> | undefined
+  /** A key became ready, or the queue ended: somebody who waits for a key should look again. */
+  readonly onReady: () => void
+  /** A key was delayed and is now the first of all, due at `due`. */
+  readonly onDelay: (due: number) => void
+  /** Nothing is ready and nothing in flight. */
+  readonly onQuiet: () => void
+}
+
+export class QueueState<K> {
+  /** Exactly the keys that are waiting, ready or in flight; one entry a key. */
+  private readonly entries = new Map<K, Entry<K>>()
+  /** Exactly the entries in phase Waiting. */
+  private readonly delayed = new DueHeap<Entry<K>>()
+  /** Exactly the entries in phase Ready. */
+  private readonly ready: ReadyList.ReadyList<Entry<K>>
+  /** Number of entries in phase InFlight. */
+  private processing = 0
+  /** Failures in a row of the keys that have any; `forget` removes. */
+  private readonly failed = new Map<K, number>()
+  /** `open` takes adds; `draining` hands out what is ready but takes none; `stopped` hands out nothing. Never goes back. */
+  private mode: "open" | "draining" | "stopped" = "open"
+  /** Keys queued anew (an add that merges does not count), and adds with a delay. Only ever grow. */
+  private adds = 0
+  private retries = 0
+  /** When a key was last handed out; kept only where it is measured. */
+  private takenAt = 0
+  private readonly waits: QueueMetrics["waits"] | undefined
+  private readonly options: Options
+
+  constructor(options: Options) {
+    this.options = options
+    this.waits = options.metrics?.waits
+    this.ready = new ReadyList.ReadyList(options.aging, options.now, options.metrics?.sawPriority)
+  }
+
+  /**
+   * Asks for the key after `delay` milliseconds (≤ 0: at once). False if the queue no longer takes adds. `at`: what the clock
+   * says, for a caller who adds many.
+   */
+  add(key: K, priority: number, delay: number, at?: number): boolean {
+    if (this.mode !== "open") return false
+    if (delay > 0) this.retries++
+    const entry = this.entries.get(key)
+    const rank = Number.isNaN(priority) ? 0 : priority
+    const due = delay > 0 ? this.options.now() + delay : 0
+    if (entry === undefined) this.insert(key, rank, due, at)
+    else if (entry.phase === InFlight) this.remember(entry, rank, due)
+    else this.merge(entry, rank, due, at)
+    return true
+  }
+
+  /** Asks for all of them at once, with one look at the clock. */
+  addAll(keys: Iterable<K>, priority: number): void {
+    const at = this.waits === undefined ? 0 : this.options.now()
+    for (const key of keys) this.add(key, priority, 0, at)
+  }
+
+  /** Counts a failure and asks for the key after its backoff, or `after` if that is shorter. The delay, if accepted. */
+  retry(key: K, priority: number, after: number): number | undefined {
+    if (this.mode !== "open") return undefined
+    const failures = this.failed.get(key) ?? 0
+    this.failed.set(key, failures + 1)
+    const delay = Math.min(this.options.backoff(failures), after)
+    this.add(key, priority, delay)
+    return delay
+  }
+
+  /** The next failure of the key is its first again. */
+  forget(key: K): void {
+    if (this.failed.size > 0) this.failed.delete(key)
+  }
+
+  failures(key: K): number {
+    return this.failed.get(key) ?? 0
+  }
+
+  /** The highest priority the key was asked for with; in flight: the one it was handed out with. */
+  priority(key: K): number | undefined {
+    return this.entries.get(key)?.priority
+  }
+
+  /** Hands out the best ready key, now in flight until `done` or `release`. `at`: what the clock says, if the caller knows. */
+  take(at?: number): K | undefined {
+    const entry = this.ready.shift()
+    if (entry === undefined) return undefined
+    entry.phase = InFlight
+    this.processing++
+    if (this.waits !== undefined) {
+      this.takenAt = at ?? this.options.now()
+      this.waits.observe(this.takenAt - entry.readyAt)
+    }
+    return entry.key
+  }
+
+  /** The key is no longer in flight; if it was asked for meanwhile it is queued again. */
+  done(key: K): void {
+    const entry = this.entries.get(key)
+    if (entry === undefined || entry.phase !== InFlight) return
+    this.processing--
+    if (entry.pending && this.mode !== "stopped") this.requeue(entry)
+    else this.entries.delete(key)
+    if (this.processing === 0 && this.ready.size === 0) this.quiet()
+  }
+
+  /** Remembers what has just asked for the key, for the run that will answer it. */
+  note(key: K, trigger: Tracer.Span): void {
+    const entry = this.entries.get(key)
+    if (entry !== undefined) entry.triggers = merge(entry.triggers, trigger)
+  }
+
+  /** What has asked for the key until now: the run that begins answers it, and whatever asks from here on needs another one. */
+  claim(key: K): Triggers | undefined {
+    const entry = this.entries.get(key)
+    const triggers = entry?.triggers
+    if (entry !== undefined) entry.triggers = undefined
+    return triggers
+  }
+
+  /** Hands a key back that was not worked on: it is ready again, even while draining. */
+  release(key: K): void {
+    const entry = this.entries.get(key)
+    if (entry === undefined || entry.phase !== InFlight) return
+    this.remember(entry, entry.priority, 0)
+    this.done(key)
+  }
+
+  /** Makes due keys ready, the one due first first and no more than `limit`. */
+  releaseDue(limit: number): void {
+    const now = this.options.now()
+    for (let n = 0; n < limit; n++) {
+      const entry = this.delayed.peek()
+      if (entry === undefined || entry.due > now) return
+      this.delayed.remove(entry)
+      this.makeReady(entry, now)
+    }
+  }
+
+  /** When the first delayed key is due; infinity if none ever is. */
+  nextDue(): number {
+    return this.delayed.peek()?.due ?? Infinity
+  }
+
+  /** Refuses adds and drops delayed keys; without `drain`, ready and pending keys too. */
+  shutdown(drain: boolean): void {
+    if (this.mode === "stopped" || (drain && this.mode === "draining")) return
+    this.mode = drain ? "draining" : "stopped"
+    const dropped = drain ? Waiting : Ready
+    for (const entry of this.entries.values()) {
+      if (entry.phase <= dropped) this.entries.delete(entry.key)
+      else if (entry.pending) this.settlePending(entry, drain)
+    }
+    this.delayed.clear()
+    if (!drain) this.ready.clear()
+    this.failed.clear()
+    this.options.onReady()
+    if (this.processing === 0 && this.ready.size === 0) this.options.onQuiet()
+  }
+
+  /** Nothing will be handed out any more. */
+  get ended(): boolean {
+    return this.mode !== "open" && (this.mode === "stopped" || this.isQuiet)
+  }
+
+  get isQuiet(): boolean {
+    return this.processing === 0 && this.ready.size === 0
+  }
+
+  /** A key can be taken now. */
+  get hasReady(): boolean {
+    return this.ready.size > 0
+  }
+
+  /** Ready keys by priority. */
+  levels(): ReadonlyMap<number, number> {
+    return this.ready.levels()
+  }
+
+  /** Milliseconds for which the key that has waited longest, of those that come next, has been ready; 0 when there is none. */
+  waited(): number {
+    const now = this.options.now()
+    return Math.max(0, ...this.ready.heads().map((entry) => now - entry.readyAt))
+  }
+
+  /** Milliseconds since keys could have been handed out and none was; 0 when there are none. */
+  stalled(): number {
+    return this.ready.size === 0 ? 0 : Math.min(this.waited(), this.options.now() - this.takenAt)
+  }
+
+  stats() {
+    return {
+      ready: this.ready.size,
+      waiting: this.delayed.size,
+      processing: this.processing,
+      failing: this.failed.size,
+      adds: this.adds,
+      retries: this.retries
+    }
+  }
+
+  /** The keys that come next, and those that are due next; at most so many of each. */
+  head(limit: number): QueueHead {
+    const now = this.options.now()
+    return {
+      next: this.ready.first(limit).map((entry) => ({
+        key: String(entry.key),
+        priority: entry.priority,
+        readyFor: this.waits === undefined ? 0 : now - entry.readyAt
+      })),
+      delayed: this.delayed.first(limit).map((entry) => ({
+        key: String(entry.key),
+        dueIn: entry.due - now,
+        failures: this.failures(entry.key)
+      }))
+    }
+  }
+
+  private insert(key: K, priority: number, due: number, at?: number): void {
+    const entry: Entry<K> = {
+      key,
+      phase: Waiting,
+      priority,
+      due,
+      slot: -1,
+      rank: 0,
+      pending: false,
+      pendingPriority: 0,
+      pendingDue: 0,
+      readyAt: at ?? 0,
+      sequence: 0,
+      since: 0,
+      previous: undefined,
+      next: undefined,
+      triggers: undefined
+    }
+    this.adds++
+    this.entries.set(key, entry)
+    if (due === 0) this.makeReady(entry, at)
+    else this.delay(entry, due)
+  }
+
+  /** Joins an add with the one already queued: the higher priority, the earlier time. */
+  private merge(entry: Entry<K>, priority: number, due: number, at?: number): void {
+    if (entry.phase === Ready) {
+      if (priority <= entry.priority) return
+      this.ready.remove(entry)
+      entry.priority = priority
+      this.ready.push(entry)
+      return
+    }
+    if (priority > entry.priority) entry.priority = priority
+    if (due === 0) {
+      this.delayed.remove(entry)
+      this.makeReady(entry, at)
+    } else if (due < entry.due) this.delay(entry, due)
+  }
+
+  /** Joins an add with those made since the key was handed out. */
+  private remember(entry: Entry<K>, priority: number, due: number): void {
+    if (!entry.pending) {
+      this.adds++
+      entry.pending = true
+      entry.pendingPriority = priority
+      entry.pendingDue = due
+      return
+    }
+    if (priority > entry.pendingPriority) entry.pendingPriority = priority
+    if (due < entry.pendingDue) entry.pendingDue = due
+  }
+
+  /** After `done`: the adds remembered in flight become the entry's own. */
+  private requeue(entry: Entry<K>): void {
+    entry.pending = false
+    entry.priority = entry.pendingPriority
+    if (this.isFuture(entry.pendingDue)) this.delay(entry, entry.pendingDue)
+    else this.makeReady(entry)
+  }
+
+  private isFuture(due: number): boolean {
+    return due !== 0 && due > this.options.now()
+  }
+
+  /** On shutdown: a pending delay is dropped like any other, a pending add survives a drain. */
+  private settlePending(entry: Entry<K>, drain: boolean): void {
+    if (!drain || this.isFuture(entry.pendingDue)) entry.pending = false
+  }
+
+  private makeReady(entry: Entry<K>, at?: number): void {
+    entry.phase = Ready
+    if (this.waits !== undefined) entry.readyAt = at ?? this.options.now()
+    this.ready.push(entry)
+    this.options.onReady()
+  }
+
+  private delay(entry: Entry<K>, due: number): void {
+    entry.phase = Waiting
+    this.delayed.insert(entry, due)
+    if (this.delayed.peek() === entry) this.options.onDelay(due)
+  }
+
+  private quiet(): void {
+    this.options.onQuiet()
+    if (this.mode === "draining") this.options.onReady()
+  }
+}

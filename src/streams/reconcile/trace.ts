@@ -1,0 +1,128 @@
+/**
+ * The spans of one controller's loop: watch event → wait in the queue → reconcile; the calls that a reconcile makes are spans below it.
+ * A run belongs to the trace of what asked for it first and is linked to everything that was merged into it, the run before
+ * included where that asked for another one. There is a `Trace` only where somebody has provided a tracer: without one, nothing
+ * here is called and nothing is kept.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
+import * as Key from "../../kube/Key.ts"
+import type { KubeObject } from "../../kube/Meta.ts"
+import type { Delta } from "../store/Delta.ts"
+
+/** Links that one run may have; of what comes beyond, only the number is kept. */
+export const mostLinks = 16
+
+/** What has asked for a key since it was last worked on. Kept by the queue with the key, so it can be neither lost nor left behind. */
+export interface Triggers {
+  /** When the first of them did, in nanoseconds since 1970. */
+  readonly since: bigint
+  /** In their order, the first {@link mostLinks}. */
+  readonly spans: Array<Tracer.Span>
+  /** Those that came after. */
+  more: number
+}
+
+/** Adds one to those that there are. */
+export const merge = (triggers: Triggers | undefined, span: Tracer.Span): Triggers => {
+  if (triggers === undefined) return { since: span.status.startTime, spans: [span], more: 0 }
+  if (triggers.spans.length < mostLinks) triggers.spans.push(span)
+  else triggers.more++
+  return triggers
+}
+
+export class Trace {
+  private readonly controller: string
+  private readonly tracer: Tracer.Tracer
+  private readonly clock: Clock.Clock
+
+  constructor(controller: string, tracer: Tracer.Tracer, clock: Clock.Clock) {
+    this.controller = controller
+    this.tracer = tracer
+    this.clock = clock
+  }
+
+  /** Something has happened to an object of that kind; whoever is asked for because of it is linked to this. */
+  event(kind: string, { _tag, object }: Delta<KubeObject>): Tracer.Span {
+    const now = this.clock.currentTimeNanosUnsafe()
+    const span = this.span("watch event", "producer", { startTime: now })
+    span.attribute("kind", kind)
+    span.attribute("event", _tag)
+    describe(span, Key.of(object))
+    span.attribute("resourceVersion", object.metadata.resourceVersion ?? "")
+    span.end(now, Exit.void)
+    return span
+  }
+
+  /** A run begins; what it does belongs below the span. */
+  begin(key: string, triggers: Triggers | undefined): Tracer.Span {
+    const now = this.clock.currentTimeNanosUnsafe()
+    const links = (triggers?.spans ?? []).map((span) => ({ span, attributes: {} }))
+    const first = triggers?.spans[0]
+    let parent: Tracer.Span | undefined
+    if (triggers !== undefined && first !== undefined) {
+      parent = this.span("queue wait", "consumer", { parent: first, links, startTime: triggers.since })
+      describe(parent, key)
+      parent.end(now, Exit.void)
+    }
+    const span = this.span(`reconcile ${this.controller}`, "internal", { parent, links: [...links], startTime: now })
+    describe(span, key)
+    span.attribute("triggers", links.length + (triggers?.more ?? 0))
+    if (triggers !== undefined && triggers.more > 0) span.attribute("triggers.unlinked", triggers.more)
+    return span
+  }
+
+  /** The run is over. `isAgain`: and has asked for the next one of its key. */
+  end(span: Tracer.Span, exit: Exit.Exit<unknown, unknown>, isAgain: boolean): void {
+    span.attribute("again", isAgain)
+    span.end(this.clock.currentTimeNanosUnsafe(), exit)
+  }
+
+  private span(name: string, kind: Tracer.SpanKind, options: SpanOptions): Tracer.Span {
+    const { links = [], parent, startTime } = options
+    const span = this.tracer.span({
+      name,
+      kind,
+      links,
+      startTime,
+      parent: Option.fromUndefinedOr(parent),
+      root: parent === undefined,
+      annotations: Context.empty(),
+      sampled: true
+    })
+    span.attribute("controller", this.controller)
+    return span
+  }
+}
+
+interface SpanOptions {
+  readonly startTime: bigint
+  readonly parent?: Tracer.Span | undefined
+  readonly links?: Array<Tracer.SpanLink> | undefined
+}
+
+const describe = (span: Tracer.Span, key: string): void => {
+  const { name, namespace } = Key.parse(key)
+  if (namespace !== undefined) span.attribute("namespace", namespace)
+  span.attribute("name", name)
+}
+
+/** Whether anybody wants spans: Effect's own tracer keeps them to itself. */
+export const isOn: Effect.Effect<boolean> = Effect.contextWith((context: Context.Context<never>) =>
+  Effect.succeed(
+    Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer && Context.get(context, References.TracerEnabled)
+  )
+)
+
+/** The trace of a controller, where spans are wanted. */
+export const of = (controller: string): Effect.Effect<Trace | undefined> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    Effect.map(isOn, (on) =>
+      on ? new Trace(controller, Context.get(context, Tracer.Tracer), Context.get(context, Clock.Clock)) : undefined
+    )
+  )

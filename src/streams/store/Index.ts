@@ -1,0 +1,117 @@
+/**
+ * One named index of a store: which keys are under which value. Maintained key by key, never by a scan. It remembers the
+ * values of each key, so that removal is exact even when the index function is not a pure one. It holds keys, not objects:
+ * an update that keeps its values costs no bookkeeping.
+ */
+import * as Key from "../../kube/Key.ts"
+
+export interface Index<in A> {
+  /** Puts the key under the values of this object, and no longer under others. */
+  readonly set: (key: Key.Key, object: A) => void
+  readonly delete: (key: Key.Key) => void
+  readonly keys: (value: string) => ReadonlySet<Key.Key> | undefined
+}
+
+/** Keys by value, without empty sets. */
+const makeBuckets = () => {
+  const keysOf = new Map<string, Set<Key.Key>>()
+  return {
+    get: (value: string) => keysOf.get(value),
+    put: (value: string, key: Key.Key): void => {
+      const keys = keysOf.get(value)
+      if (keys === undefined) keysOf.set(value, new Set([key]))
+      else keys.add(key)
+    },
+    take: (value: string, key: Key.Key): void => {
+      const keys = keysOf.get(value)
+      if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(value)
+    }
+  }
+}
+
+/** By namespace, which is a part of the key: nothing to remember, nothing to do for an update. */
+export const byNamespace = (): Index<unknown> => {
+  const buckets = makeBuckets()
+  const namespaceOf = (key: Key.Key): string => Key.parse(key).namespace ?? ""
+  return {
+    set: (key) => buckets.put(namespaceOf(key), key),
+    delete: (key) => buckets.take(namespaceOf(key), key),
+    keys: buckets.get
+  }
+}
+
+export const make = <A>(of: (object: A) => ReadonlyArray<string>): Index<A> => {
+  const buckets = makeBuckets()
+  /** Never holds an empty array; one string stands for an array of one. */
+  const valuesOf = new Map<Key.Key, string | ReadonlyArray<string>>()
+
+  const remove = (key: Key.Key): void => {
+    const values = valuesOf.get(key)
+    if (values === undefined) return
+    valuesOf.delete(key)
+    if (typeof values === "string") buckets.take(values, key)
+    else for (const value of values) buckets.take(value, key)
+  }
+
+  return {
+    set: (key, object) => {
+      const values = valuesFor(of, object)
+      if (isSame(valuesOf.get(key), values)) return
+      remove(key)
+      const first = values[0]
+      if (first === undefined) return
+      valuesOf.set(key, values.length === 1 ? first : Array.from(values))
+      for (const value of values) buckets.put(value, key)
+    },
+    delete: remove,
+    keys: buckets.get
+  }
+}
+
+/** A user's function must not corrupt the store: if it throws, the object has no values here. */
+const valuesFor = <A>(of: (object: A) => ReadonlyArray<string>, object: A): ReadonlyArray<string> => {
+  try {
+    return of(object)
+  } catch {
+    return []
+  }
+}
+
+const isSame = (before: string | ReadonlyArray<string> | undefined, after: ReadonlyArray<string>): boolean => {
+  if (before === undefined) return after.length === 0
+  if (typeof before === "string") return after.length === 1 && after[0] === before
+  return before.length === after.length && before.every((value, i) => value === after[i])
+}
+
+/** All indexes of a store, by name. */
+export interface Group<A> {
+  /** Adds an index over the present objects; a name that exists keeps its first function. */
+  readonly add: (name: string, of: (object: A) => ReadonlyArray<string>, present: Iterable<[Key.Key, A]>) => void
+  readonly has: (name: string) => boolean
+  readonly set: (key: Key.Key, object: A) => void
+  readonly delete: (key: Key.Key) => void
+  readonly keys: (name: string, value: string) => Iterable<Key.Key>
+  readonly count: (name: string, value: string) => number
+}
+
+/** With an index by namespace under the given name. */
+export const makeGroup = <A>(namespaceIndex: string): Group<A> => {
+  const indexes = new Map<string, Index<A>>([[namespaceIndex, byNamespace()]])
+  return {
+    add: (name, of, present) => {
+      if (indexes.has(name)) return
+      const index = make(of)
+      indexes.set(name, index)
+      for (const [key, object] of present) index.set(key, object)
+    },
+    has: (name) => indexes.has(name),
+    set: (key, object) => {
+      for (const index of indexes.values()) index.set(key, object)
+    },
+    delete: (key) => {
+      for (const index of indexes.values()) index.delete(key)
+    },
+    keys: (name, value) => indexes.get(name)?.keys(value) ?? [],
+    count: (name, value) => indexes.get(name)?.keys(value)?.size ?? 0
+  }
+}

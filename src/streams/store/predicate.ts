@@ -1,0 +1,81 @@
+/**
+ * Which deltas are worth a reconcile. A predicate only filters what reaches a trigger; it never shrinks the cache (that is
+ * what selectors are for). The "changed" family looks at updates only: creations and deletions always pass.
+ * Source: framework.md 2.8.
+ */
+import type { KubeObject } from "../../kube/Meta.ts"
+import * as Selector from "../../kube/Selector.ts"
+import type { Delta } from "./Delta.ts"
+
+/** Whether a delta counts. */
+export type Predicate<in A> = (delta: Delta<A>) => boolean
+
+/** Keeps deltas whose object passes: the new one for an update, the last one known for a deletion. */
+export const filter =
+  <A>(keep: (object: A) => boolean): Predicate<A> =>
+  (delta) =>
+    keep(delta.object)
+
+/** Keeps updates for which a property differs. */
+const changed =
+  <A>(differs: (object: A, previous: A) => boolean): Predicate<A> =>
+  (delta) =>
+    delta._tag !== "Updated" || differs(delta.object, delta.previous)
+
+/** Drops updates that changed nothing, that is resyncs. */
+export const resourceVersionChanged: Predicate<KubeObject> = changed(
+  (object, previous) => object.metadata.resourceVersion !== previous.metadata.resourceVersion
+)
+
+/**
+ * Keeps updates of the desired state: servers raise `generation` for those, not for writes to status, labels or
+ * annotations (built-in kinds without a status, such as ConfigMap, have no generation at all: do not use it there).
+ * It drops resyncs too, because they change nothing: a controller that relies on periodic resyncs must not use it alone.
+ */
+export const generationChanged: Predicate<KubeObject> = changed(
+  (object, previous) => object.metadata.generation !== previous.metadata.generation
+)
+
+/** Keeps updates that changed a label, and all creations and deletions. */
+export const labelsChanged: Predicate<KubeObject> = changed(
+  (object, previous) => !isSame(object.metadata.labels, previous.metadata.labels)
+)
+
+/** Keeps updates that changed an annotation, and all creations and deletions. */
+export const annotationsChanged: Predicate<KubeObject> = changed(
+  (object, previous) => !isSame(object.metadata.annotations, previous.metadata.annotations)
+)
+
+/** Keeps objects that the selector matches: the new object of an update. */
+export const labelSelector = (selector: Selector.LabelSelector): Predicate<KubeObject> =>
+  filter((object) => Selector.matchesLabels(selector, object.metadata.labels))
+
+/** True if all are; of none, true. */
+export const and =
+  <A>(...predicates: ReadonlyArray<Predicate<A>>): Predicate<A> =>
+  (delta) =>
+    predicates.every((predicate) => predicate(delta))
+
+/** True if one is; of none, false. */
+export const or =
+  <A>(...predicates: ReadonlyArray<Predicate<A>>): Predicate<A> =>
+  (delta) =>
+    predicates.some((predicate) => predicate(delta))
+
+/** True if the other is not. */
+export const not =
+  <A>(predicate: Predicate<A>): Predicate<A> =>
+  (delta) =>
+    !predicate(delta)
+
+type Texts = Readonly<Record<string, string>> | undefined
+
+/** Absent and empty are the same. */
+const isSame = (a: Texts, b: Texts): boolean => {
+  if (a === b) return true
+  const keys = Object.keys(a ?? {})
+  return (
+    keys.length === Object.keys(b ?? {}).length &&
+    keys.every((key) => b !== undefined && Object.hasOwn(b, key) && a?.[key] === b[key])
+  )
+}

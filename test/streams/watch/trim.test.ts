@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { trim, withoutManagedFields } from "../../../src/streams/watch/trim.ts"
+
+setFlagsFromString("--allow-natives-syntax")
+const isFast = runInNewContext("(object) => %HasFastProperties(object)") as (object: object) => boolean
+
+const parsed = (metadata: object) => JSON.parse(JSON.stringify({ metadata, spec: { x: 1 } }))
+const managedFields = [{ manager: "kubectl" }]
+
+describe("trim", () => {
+  it("removes managedFields and nothing else, and fills in apiVersion and kind", () => {
+    const object = parsed({ name: "a", labels: { x: "y" }, managedFields })
+    const trimmed = trim({ apiVersion: "v1", kind: "Pod" })(object)
+    assert.strictEqual(trimmed, object)
+    const expected: unknown = {
+      metadata: { name: "a", labels: { x: "y" } },
+      spec: { x: 1 },
+      apiVersion: "v1",
+      kind: "Pod"
+    }
+    assert.deepStrictEqual<unknown>(trimmed, expected)
+  })
+
+  it("keeps apiVersion, kind and, if asked, managedFields", () => {
+    const object = { apiVersion: "apps/v1", kind: "Deployment", ...parsed({ name: "a", managedFields }) }
+    const before = structuredClone(object)
+    assert.deepStrictEqual(trim({ apiVersion: "v1", kind: "Pod", keepManagedFields: true })(object), before)
+    assert.deepStrictEqual(trim()(parsed({ name: "a" })), parsed({ name: "a" }))
+  })
+
+  it("leaves objects in V8's fast mode, wherever managedFields stood", () => {
+    for (const metadata of [
+      { name: "a", uid: "u", managedFields },
+      { managedFields, name: "a", uid: "u" },
+      { name: "a", managedFields, uid: "u" }
+    ]) {
+      const trimmed = trim({ apiVersion: "v1", kind: "Pod" })(parsed(metadata))
+      assert.deepStrictEqual(trimmed.metadata, { name: "a", uid: "u" })
+      assert.isTrue(isFast(trimmed) && isFast(trimmed.metadata))
+    }
+    const slow = { name: "a", managedFields, uid: "u" } as { name?: string }
+    delete slow.name
+    assert.isFalse(isFast(slow))
+  })
+
+  it("a key named like a prototype's is kept", () => {
+    const metadata = JSON.parse('{"managedFields":[],"constructor":"c","toString":"t"}')
+    assert.deepStrictEqual(withoutManagedFields(metadata), JSON.parse('{"constructor":"c","toString":"t"}'))
+  })
+})
