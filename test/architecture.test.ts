@@ -61,7 +61,7 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
   ["layers do not know the embedded cluster", "layers/X.ts", `import { ApiServer } from "./apiserver/ApiServer.ts"`],
   ["controllers do not know each other", "controllers/Y.ts", `import * as P from "./PodCount.ts"`],
   ["controllers do not know each other", "controllers/y/plan.ts", `import * as P from "../podcount/plan.ts"`],
-  ["controllers do not know each other", "controllers/workload/y.ts", `import * as P from "../PodCount.ts"`],
+  ["controllers do not know each other", "controllers/shared/workload/y.ts", `import * as P from "../PodCount.ts"`],
   [
     "the ladder: lower rooms never import higher ones",
     "program.ts",
@@ -89,7 +89,7 @@ describe("architecture", () => {
       ["controllers/ReplicaSet.ts", `import * as P from "./replicaset/plan.ts"`],
       ["controllers/replicaset/plan.ts", `import * as A from "../workload/adopt.ts"`],
       ["controllers/statefulset/plan.ts", `import * as H from "../revisions/history.ts"`],
-      ["controllers/workload/claims.ts", `import * as A from "./adopt.ts"`]
+      ["controllers/shared/workload/claims.ts", `import * as A from "./adopt.ts"`]
     ])
     assert.deepStrictEqual(check(files), [])
   })

@@ -12,7 +12,7 @@ import { CloudProvider, type NodeRef } from "../layers/CloudProvider.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./cloudnodelifecycle/plan.ts"
-import * as Nodes from "./nodes/node.ts"
+import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
   /** Between two looks. `--node-monitor-period`, 5 s. */

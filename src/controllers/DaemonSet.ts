@@ -12,8 +12,8 @@ import * as Metrics from "./daemonset/metrics.ts"
 import * as Pods from "./daemonset/pods.ts"
 import type { Ports } from "./daemonset/ports.ts"
 import * as Spec from "./daemonset/spec.ts"
-import * as Indexes from "./workload/indexes.ts"
-import * as Skips from "./workload/metrics.ts"
+import * as Indexes from "./shared/workload/indexes.ts"
+import * as Skips from "./shared/workload/metrics.ts"
 
 export interface Options {
   /** How many DaemonSets are synced at once; 2 unless said otherwise. */

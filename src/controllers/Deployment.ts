@@ -17,9 +17,9 @@ import * as Plan from "./deployment/plan.ts"
 import type { Ports } from "./deployment/ports.ts"
 import * as Sync from "./deployment/sync.ts"
 import * as Triggers from "./deployment/triggers.ts"
-import * as Adopt from "./workload/adopt.ts"
-import * as Indexes from "./workload/indexes.ts"
-import * as KeptField from "./workload/keptField.ts"
+import * as Adopt from "./shared/workload/adopt.ts"
+import * as Indexes from "./shared/workload/indexes.ts"
+import * as KeptField from "./shared/workload/keptField.ts"
 
 export interface Options {
   /** How many Deployments are synced at once; 5 unless said otherwise. */

@@ -21,8 +21,8 @@ import * as Metrics from "./disruption/metrics.ts"
 import type { Ports } from "./disruption/ports.ts"
 import * as Sync from "./disruption/sync.ts"
 import * as Triggers from "./disruption/triggers.ts"
-import * as Scales from "./scale/scales.ts"
-import * as Indexes from "./workload/indexes.ts"
+import * as Scales from "./shared/scale/scales.ts"
+import * as Indexes from "./shared/workload/indexes.ts"
 
 export const make = () =>
   Controller.stateful({

@@ -17,9 +17,9 @@ import * as Sync from "./endpointslice/sync.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
 import * as Wishes from "./endpointslice/wishes.ts"
 import * as Zones from "./endpointslice/zones.ts"
-import * as Selection from "./services/selection.ts"
-import * as Totals from "./services/totals.ts"
-import * as Watching from "./services/watching.ts"
+import * as Selection from "./shared/services/selection.ts"
+import * as Totals from "./shared/services/totals.ts"
+import * as Watching from "./shared/services/watching.ts"
 
 export interface Options {
   /** How many Services are synced at once; 5 unless said otherwise. */

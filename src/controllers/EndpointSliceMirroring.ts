@@ -12,8 +12,8 @@ import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Triggers from "./endpointslicemirroring/triggers.ts"
-import * as Totals from "./services/totals.ts"
-import * as Watching from "./services/watching.ts"
+import * as Totals from "./shared/services/totals.ts"
+import * as Watching from "./shared/services/watching.ts"
 
 export interface Options {
   /** How many Endpoints are synced at once; 5 unless said otherwise. */

@@ -13,8 +13,8 @@ import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type * as Trigger from "../streams/store/trigger.ts"
 import * as Plan from "./endpoints/plan.ts"
 import * as Sync from "./endpoints/sync.ts"
-import * as Selection from "./services/selection.ts"
-import * as Watching from "./services/watching.ts"
+import * as Selection from "./shared/services/selection.ts"
+import * as Watching from "./shared/services/watching.ts"
 
 export interface Options {
   /** How many Services are synced at once; 5 unless said otherwise. */

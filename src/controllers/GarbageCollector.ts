@@ -34,8 +34,8 @@ import * as Dot from "./garbagecollector/dot.ts"
 import * as Graph from "./garbagecollector/graph.ts"
 import * as Identity from "./garbagecollector/Identity.ts"
 import * as Objects from "./garbagecollector/Objects.ts"
-import * as Following from "./kinds/following.ts"
-import * as Monitors from "./kinds/monitors.ts"
+import * as Following from "./shared/kinds/following.ts"
+import * as Monitors from "./shared/kinds/monitors.ts"
 
 export interface Options {
   /** Workers of each of the two queues; 20 unless said otherwise. */

@@ -20,7 +20,7 @@ import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
 import type { Ports } from "./horizontalpodautoscaler/ports.ts"
 import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
 import * as Sync from "./horizontalpodautoscaler/sync.ts"
-import * as Scales from "./scale/scales.ts"
+import * as Scales from "./shared/scale/scales.ts"
 
 export interface Options {
   /** How many autoscalers are looked at at once. `--concurrent-horizontal-pod-autoscaler-syncs`, 5. */

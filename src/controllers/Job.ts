@@ -10,7 +10,7 @@ import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./job/loop.ts"
 import * as Metrics from "./job/metrics.ts"
 import * as Triggers from "./job/triggers.ts"
-import * as Indexes from "./workload/indexes.ts"
+import * as Indexes from "./shared/workload/indexes.ts"
 
 export interface Options {
   /** How many Jobs are synced at once; 5 unless said otherwise. */

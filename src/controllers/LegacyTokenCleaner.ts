@@ -16,7 +16,7 @@ import { ConfigMap, Pod, Secret, ServiceAccount } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./legacytokencleaner/plan.ts"
-import * as Secrets from "./tokens/secrets.ts"
+import * as Secrets from "./shared/tokens/secrets.ts"
 
 export interface Options {
   /** How long a token has to be of no use before it is marked, and again before it is deleted; a year unless said otherwise. */

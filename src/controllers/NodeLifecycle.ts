@@ -16,7 +16,7 @@ import * as Metrics from "./nodelifecycle/metrics.ts"
 import type { Ports, Settings } from "./nodelifecycle/ports.ts"
 import * as Tidy from "./nodelifecycle/tidy.ts"
 import * as Triggers from "./nodelifecycle/triggers.ts"
-import * as Nodes from "./nodes/node.ts"
+import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
   /** Between two looks at all nodes. `--node-monitor-period`, 5 s. */

@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import { Pod, ReplicationController } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Metrics from "./workload/metrics.ts"
-import * as ReplicaLoop from "./workload/replicaLoop.ts"
-import * as Selectors from "./workload/selectors.ts"
+import * as Metrics from "./shared/workload/metrics.ts"
+import * as ReplicaLoop from "./shared/workload/replicaLoop.ts"
+import * as Selectors from "./shared/workload/selectors.ts"
 
 export interface Options {
   /** How many ReplicationControllers are synced at once; 5 unless said otherwise. */

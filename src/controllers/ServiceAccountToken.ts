@@ -9,7 +9,7 @@ import * as Key from "../kube/Key.ts"
 import { Secret, ServiceAccount } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Secrets from "./tokens/secrets.ts"
+import * as Secrets from "./shared/tokens/secrets.ts"
 import * as Sync from "./serviceaccounttoken/sync.ts"
 
 export interface Options {

@@ -9,8 +9,8 @@ import * as Controller from "../layers/Controller.ts"
 import * as Loop from "./statefulset/loop.ts"
 import * as Metrics from "./statefulset/metrics.ts"
 import type { Ports } from "./statefulset/ports.ts"
-import * as Indexes from "./workload/indexes.ts"
-import * as Skips from "./workload/metrics.ts"
+import * as Indexes from "./shared/workload/indexes.ts"
+import * as Skips from "./shared/workload/metrics.ts"
 
 export interface Options {
   /** How many StatefulSets are synced at once; 5 unless said otherwise. */

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schedule from "effect/Schedule"
 import { readdirSync, readFileSync } from "node:fs"
 import { vi } from "vitest"
-import { roster } from "../../src/controllers/roster.ts"
+import { roster } from "../../src/controllers/registry.ts"
 import type * as MetricFamily from "../../src/streams/reconcile/metricFamily.ts"
 import * as Reference from "../parity/metrics.ts"
 

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Setting } from "../../src/manager/setting.ts"
 import * as Tuning from "../../src/manager/settings/tuning.ts"
-import { roster } from "../../src/controllers/roster.ts"
+import { roster } from "../../src/controllers/registry.ts"
 
 const text = readFileSync(fileURLToPath(new URL("../../docs/controllers.md", import.meta.url)), "utf8")
 

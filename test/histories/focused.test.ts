@@ -1,7 +1,7 @@
 /**
  * Random operation sequences of a few kinds of steps: each list holds the steps between which one rule of the replica set or the Deployment
  * controller matters, so that short sequences reach it often. The bookkeeping of expectations has tests of its own, with a cache that lags
- * without bounds (`controllers/workload/replicaLoop.test.ts`), and so has proportional scaling (`controllers/deployment/scaling.test.ts`).
+ * without bounds (`controllers/shared/workload/replicaLoop.test.ts`), and so has proportional scaling (`controllers/deployment/scaling.test.ts`).
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"

@@ -22,7 +22,7 @@ export const controllers: Rows = {
       "are adopted if they match, and the one with the template is found",
       "are released when they no longer match, and another is made"
     ],
-    "controllers/workload/adopt.test.ts": [
+    "controllers/shared/workload/adopt.test.ts": [
       "does what the contract's table says, for any owner and any candidates",
       "says why an owner may not adopt any more"
     ]

@@ -149,7 +149,7 @@ export const kubeControllerManager: Rows = {
         "leaves no node without its daemon, gives none two, and takes no more at once than it may",
       "controllers/Endpoints.test.ts": "have its labels, say whose they are and since when their content waited",
       "controllers/EndpointSlice.test.ts": "has one slice that says so, with the Service's labels and owner",
-      "controllers/nodes/deadMachine.test.ts":
+      "controllers/shared/nodes/deadMachine.test.ts":
         "is found out after fifty seconds, and its pods are replaced elsewhere five minutes later",
       "controllers/TaintEviction.test.ts": "cancels what was to be when the taint goes, and says so",
       "controllers/HorizontalPodAutoscaler.test.ts":

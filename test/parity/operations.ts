@@ -68,7 +68,7 @@ export const operations: Rows = {
   }),
   "2.7 absent objects": row("end quietly", {
     "layers/Controller.test.ts": "runs for what is there, then for every change, once a key",
-    "controllers/workload/replicaLoopEdges.test.ts": "does nothing for an owner that is gone"
+    "controllers/shared/workload/replicaLoopEdges.test.ts": "does nothing for an owner that is gone"
   }),
   "2.10 names": row("names, labels and bounds, and none besides", {
     "scenario/metrics.test.ts": [

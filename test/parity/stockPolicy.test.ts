@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../src/controllers/roster.ts"
+import { roster } from "../../src/controllers/registry.ts"
 import * as Permissions from "../../src/manager/permissions.ts"
 import * as Stock from "./stockPolicy.ts"
 

@@ -143,7 +143,7 @@ export const rooms: ReadonlyArray<Room> = [
     siblings: false
   },
   {
-    path: "controllers/roster.ts",
+    path: "controllers/registry.ts",
     rooms: [
       "kube/",
       "controllers/",

@@ -3,7 +3,7 @@
  * Source: spec G.4.4, cloud-provider's node lifecycle controller.
  */
 import type { Node } from "../../kube/resources.ts"
-import * as Nodes from "../nodes/node.ts"
+import * as Nodes from "../shared/nodes/node.ts"
 
 const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
 

@@ -4,8 +4,8 @@
  */
 import type { Draft } from "../../kube/Meta.ts"
 import { DaemonSet, type Pod } from "../../kube/resources.ts"
-import * as History from "../revisions/history.ts"
-import * as PodControl from "../workload/podControl.ts"
+import * as History from "../shared/revisions/history.ts"
+import * as PodControl from "../shared/workload/podControl.ts"
 import * as Eligibility from "./plan/eligibility.ts"
 import type { PodSpec } from "./pods.ts"
 import * as Spec from "./spec.ts"

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { DaemonSet, Pod } from "../../kube/resources.ts"
-import * as Handover from "../workload/handover.ts"
+import * as Handover from "../shared/workload/handover.ts"
 import type { Ports } from "./ports.ts"
 
 /** `pods`: all that the set has claimed. Whether they are all there are; if not, it is to be asked again a little later. */

@@ -1,7 +1,7 @@
 /** What the DaemonSet loop counts: pods made and deleted, and why. */
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import * as Metrics from "../workload/metrics.ts"
+import * as Metrics from "../shared/workload/metrics.ts"
 import type { Fault, Need } from "./plan/step.ts"
 
 const pods = Family.counter(

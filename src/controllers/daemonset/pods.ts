@@ -6,7 +6,7 @@ import type { KubeObject } from "../../kube/Meta.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { DaemonSet, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
-import * as History from "../revisions/history.ts"
+import * as History from "../shared/revisions/history.ts"
 import * as Spec from "./spec.ts"
 
 export type PodSpec = NonNullable<Pod["spec"]>

@@ -5,8 +5,8 @@
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { DaemonSet } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
-import type { Template } from "../workload/podControl.ts"
-import * as Selectors from "../workload/selectors.ts"
+import type { Template } from "../shared/workload/podControl.ts"
+import * as Selectors from "../shared/workload/selectors.ts"
 
 /** So many pods at most are created, and as many deleted, in one step. */
 export const burst = 250

@@ -7,9 +7,9 @@ import { Deployment, type Pod, ReplicaSet } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
-import * as Indexes from "../workload/indexes.ts"
-import * as Owners from "../workload/owners.ts"
-import * as Selectors from "../workload/selectors.ts"
+import * as Indexes from "../shared/workload/indexes.ts"
+import * as Owners from "../shared/workload/owners.ts"
+import * as Selectors from "../shared/workload/selectors.ts"
 
 export interface Stores {
   readonly deployments: Store.Readable<Deployment>

@@ -18,7 +18,7 @@ import type {
   StatefulSet
 } from "../../kube/resources.ts"
 import type { Readable } from "../../streams/store/Store.ts"
-import type * as Scales from "../scale/scales.ts"
+import type * as Scales from "../shared/scale/scales.ts"
 
 /** Why a budget's pods could not be counted, in one sentence. */
 export class Uncountable extends Data.TaggedError("Uncountable")<{ readonly why: string; readonly cause?: unknown }> {

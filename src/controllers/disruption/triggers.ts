@@ -11,7 +11,7 @@ import type { Deployment, Pod, PodDisruptionBudget, ReplicaSet } from "../../kub
 import type { Delta } from "../../streams/store/Delta.ts"
 import type { Readable } from "../../streams/store/Store.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
-import * as Indexes from "../workload/indexes.ts"
+import * as Indexes from "../shared/workload/indexes.ts"
 import type { Coverage } from "./coverage.ts"
 import * as Keys from "./keys.ts"
 import * as Stale from "./stale.ts"

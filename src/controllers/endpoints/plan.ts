@@ -4,7 +4,7 @@
  */
 import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, Pod, Service } from "../../kube/resources.ts"
-import * as TriggerTime from "../services/triggerTime.ts"
+import * as TriggerTime from "../shared/services/triggerTime.ts"
 import * as Subsets from "./subsets.ts"
 
 const managedBy = "endpoints.kubernetes.io/managed-by"

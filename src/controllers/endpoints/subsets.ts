@@ -4,11 +4,11 @@
  */
 import * as PodState from "../../kube/pod.ts"
 import type { Pod, Service } from "../../kube/resources.ts"
-import * as Pods from "../services/pods.ts"
-import * as Repack from "../services/repack.ts"
-import * as ServicePorts from "../services/servicePorts.ts"
+import * as Pods from "../shared/services/pods.ts"
+import * as Repack from "../shared/services/repack.ts"
+import * as ServicePorts from "../shared/services/servicePorts.ts"
 
-export type { Address, Subset } from "../services/repack.ts"
+export type { Address, Subset } from "../shared/services/repack.ts"
 
 /** Addresses in one object, at most; of more, some are left out. */
 export const capacity = 1000

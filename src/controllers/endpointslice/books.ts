@@ -5,7 +5,7 @@
 import type { Key } from "../../kube/Key.ts"
 import type { EndpointSlice } from "../../kube/resources.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"
-import type * as TriggerTime from "../services/triggerTime.ts"
+import type * as TriggerTime from "../shared/services/triggerTime.ts"
 
 export interface Books {
   readonly times: Map<Key, TriggerTime.State>

@@ -3,7 +3,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Service } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import type { Sizes } from "../services/totals.ts"
+import type { Sizes } from "../shared/services/totals.ts"
 import * as Model from "./model.ts"
 import type { Plan } from "./plan.ts"
 

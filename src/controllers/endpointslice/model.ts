@@ -5,8 +5,8 @@
  */
 import * as PodState from "../../kube/pod.ts"
 import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
-import * as Pods from "../services/pods.ts"
-import * as ServicePorts from "../services/servicePorts.ts"
+import * as Pods from "../shared/services/pods.ts"
+import * as ServicePorts from "../shared/services/servicePorts.ts"
 
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 

@@ -8,7 +8,7 @@ import type * as Key from "../../kube/Key.ts"
 import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
-import * as Pods from "../services/pods.ts"
+import * as Pods from "../shared/services/pods.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Slices from "./slices.ts"
 

@@ -3,7 +3,7 @@
  * the nodes concerns. Plain synchronous state, for one term of leadership. Source: spec F.3, endpointslice/topologycache.
  */
 import type { Key } from "../../kube/Key.ts"
-import type { Family } from "../services/pods.ts"
+import type { Family } from "../shared/services/pods.ts"
 import * as Allocation from "./allocation.ts"
 import type * as Hints from "./hints.ts"
 

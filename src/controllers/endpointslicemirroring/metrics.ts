@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import type { Sizes } from "../services/totals.ts"
+import type { Sizes } from "../shared/services/totals.ts"
 import type { Plan } from "./plan.ts"
 
 const prefix = "endpoint_slice_mirroring_controller"

@@ -4,9 +4,9 @@
  */
 import * as Ip from "../../kube/ip.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
-import { type Family, familyOf } from "../services/pods.ts"
-import * as Repack from "../services/repack.ts"
-import * as ServicePorts from "../services/servicePorts.ts"
+import { type Family, familyOf } from "../shared/services/pods.ts"
+import * as Repack from "../shared/services/repack.ts"
+import * as ServicePorts from "../shared/services/servicePorts.ts"
 
 export type Endpoint = NonNullable<EndpointSlice["endpoints"]>[number]
 

@@ -6,7 +6,7 @@
 import * as Equality from "../../kube/equality.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { Endpoints, EndpointSlice } from "../../kube/resources.ts"
-import type { Sizes } from "../services/totals.ts"
+import type { Sizes } from "../shared/services/totals.ts"
 import * as Mirrored from "./mirrored.ts"
 import * as Model from "./model.ts"
 

@@ -4,7 +4,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
 import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
-import type { Target } from "../scale/scales.ts"
+import type { Target } from "../shared/scale/scales.ts"
 import type { Action, Fault } from "./metrics.ts"
 
 /** Gathered once, when it begins. */

@@ -5,7 +5,7 @@ import type { HorizontalPodAutoscaler, Pod } from "../../kube/resources.ts"
 import type { MetricsApi } from "../../layers/MetricsApi.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type * as Store from "../../streams/store/Store.ts"
-import type { Scales } from "../scale/scales.ts"
+import type { Scales } from "../shared/scale/scales.ts"
 import type { Books } from "./books.ts"
 import type { Settings } from "./plan/spec.ts"
 

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
-import type { Failure, Scale, Scales, Target } from "../scale/scales.ts"
+import type { Failure, Scale, Scales, Target } from "../shared/scale/scales.ts"
 import { type Done, type Look, LookError } from "./look.ts"
 import * as Metrics from "./metrics.ts"
 import * as Conditions from "./plan/conditions.ts"

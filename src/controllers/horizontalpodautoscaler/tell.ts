@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
-import type { Failure } from "../scale/scales.ts"
+import type { Failure } from "../shared/scale/scales.ts"
 import { LookError } from "./look.ts"
 import * as Status from "./plan/status.ts"
 import type { Ports } from "./ports.ts"

@@ -3,8 +3,8 @@
  * Jobs it ended. Plain synchronous state, for one term of leadership; a new term comes to the same end without it. Source: spec A.2, D.2, D.8.
  */
 import type { Key } from "../../kube/Key.ts"
-import * as Expectations from "../workload/expectations.ts"
-import * as Handover from "../workload/handover.ts"
+import * as Expectations from "../shared/workload/expectations.ts"
+import * as Handover from "../shared/workload/handover.ts"
 import * as Backoff from "./plan/backoff.ts"
 
 export interface Books extends Handover.Trust {

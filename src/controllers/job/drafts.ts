@@ -5,7 +5,7 @@
 import * as Finalizers from "../../kube/finalizers.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
-import * as PodControl from "../workload/podControl.ts"
+import * as PodControl from "../shared/workload/podControl.ts"
 import * as FailurePolicy from "./plan/failurePolicy.ts"
 import * as Pods from "./pods.ts"
 import * as Spec from "./spec.ts"

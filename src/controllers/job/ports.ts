@@ -5,7 +5,7 @@ import * as Patch from "../../kube/Patch.ts"
 import type { Job, Pod } from "../../kube/resources.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
-import type * as PodControl from "../workload/podControl.ts"
+import type * as PodControl from "../shared/workload/podControl.ts"
 import * as Spec from "./spec.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>

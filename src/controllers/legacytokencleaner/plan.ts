@@ -5,7 +5,7 @@
 import * as Key from "../../kube/Key.ts"
 import type { Pod, Secret, ServiceAccount } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import * as Secrets from "../tokens/secrets.ts"
+import * as Secrets from "../shared/tokens/secrets.ts"
 import * as PodSecrets from "./podSecrets.ts"
 
 /** The label by which the server knows a token as invalid: the day on which it became so. */

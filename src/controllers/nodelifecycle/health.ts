@@ -4,7 +4,7 @@
  */
 import type { Lease, Node } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import * as Nodes from "../nodes/node.ts"
+import * as Nodes from "../shared/nodes/node.ts"
 
 /** What was seen of a node. Both texts are only compared for being the same. */
 export interface Seen {

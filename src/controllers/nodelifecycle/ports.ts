@@ -5,7 +5,7 @@ import type { Lease, Node, Pod } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type { Readable } from "../../streams/store/Store.ts"
-import type * as Nodes from "../nodes/node.ts"
+import type * as Nodes from "../shared/nodes/node.ts"
 import type { Patience } from "./health.ts"
 import type { Rates } from "./zones.ts"
 

@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import * as Nodes from "../nodes/node.ts"
+import * as Nodes from "../shared/nodes/node.ts"
 
 const notReadyKey = "node.kubernetes.io/not-ready"
 const unreachableKey = "node.kubernetes.io/unreachable"

@@ -5,7 +5,7 @@
 import * as Key from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
-import * as Nodes from "../nodes/node.ts"
+import * as Nodes from "../shared/nodes/node.ts"
 import type { Books } from "./books.ts"
 import * as Taints from "./taints.ts"
 

@@ -9,7 +9,7 @@ import * as Key from "../../kube/Key.ts"
 import type { Secret, ServiceAccount } from "../../kube/resources.ts"
 import type { TokenSigner } from "../../layers/ClusterAuthority.ts"
 import type { Request } from "../../layers/Controller.ts"
-import * as Secrets from "../tokens/secrets.ts"
+import * as Secrets from "../shared/tokens/secrets.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Token from "./token.ts"
 

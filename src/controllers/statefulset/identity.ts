@@ -4,7 +4,7 @@
  */
 import * as PodFacts from "../../kube/pod.ts"
 import type { Pod, StatefulSet } from "../../kube/resources.ts"
-import * as History from "../revisions/history.ts"
+import * as History from "../shared/revisions/history.ts"
 import * as Spec from "./spec.ts"
 
 /** Source: apps/v1 StatefulSetPodNameLabel, PodIndexLabel. */

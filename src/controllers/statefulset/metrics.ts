@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Key from "../../kube/Key.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
-import * as Metrics from "../workload/metrics.ts"
+import * as Metrics from "../shared/workload/metrics.ts"
 import { type Deed, deeds, type Step } from "./plan/step.ts"
 import * as Spec from "./spec.ts"
 

@@ -5,8 +5,8 @@
 import * as IntOrPercent from "../../kube/intOrPercent.ts"
 import type { StatefulSet } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
-import type { Template } from "../workload/podControl.ts"
-import * as Selectors from "../workload/selectors.ts"
+import type { Template } from "../shared/workload/podControl.ts"
+import * as Selectors from "../shared/workload/selectors.ts"
 
 export const selectorOf = Selectors.memoised((set: StatefulSet) => Selectors.usable(set.spec?.selector))
 

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { StatefulSet } from "../../kube/resources.ts"
-import * as SlowStart from "../workload/slowStart.ts"
+import * as SlowStart from "../shared/workload/slowStart.ts"
 import * as Claims from "./claims.ts"
 import type * as Failed from "./failed.ts"
 import * as Metrics from "./metrics.ts"

@@ -19,7 +19,7 @@ import { Recorder } from "../../../src/layers/Recorder.ts"
 import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 import * as envtest from "../../support/envtest.ts"
-import { template } from "../workload/spellings.ts"
+import { template } from "../shared/workload/spellings.ts"
 
 const assets = envtest.assets()
 const missing = "missing" in assets ? assets.missing : undefined

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Triggers from "../../../src/controllers/deployment/triggers.ts"
-import * as Indexes from "../../../src/controllers/workload/indexes.ts"
+import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"

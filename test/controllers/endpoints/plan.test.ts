@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../../src/controllers/endpoints/plan.ts"
 import * as Subsets from "../../../src/controllers/endpoints/subsets.ts"
-import * as Pods from "../../../src/controllers/services/pods.ts"
-import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
+import * as Pods from "../../../src/controllers/shared/services/pods.ts"
+import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"
 import type { Endpoints, Pod, Service } from "../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
-import { podFacts, podsOf, selected, service, serviceFacts } from "../services/objects.ts"
+import { podFacts, podsOf, selected, service, serviceFacts } from "../shared/services/objects.ts"
 
 const scene = Arbitrary.all({
   service: serviceFacts,

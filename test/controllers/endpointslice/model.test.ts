@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Model from "../../../src/controllers/endpointslice/model.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
 import { Service } from "../../../src/kube/resources.ts"
-import { nodeOf, podsOf, service } from "../services/objects.ts"
+import { nodeOf, podsOf, service } from "../shared/services/objects.ts"
 
 const facts = {
   ports: "number",

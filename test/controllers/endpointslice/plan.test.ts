@@ -3,12 +3,12 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Model from "../../../src/controllers/endpointslice/model.ts"
 import * as Plan from "../../../src/controllers/endpointslice/plan.ts"
-import * as ServicePorts from "../../../src/controllers/services/servicePorts.ts"
+import * as ServicePorts from "../../../src/controllers/shared/services/servicePorts.ts"
 import type { Draft } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import type { EndpointSlice, Service } from "../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
-import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../services/objects.ts"
+import { nodeOf, podFacts, podsOf, selected, service, serviceFacts } from "../shared/services/objects.ts"
 
 /** What a Service and its pods were like when a slice was written, or whose it is. */
 const sliceFacts = Arbitrary.all({

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Sync from "../../../src/controllers/endpointslicemirroring/sync.ts"
-import * as Totals from "../../../src/controllers/services/totals.ts"
+import * as Totals from "../../../src/controllers/shared/services/totals.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as JobLoop from "../../../src/controllers/job/loop.ts"
-import * as Indexes from "../../../src/controllers/workload/indexes.ts"
+import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
 import type { Job, Pod } from "../../../src/kube/resources.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 

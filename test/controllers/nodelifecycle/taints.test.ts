@@ -1,7 +1,7 @@
 import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Taints from "../../../src/controllers/nodelifecycle/taints.ts"
-import * as Nodes from "../../../src/controllers/nodes/node.ts"
+import * as Nodes from "../../../src/controllers/shared/nodes/node.ts"
 import type { Node } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../../src/controllers/roster.ts"
+import { roster } from "../../../src/controllers/registry.ts"
 import * as Loops from "../../../src/manager/inPlace/loops.ts"
 import * as Roster from "../../../src/manager/roster.ts"
 

@@ -4,7 +4,7 @@
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod } from "../../../kube/resources.ts"
-import * as History from "../../revisions/history.ts"
+import * as History from "../../shared/revisions/history.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Look from "./look.ts"

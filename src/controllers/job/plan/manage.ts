@@ -3,7 +3,7 @@
  * because others have failed. One sync deletes or creates, never both. Pure and total. Source: spec D.6.
  */
 import type { Pod } from "../../../kube/resources.ts"
-import * as Ranking from "../../workload/ranking.ts"
+import * as Ranking from "../../shared/workload/ranking.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Backoff from "./backoff.ts"

@@ -1,8 +1,8 @@
 /** The body of a replica: the template of its revision, with the name, labels and volumes that are its own. Source: spec G.8.1. */
 import type { Draft } from "../../../kube/Meta.ts"
 import { type Pod, StatefulSet } from "../../../kube/resources.ts"
-import * as History from "../../revisions/history.ts"
-import * as PodControl from "../../workload/podControl.ts"
+import * as History from "../../shared/revisions/history.ts"
+import * as PodControl from "../../shared/workload/podControl.ts"
 import * as Identity from "../identity.ts"
 import type { Revision } from "./look.ts"
 

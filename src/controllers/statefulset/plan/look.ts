@@ -3,7 +3,7 @@
  * Plan and status are made of one look, so that they speak of the same moment. Source: spec G.8.3.
  */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "../../../kube/resources.ts"
-import type { Template } from "../../workload/podControl.ts"
+import type { Template } from "../../shared/workload/podControl.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
 

@@ -3,7 +3,7 @@
  * Source: pkg/controller/statefulset getStatefulSetRevisions, truncateHistory.
  */
 import type { ControllerRevision, StatefulSet } from "../../../kube/resources.ts"
-import * as History from "../../revisions/history.ts"
+import * as History from "../../shared/revisions/history.ts"
 import * as Spec from "../spec.ts"
 
 /** What the present template is, or becomes. */

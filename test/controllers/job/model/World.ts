@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as JobLoop from "../../../../src/controllers/job/loop.ts"
-import * as Indexes from "../../../../src/controllers/workload/indexes.ts"
+import * as Indexes from "../../../../src/controllers/shared/workload/indexes.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
 import type { Draft } from "../../../../src/kube/Meta.ts"
 import type * as Patch from "../../../../src/kube/Patch.ts"

@@ -1,0 +1,161 @@
+/**
+ * Which kinds are watched by a controller that learns them from discovery: every one with the verbs it needs, of the version the server
+ * prefers. What is watched follows discovery: new kinds are started, those that are gone are stopped, those of groups that could
+ * not be asked stay. Where a full informer of the kind runs already, it is shared: its objects have the same metadata, and a
+ * second watch would cost the server and this process twice.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import * as Resource from "../../../kube/Resource.ts"
+import type { Cache, Informer, Listener } from "../../../layers/Cache.ts"
+import type { Discovery, Listing } from "../../../layers/Discovery.ts"
+
+/** Which kinds are wanted of those that the server has. */
+export interface Wanted {
+  /** What can be done with them: `list` and `watch` among others. */
+  readonly verbs: ReadonlyArray<string>
+  /** Qualified names of those that are not wanted all the same. */
+  readonly ignored: ReadonlyArray<string>
+  /** Those that live in namespaces, or all. */
+  readonly scope: Resource.Scope | "Any"
+  /** Qualified names of those that are wanted wherever they live. */
+  readonly also?: ReadonlyArray<string> | undefined
+}
+
+export const watchable = (
+  { also = [], ignored, scope, verbs }: Wanted,
+  { resources }: Listing
+): ReadonlyArray<Resource.Any> =>
+  resources.filter(
+    (one) =>
+      verbs.every((verb) => one.verbs.includes(verb)) &&
+      (scope === "Any" || one.scope === scope || also.includes(Resource.qualifiedName(one))) &&
+      !ignored.includes(Resource.qualifiedName(one))
+  )
+
+export interface Plan {
+  readonly start: ReadonlyArray<Resource.Any>
+  readonly stop: ReadonlyArray<Resource.Any>
+}
+
+/** What to start and stop. A server that lists nothing at all is not believed. */
+export const plan = (wanted: Wanted, running: ReadonlyArray<Resource.Any>, listing: Listing): Plan => {
+  const listed = watchable(wanted, listing)
+  if (listed.length === 0) return { start: [], stop: [] }
+  const kept = running.filter((one) =>
+    listing.failed.some((of) => of.group === one.group && of.version === one.version)
+  )
+  // A version that could not be asked is still the one that is watched, although another one is listed for now.
+  const chosen = listed.filter((one) => !kept.some((other) => isSameKind(one, other)))
+  return {
+    start: chosen.filter((one) => !running.some(({ id }) => id === one.id)),
+    stop: running.filter((one) => !kept.includes(one) && !chosen.some(({ id }) => id === one.id))
+  }
+}
+
+/** In whatever version. */
+const isSameKind = (a: Resource.Any, b: Resource.Any): boolean => a.group === b.group && a.plural === b.plural
+
+interface Monitor {
+  readonly resource: Resource.Any
+  readonly informer: Informer<KubeObject>
+  readonly scope: Scope.Closeable
+}
+
+export interface Refreshed {
+  /** How many of the kinds that the server lists are wanted. With none, nothing is changed. */
+  readonly listed: number
+  /** Those that are watched from now on and have not synced in time. */
+  readonly unsynced: ReadonlyArray<Resource.Any>
+}
+
+export interface Monitors {
+  /**
+   * Brings the monitors in line with what the server lists, and waits for new ones to sync, for so long and no longer. Fails,
+   * and changes nothing, when the server cannot list.
+   */
+  readonly refresh: Effect.Effect<Refreshed, Effect.Error<Discovery["Service"]["resources"]>>
+  readonly count: () => number
+}
+
+/** How long a refresh waits for new monitors. Source: garbagecollector initialSyncTimeout. */
+const patience = Duration.seconds(30)
+
+/** Whoever wants the kinds, and what happens to their objects. Everything is called in the informers' turns and must not block. */
+export interface Options {
+  readonly cache: Cache["Service"]
+  readonly discovery: Discovery["Service"]
+  readonly wanted: Wanted
+  /** Whether more than metadata is needed of a kind. Never unless said otherwise. */
+  readonly isWhole?: ((resource: Resource.Any) => boolean) | undefined
+  /** Told of the objects of a kind: those that are there first of all. */
+  readonly listener: (informer: Informer<KubeObject>) => Listener<KubeObject>
+  /** A kind has been read for the first time. */
+  readonly onSynced?: ((informer: Informer<KubeObject>) => void) | undefined
+  /** A kind is not watched any more, or not in that version. */
+  readonly onStopped: (resource: Resource.Any) => void
+}
+
+export const make = (options: Options): Effect.Effect<Monitors, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (parent) => {
+    const { discovery, isWhole, listener, onStopped, onSynced, wanted } = options
+    /** By id of the full resource. */
+    const running = new Map<string, Monitor>()
+
+    const start = Effect.fnUntraced(function* (resource: Resource.Any) {
+      const scope = yield* Scope.fork(parent)
+      const subscribed = isWhole?.(resource) === true ? options.cache.subscribe(resource) : cheapest(options, resource)
+      const informer = yield* Scope.provide(subscribed, scope)
+      running.set(resource.id, { resource, informer, scope })
+      yield* Scope.provide(informer.onDeltas(listener(informer)), scope)
+      if (onSynced !== undefined)
+        yield* Effect.forkIn(
+          Effect.andThen(informer.synced, () => Effect.sync(() => onSynced(informer))),
+          scope
+        )
+    })
+
+    /** A kind that goes on in another version is watched in the old one until the new one has been read. */
+    const stop = Effect.fnUntraced(function* (resource: Resource.Any) {
+      const monitor = running.get(resource.id)
+      if (monitor === undefined) return
+      const successor = Array.from(running.values()).find(
+        (one) => one !== monitor && isSameKind(one.resource, resource)
+      )
+      if (successor?.informer.store.synced === false) return
+      running.delete(resource.id)
+      yield* Scope.close(monitor.scope, Exit.void)
+      onStopped(resource)
+    })
+
+    const refresh = Effect.gen(function* () {
+      const listing = yield* discovery.resources
+      const found = plan(
+        wanted,
+        Array.from(running.values(), ({ resource }) => resource),
+        listing
+      )
+      yield* Effect.forEach(found.start, start, { discard: true })
+      const started = found.start.flatMap(({ id }) => running.get(id) ?? [])
+      yield* Effect.forEach(started, ({ informer }) => informer.synced, { concurrency: "unbounded" }).pipe(
+        Effect.timeoutOption(patience)
+      )
+      yield* Effect.forEach(found.stop, stop, { discard: true })
+      const unsynced = started.filter(({ informer }) => !informer.store.synced).map(({ resource }) => resource)
+      return { listed: watchable(wanted, listing).length, unsynced }
+    })
+
+    return { refresh, count: () => running.size }
+  })
+
+/** The full informer if somebody keeps one, else one of metadata only. */
+const cheapest = ({ cache }: Options, resource: Resource.Any) =>
+  Effect.flatMap(cache.status, (informers) => {
+    const isShared = informers.some(
+      ({ id, selection, subscribers }) => id === resource.id && subscribers > 0 && Object.keys(selection).length === 0
+    )
+    return cache.subscribe<KubeObject>(isShared ? resource : Resource.metadataOnly(resource))
+  })

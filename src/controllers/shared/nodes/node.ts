@@ -1,0 +1,85 @@
+/**
+ * What the loops of nodes ask of a node and its pods: is it ready, which of the taints does it have, which pods are on it. Taints are written
+ * whole, against the version that was read, so that nobody else's is lost. Not for deciding: that is each loop's own.
+ */
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../../kube/ApiError.ts"
+import * as Patch from "../../../kube/Patch.ts"
+import type { Node, Pod } from "../../../kube/resources.ts"
+import type { Index } from "../../../layers/Cache.ts"
+
+export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number]
+export type Condition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number]
+type TaintId = Pick<Taint, "key" | "effect">
+
+/** Value: the name of the node. Pods without one are under no value. */
+export const byNode: Index<Pod> = {
+  name: "nodes/byNode",
+  of: ({ spec }) => (spec?.nodeName === undefined || spec.nodeName === "" ? none : [spec.nodeName])
+}
+
+const none: ReadonlyArray<string> = []
+
+export const readyCondition = (node: Node): Condition | undefined =>
+  node.status?.conditions?.find(({ type }) => type === "Ready")
+
+export const taintsOf = (node: Node): ReadonlyArray<Taint> => node.spec?.taints ?? []
+
+/** Two taints of one key and one effect are the same, whatever their value. */
+export const isSame = (a: TaintId, b: TaintId): boolean => a.key === b.key && a.effect === b.effect
+
+export const hasTaint = (node: Node, taint: TaintId): boolean => taintsOf(node).some((one) => isSame(one, taint))
+
+/** The taints with some taken away and others put behind the rest; undefined if that changes nothing. */
+export const changed = (
+  node: Node,
+  change: { readonly add?: ReadonlyArray<Taint>; readonly remove?: ReadonlyArray<TaintId> }
+): ReadonlyArray<Taint> | undefined => {
+  const before = taintsOf(node)
+  const add = (change.add ?? []).filter((taint) => !hasTaint(node, taint))
+  const kept = before.filter((taint) => change.remove?.some((gone) => isSame(gone, taint)) !== true)
+  return add.length === 0 && kept.length === before.length ? undefined : [...kept, ...add]
+}
+
+/** Exactly these taints, provided that the node is still as it was read. */
+export const patchOf = (node: Node, taints: ReadonlyArray<Taint>): object => ({
+  metadata: { resourceVersion: node.metadata.resourceVersion },
+  spec: { taints: taints.length === 0 ? null : taints }
+})
+
+/** What writing taints takes. */
+export interface Calls {
+  readonly live: (name: string) => Effect.Effect<Node, ApiError.ApiError>
+  readonly patch: (name: string, patch: Patch.Patch) => Effect.Effect<Node, ApiError.ApiError>
+}
+
+/** How often a write is begun anew when others write to the node at the same time. */
+const tries = 5
+
+/**
+ * Writes what the plan wants of the node, and asks it again about the node as the server has it when another writer was faster. Answers whether
+ * anything was written. A node that is gone, or that took the name of this one, wants nothing.
+ */
+export const write = Effect.fnUntraced(function* (
+  calls: Calls,
+  node: Node,
+  plan: (node: Node) => ReadonlyArray<Taint> | undefined
+): Effect.fn.Return<boolean, ApiError.ApiError> {
+  const { name, uid } = node.metadata
+  let current = node
+  for (let left = tries; ; left--) {
+    const taints = plan(current)
+    if (taints === undefined) return false
+    const written = yield* Effect.result(calls.patch(name, Patch.merge(patchOf(current, taints))))
+    if (written._tag === "Success") return true
+    if (ApiError.hasReason(written.failure, "NotFound")) return false
+    if (left === 1 || !ApiError.hasReason(written.failure, "Conflict")) return yield* written.failure
+    const found = yield* Effect.result(calls.live(name))
+    if (found._tag === "Failure") {
+      if (ApiError.hasReason(found.failure, "NotFound")) return false
+      return yield* found.failure
+    }
+    if (found.success.metadata.uid !== uid) return false
+    current = found.success
+  }
+})

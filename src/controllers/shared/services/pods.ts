@@ -1,0 +1,65 @@
+/**
+ * What a pod has to offer to the Services that select it: addresses by family, whether it is ready, the number behind a named port, a
+ * host name; and which of its changes matter to them. Pure. Source: spec F.1.
+ */
+import * as PodState from "../../../kube/pod.ts"
+import type { Pod, Service } from "../../../kube/resources.ts"
+
+export type Family = "IPv4" | "IPv6"
+
+export const familyOf = (ip: string): Family => (ip.includes(":") ? "IPv6" : "IPv4")
+
+const none: ReadonlyArray<string> = []
+
+/** All addresses, in the order in which the pod has them. */
+export const addresses = (pod: Pod): ReadonlyArray<string> => {
+  const { podIP = "", podIPs = [] } = pod.status ?? {}
+  if (podIPs.length > 0) return podIPs.map(({ ip }) => ip).filter((ip) => ip !== "")
+  return podIP === "" ? none : [podIP]
+}
+
+export const addressesOf = (pod: Pod, family: Family): ReadonlyArray<string> =>
+  addresses(pod).filter((ip) => familyOf(ip) === family)
+
+const hasAddress = (pod: Pod): boolean =>
+  (pod.status?.podIP ?? "") !== "" || pod.status?.podIPs?.some(({ ip }) => ip !== "") === true
+
+/** Whether the pod is among the endpoints of its Services, being ready or not. */
+export const contributes = (pod: Pod, options: { readonly includeTerminating: boolean }): boolean =>
+  !PodState.isTerminal(pod) &&
+  hasAddress(pod) &&
+  (options.includeTerminating || pod.metadata.deletionTimestamp === undefined)
+
+/** The name the pod has below its Service's; undefined unless it belongs to that Service's domain. */
+export const hostname = (pod: Pod, service: Service): string | undefined => {
+  const { hostname: name = "", subdomain } = pod.spec ?? {}
+  const { metadata } = service
+  const isHere = subdomain === metadata.name && pod.metadata.namespace === metadata.namespace
+  return name !== "" && isHere ? name : undefined
+}
+
+/** How an endpoint names its pod. */
+export const reference = ({ metadata: { name, namespace, uid } }: Pod) => ({
+  kind: "Pod",
+  ...(namespace === undefined ? {} : { namespace }),
+  name,
+  ...(uid === undefined ? {} : { uid })
+})
+
+/** The parts of a pod that its Services see, its labels aside. */
+const shows = (pod: Pod): ReadonlyArray<string | boolean | undefined> => [
+  PodState.isTerminal(pod),
+  pod.metadata.deletionTimestamp !== undefined,
+  PodState.isReady(pod),
+  pod.spec?.hostname,
+  pod.spec?.subdomain,
+  pod.spec?.nodeName,
+  pod.metadata.uid,
+  ...addresses(pod)
+]
+
+const isSame = <A>(a: ReadonlyArray<A>, b: ReadonlyArray<A>): boolean =>
+  a.length === b.length && a.every((one, i) => one === b[i])
+
+/** Whether the Services of the pod have to look at it again, even if they are the same as before. */
+export const hasChanged = (before: Pod, after: Pod): boolean => !isSame(shows(before), shows(after))

@@ -1,0 +1,140 @@
+/**
+ * Which Services a pod concerns, and which pods a Service selects, without looking at others: a table of the selectors, each found
+ * by one of its labels, the one that the fewest others have; and an index of pods by their labels. Plain synchronous state.
+ */
+import * as Key from "../../../kube/Key.ts"
+import type { Pod, Service } from "../../../kube/resources.ts"
+import type { Index } from "../../../layers/Cache.ts"
+import * as Store from "../../../streams/store/Store.ts"
+import * as Pods from "./pods.ts"
+
+export type Labels = Readonly<Record<string, string>>
+
+/** What a Service's pods have to be labelled with; undefined for one whose endpoints are not ours to keep. Source: spec F.1. */
+export const selectorOf = ({ spec }: Service): Labels | undefined => {
+  const selector = spec?.selector
+  if (selector === undefined || spec?.type === "ExternalName") return undefined
+  return Object.keys(selector).length === 0 ? undefined : selector
+}
+
+export const matches = (selector: Labels, labels: Labels | undefined): boolean => {
+  if (labels === undefined) return false
+  for (const key in selector) if (!Object.hasOwn(labels, key) || labels[key] !== selector[key]) return false
+  return true
+}
+
+const pairOf = (namespace: string | undefined, key: string, value: string): string =>
+  `${namespace ?? ""}/${key}=${value}`
+
+/** Labels that are new with each revision or owner: hardly ever selected by, and an entry for each pod. */
+const passing = new Set([
+  "batch.kubernetes.io/controller-uid",
+  "controller-revision-hash",
+  "controller-uid",
+  "pod-template-generation",
+  "pod-template-hash"
+])
+
+const nothing: ReadonlyArray<string> = []
+
+/** Value: one label of a pod that has something to offer, with its namespace. */
+export const byLabel: Index<Pod> = {
+  name: "services/label",
+  of: (pod) => {
+    const { labels, namespace } = pod.metadata
+    if (labels === undefined || !Pods.contributes(pod, { includeTerminating: true })) return nothing
+    const pairs: Array<string> = []
+    for (const key in labels) if (!passing.has(key)) pairs.push(pairOf(namespace, key, labels[key] ?? ""))
+    return pairs
+  }
+}
+
+/** The selectors of all Services, by what a pod can be asked for. */
+export interface Table {
+  readonly set: (service: Key.Key, namespace: string | undefined, selector: Labels | undefined) => void
+  readonly delete: (service: Key.Key) => void
+  /** The Services that select these labels. */
+  readonly matching: (namespace: string | undefined, labels: Labels | undefined) => ReadonlyArray<Key.Key>
+  /** The label by which the Service is found; undefined if it selects nothing. */
+  readonly pairOf: (service: Key.Key) => string | undefined
+}
+
+interface Entry {
+  readonly selector: Labels
+  /** One of the selector's; the entry is in its bucket and in no other. */
+  readonly pair: string
+  readonly isPassing: boolean
+}
+
+export const makeTable = (): Table => {
+  const entries = new Map<Key.Key, Entry>()
+  /** Never an empty bucket. */
+  const buckets = new Map<string, Set<Key.Key>>()
+
+  const remove = (service: Key.Key): void => {
+    const entry = entries.get(service)
+    if (entry === undefined) return
+    entries.delete(service)
+    const bucket = buckets.get(entry.pair)
+    if (bucket?.delete(service) === true && bucket.size === 0) buckets.delete(entry.pair)
+  }
+
+  const choose = (namespace: string | undefined, selector: Labels): Entry => {
+    const pairs = Object.keys(selector).map((key) => ({
+      selector,
+      pair: pairOf(namespace, key, selector[key] ?? ""),
+      isPassing: passing.has(key)
+    }))
+    const crowd = ({ isPassing, pair }: Entry) => (isPassing ? 1e9 : 0) + (buckets.get(pair)?.size ?? 0)
+    // Of labels as rare, the longer one says more: names are longer than roles.
+    return pairs.reduce((a, b) => ((crowd(b) - crowd(a) || a.pair.length - b.pair.length) < 0 ? b : a))
+  }
+
+  return {
+    set: (service, namespace, selector) => {
+      const known = entries.get(service)
+      if (known !== undefined && selector !== undefined && isSame(known.selector, selector)) return
+      remove(service)
+      if (selector === undefined) return
+      const entry = choose(namespace, selector)
+      entries.set(service, entry)
+      const bucket = buckets.get(entry.pair)
+      if (bucket === undefined) buckets.set(entry.pair, new Set([service]))
+      else bucket.add(service)
+    },
+    delete: remove,
+    matching: (namespace, labels) => {
+      const found: Array<Key.Key> = []
+      for (const key in labels) {
+        for (const service of buckets.get(pairOf(namespace, key, labels[key] ?? "")) ?? []) {
+          const entry = entries.get(service)
+          if (entry !== undefined && matches(entry.selector, labels)) found.push(service)
+        }
+      }
+      return found
+    },
+    pairOf: (service) => {
+      const entry = entries.get(service)
+      return entry === undefined || entry.isPassing ? undefined : entry.pair
+    }
+  }
+}
+
+const isSame = (a: Labels, b: Labels): boolean =>
+  a === b || (Object.keys(a).length === Object.keys(b).length && matches(a, b))
+
+/**
+ * The pods that a Service selects, of those that have something to offer. One that is found by a passing label alone costs a look at its
+ * namespace.
+ */
+export const podsOf = (pods: Store.Readable<Pod>, table: Table, service: Service): ReadonlyArray<Pod> => {
+  const selector = selectorOf(service)
+  if (selector === undefined) return []
+  const { namespace } = service.metadata
+  const pair = table.pairOf(Key.of(service))
+  const candidates =
+    pair === undefined ? pods.byIndex(Store.namespaceIndex, namespace ?? "") : pods.byIndex(byLabel.name, pair)
+  return candidates.filter(
+    (pod) => matches(selector, pod.metadata.labels) && Pods.contributes(pod, { includeTerminating: true })
+  )
+}

@@ -1,0 +1,46 @@
+/** What all Services come to together, by the difference that each sync makes. Plain synchronous state, for one term of leadership. */
+import type { Key } from "../../../kube/Key.ts"
+
+/** Of one Service, or of all. */
+export interface Sizes {
+  /** Endpoints that the slices will have. */
+  readonly endpoints: number
+  /** Slices that there will be. */
+  readonly slices: number
+  /** Slices that would do, were each as full as it can be. */
+  readonly fewest: number
+}
+
+/** Both answer with the sum of all Services. */
+export interface Totals {
+  readonly note: (service: Key, sizes: Sizes) => Sizes
+  readonly forget: (service: Key) => Sizes
+}
+
+const none: Sizes = { endpoints: 0, slices: 0, fewest: 0 }
+
+export const make = (): Totals => {
+  const known = new Map<Key, Sizes>()
+  let sum = none
+  const change = (service: Key, sizes: Sizes): Sizes => {
+    const before = known.get(service) ?? none
+    sum = {
+      endpoints: sum.endpoints + sizes.endpoints - before.endpoints,
+      slices: sum.slices + sizes.slices - before.slices,
+      fewest: sum.fewest + sizes.fewest - before.fewest
+    }
+    return sum
+  }
+  return {
+    note: (service, sizes) => {
+      const all = change(service, sizes)
+      known.set(service, sizes)
+      return all
+    },
+    forget: (service) => {
+      const all = change(service, none)
+      known.delete(service)
+      return all
+    }
+  }
+}

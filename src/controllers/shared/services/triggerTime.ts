@@ -1,0 +1,49 @@
+/**
+ * Since when something that the endpoints of a Service do not show yet has been waiting to be shown: the earliest of the changes since the
+ * last sync. Those who measure how long the network takes read it from an annotation. Pure; the state is the caller's, to keep when what
+ * it led to is written. Source: spec F.1.
+ */
+import * as PodState from "../../../kube/pod.ts"
+import type { Pod, Service } from "../../../kube/resources.ts"
+import * as Time from "../../../kube/time.ts"
+
+export const annotation = "endpoints.kubernetes.io/last-change-trigger-time"
+
+/** What the last sync knew; milliseconds since 1970. */
+export interface State {
+  /** When it was created; Infinity if it does not say. */
+  readonly service: number
+  /** By name; pods without a readable time are left out. */
+  readonly pods: ReadonlyMap<string, number>
+}
+
+export interface Step {
+  readonly state: State
+  /** The value of the annotation; undefined if nothing has changed that has a time. */
+  readonly time: string | undefined
+}
+
+/** One sync after another: for a Service that is new to us it is the Service that triggered. */
+export const step = (last: State | undefined, service: Service, pods: ReadonlyArray<Pod>): Step => {
+  const created = Time.parse(service.metadata.creationTimestamp) ?? Infinity
+  const times = new Map<string, number>()
+  let earliest = last === undefined || created > last.service ? created : Infinity
+  for (const pod of pods) {
+    const time = Time.parse(PodState.readyCondition(pod)?.lastTransitionTime)
+    if (time === undefined) continue
+    times.set(pod.metadata.name, time)
+    if (last !== undefined && time > (last.pods.get(pod.metadata.name) ?? -Infinity))
+      earliest = Math.min(earliest, time)
+  }
+  const state = { service: created, pods: times }
+  return { state, time: earliest === Infinity ? undefined : Time.format(earliest) }
+}
+
+/** The annotations with that time, or without any. */
+export const annotate = (
+  annotations: Readonly<Record<string, string>> | undefined,
+  time: string | undefined
+): Record<string, string> => {
+  const { [annotation]: _, ...others } = annotations ?? {}
+  return time === undefined ? others : { ...others, [annotation]: time }
+}

@@ -1,0 +1,68 @@
+/**
+ * Which Services a change of a Service or of a pod asks for. A pod asks for those that its labels match, before or after, and only if it
+ * changed in something that they show. The table of selectors is kept here, before anything is asked for. Source: spec F.1.
+ */
+import * as Duration from "effect/Duration"
+import * as Key from "../../../kube/Key.ts"
+import type { Pod, Service } from "../../../kube/resources.ts"
+import type { Delta } from "../../../streams/store/Delta.ts"
+import type { KeyedQueue } from "../../../streams/queue/KeyedQueue.ts"
+import type * as Trigger from "../../../streams/store/trigger.ts"
+import * as Pods from "./pods.ts"
+import * as Selection from "./selection.ts"
+
+const none: ReadonlyArray<Key.Key> = []
+
+export const services =
+  (table: Selection.Table): Trigger.Trigger<Service> =>
+  ({ _tag, object }) => {
+    const key = Key.of(object)
+    if (_tag === "Deleted") table.delete(key)
+    else table.set(key, object.metadata.namespace, Selection.selectorOf(object))
+    return [key]
+  }
+
+export const pods =
+  (table: Selection.Table): Trigger.Trigger<Pod> =>
+  (delta) => {
+    if (delta._tag !== "Updated") return isSeen(delta.object) ? matching(table, delta.object) : none
+    return delta.previous === delta.object ? none : changed(table, delta)
+  }
+
+/** The same keys so long after the change; further changes until then ask for nothing more. */
+export const batched = <A>(
+  trigger: Trigger.Trigger<A>,
+  queue: Pick<KeyedQueue, "addWithUnsafe">,
+  period: Duration.Duration | undefined
+): Trigger.Trigger<A> => {
+  if (period === undefined || Duration.isZero(period)) return trigger
+  return (delta) => {
+    for (const key of trigger(delta)) queue.addWithUnsafe(key, { after: period })
+    return none
+  }
+}
+
+const isSeen = (pod: Pod): boolean => Pods.contributes(pod, { includeTerminating: true })
+
+const matching = (table: Selection.Table, { metadata }: Pod): ReadonlyArray<Key.Key> =>
+  table.matching(metadata.namespace, metadata.labels)
+
+const changed = (
+  table: Selection.Table,
+  { object, previous }: Extract<Delta<Pod>, { readonly _tag: "Updated" }>
+): ReadonlyArray<Key.Key> => {
+  if (!isSeen(object) && !isSeen(previous)) return none
+  const hasChanged = Pods.hasChanged(previous, object)
+  if (hasSameLabels(previous, object)) return hasChanged ? matching(table, object) : none
+  const now = matching(table, object)
+  const before = matching(table, previous)
+  const fresh = now.filter((key) => !before.includes(key))
+  // Those that select it as before see no difference between two sets of labels.
+  return hasChanged ? [...before, ...fresh] : [...before.filter((key) => !now.includes(key)), ...fresh]
+}
+
+const hasSameLabels = (a: Pod, b: Pod): boolean => {
+  const { labels: before = {} } = a.metadata
+  const { labels: after = {} } = b.metadata
+  return Object.keys(before).length === Object.keys(after).length && Selection.matches(before, after)
+}

@@ -1,0 +1,26 @@
+/**
+ * The two indexes through which a loop finds the dependents of an owner: those it controls, by its uid, and those nobody controls, by
+ * namespace. Together they are every candidate for a claim, so a sync touches its own objects and the orphans beside it only.
+ */
+import type { KubeObject } from "../../../kube/Meta.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import type { Index } from "../../../layers/Cache.ts"
+
+/** Value: the uid of the controlling owner. */
+export const byController: Index<KubeObject> = {
+  name: "workload/controllerUid",
+  of: (object) => {
+    const controller = Owner.controllerOf(object)
+    return controller === undefined ? none : [controller.uid]
+  }
+}
+
+/** Value: the namespace of an object without a controlling owner. */
+export const orphans: Index<KubeObject> = {
+  name: "workload/orphans",
+  of: (object) => (Owner.controllerOf(object) === undefined ? [object.metadata.namespace ?? ""] : none)
+}
+
+export const both: ReadonlyArray<Index<KubeObject>> = [byController, orphans]
+
+const none: ReadonlyArray<string> = []

@@ -1,0 +1,112 @@
+/**
+ * Pods of an owner, made and deleted, with an event on the owner for each. What is sent follows from the owner's template alone.
+ * Source: spec A.4.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as ApiError from "../../../kube/ApiError.ts"
+import type { Draft, KubeObject } from "../../../kube/Meta.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import type * as Resource from "../../../kube/Resource.ts"
+import type { Pod } from "../../../kube/resources.ts"
+import type { EventSink } from "../../../layers/Recorder.ts"
+
+/** A pod template as specs hold it. */
+export interface Template {
+  readonly metadata?:
+    | {
+        readonly labels?: Readonly<Record<string, string>> | undefined
+        readonly annotations?: Readonly<Record<string, string>> | undefined
+        readonly finalizers?: ReadonlyArray<string> | undefined
+      }
+    | undefined
+  readonly spec?: NonNullable<Pod["spec"]> | undefined
+}
+
+/** Pods could not be made or deleted. The message is what users read in a condition: the server's own words. */
+export class PodControlError extends Data.TaggedError("PodControlError")<{
+  readonly message: string
+  /** What the server answered; undefined if nothing was asked of it. */
+  readonly cause: ApiError.ApiError | undefined
+}> {}
+
+/** The body of a new pod. One body serves any number of pods: the server gives the names. */
+export const draft = (resource: Resource.Any, owner: KubeObject, template: Template): Draft<Pod> => {
+  const { annotations, finalizers, labels } = template.metadata ?? {}
+  return {
+    metadata: {
+      generateName: namePrefix(owner.metadata.name),
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ownerReferences: [Owner.reference(resource, owner)]
+    },
+    ...(template.spec === undefined ? {} : { spec: template.spec })
+  }
+}
+
+/** With a dash behind the name, unless no pod could be named so. */
+const namePrefix = (owner: string): string => (canPrefix.test(owner) && owner.length <= 253 ? `${owner}-` : owner)
+
+/** What a dash, and letters behind it, may follow: labels joined by dots, the last one not finished yet. */
+const canPrefix = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\.)*[a-z0-9][-a-z0-9]*$/
+
+export interface Calls {
+  readonly create: (pod: Draft<Pod>, namespace: string | undefined) => Effect.Effect<Pod, ApiError.ApiError>
+  readonly remove: (pod: Pod) => Effect.Effect<unknown, ApiError.ApiError>
+  readonly events: EventSink
+}
+
+/**
+ * Creates one pod. A namespace that is being terminated takes nothing new, and its end removes the owner too: that is told to nobody and
+ * answered with "NamespaceTerminating".
+ */
+export const create = (
+  calls: Calls,
+  owner: KubeObject,
+  body: Draft<Pod>
+): Effect.Effect<"Created" | "NamespaceTerminating", PodControlError> => {
+  const { labels } = body.metadata
+  if (labels === undefined || Object.keys(labels).length === 0) {
+    return Effect.fail(new PodControlError({ message: "unable to create pods, no labels", cause: undefined }))
+  }
+  return Effect.matchEffect(calls.create(body, owner.metadata.namespace), {
+    onSuccess: (pod) =>
+      Effect.as(
+        calls.events.normal(owner, "SuccessfulCreate", `Created pod: ${pod.metadata.name}`),
+        "Created" as const
+      ),
+    onFailure: (error) =>
+      ApiError.isNamespaceTerminating(error)
+        ? Effect.succeed("NamespaceTerminating" as const)
+        : Effect.andThen(
+            unlessFenced(error, calls.events.warning(owner, "FailedCreate", `Error creating: ${error.detail}`)),
+            new PodControlError({ message: error.detail, cause: error })
+          )
+  })
+}
+
+/** Deletes one pod, on the pod's own terms: no precondition, its own grace period. One that is gone already is "NotFound" and no event. */
+export const remove = (
+  calls: Calls,
+  owner: KubeObject,
+  pod: Pod
+): Effect.Effect<"Deleted" | "NotFound", PodControlError> =>
+  Effect.matchEffect(calls.remove(pod), {
+    onSuccess: () =>
+      Effect.as(
+        calls.events.normal(owner, "SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`),
+        "Deleted" as const
+      ),
+    onFailure: (error) =>
+      error.reason._tag === "NotFound"
+        ? Effect.succeed("NotFound" as const)
+        : Effect.andThen(
+            unlessFenced(error, calls.events.warning(owner, "FailedDelete", `Error deleting: ${error.detail}`)),
+            new PodControlError({ message: `unable to delete pods: ${error.detail}`, cause: error })
+          )
+  })
+
+/** That this process no longer leads is nothing that the owner's user could mend: the next leader does the work. */
+const unlessFenced = (error: ApiError.ApiError, told: Effect.Effect<void>): Effect.Effect<void> =>
+  ApiError.hasReason(error, "LeaderFenced") ? Effect.void : told

@@ -1,0 +1,63 @@
+/**
+ * Which owners a change of a pod concerns, and what the books learn from it: the trigger of loops whose owners make pods. It runs after the
+ * stores have changed. Source: spec A.1, A.2, C.1.
+ */
+import * as Key from "../../../kube/Key.ts"
+import type { KubeObject } from "../../../kube/Meta.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import * as PodFacts from "../../../kube/pod.ts"
+import type { Pod } from "../../../kube/resources.ts"
+import type { Delta } from "../../../streams/store/Delta.ts"
+import type { KeyedQueue } from "../../../streams/queue/KeyedQueue.ts"
+import type { Trigger } from "../../../streams/store/trigger.ts"
+import type { Expectations } from "./expectations.ts"
+import * as Owners from "./owners.ts"
+
+export interface Watching<O extends KubeObject> {
+  readonly owners: Owners.Owners<O>
+  /** None where names say what there is. */
+  readonly books?: Expectations | undefined
+  readonly queue: Pick<KeyedQueue, "addWithUnsafe">
+  /** Seconds after a pod has become ready at which the owner is looked at again; zero for not at all. */
+  readonly availableAfter: (owner: O) => number
+}
+
+/** A pod that is being deleted is as good as gone: its owner is told now, and needs no second telling of the rest. */
+export const make = <O extends KubeObject>(watching: Watching<O>): Trigger<Pod> => {
+  const { books, owners } = watching
+  const gone = (pod: Pod): ReadonlyArray<Key.Key> => {
+    const owner = Owners.resolve(owners, pod)
+    if (owner === undefined) return []
+    const key = Key.of(owner)
+    books?.deletionObserved(key, Key.of(pod))
+    return [key]
+  }
+  return (delta) => {
+    const pod = delta.object
+    if (delta._tag === "Updated" && delta.previous === pod) return []
+    if (delta._tag === "Deleted" || pod.metadata.deletionTimestamp !== undefined) {
+      const changedHands = delta._tag === "Updated" && !Owners.sameController(delta.previous, pod)
+      return changedHands ? [...gone(pod), ...gone(delta.previous)] : gone(pod)
+    }
+    const concerned = Owners.concerned(owners, delta)
+    if (delta._tag === "Created" && Owner.controllerOf(pod) !== undefined) {
+      for (const owner of concerned) books?.creationObserved(Key.of(owner))
+    }
+    wakeWhenAvailable(watching, concerned, delta)
+    return concerned.map(Key.of)
+  }
+}
+
+/** The status changes once more, without an event, when a pod that has just become ready has been so for long enough. */
+const wakeWhenAvailable = <O extends KubeObject>(
+  { availableAfter, queue }: Watching<O>,
+  concerned: ReadonlyArray<O>,
+  delta: Delta<Pod>
+): void => {
+  if (delta._tag !== "Updated" || !PodFacts.isReady(delta.object) || PodFacts.isReady(delta.previous)) return
+  for (const owner of concerned) {
+    const seconds = availableAfter(owner)
+    if (seconds > 0 && Owner.controlledBy(delta.object, owner.metadata.uid))
+      queue.addWithUnsafe(Key.of(owner), { after: seconds * 1000 })
+  }
+}

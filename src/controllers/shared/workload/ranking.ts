@@ -1,0 +1,150 @@
+/**
+ * Which pods go first when there are too many: those that serve least and cost least to lose. Eight rules in turn, each asked only when the
+ * ones before it see no difference. Ages are compared by the power of two they fall into, and within one by uid, so that successive
+ * scale-downs do not always take the youngest. Source: spec A.6.
+ */
+import type { Pod } from "../../../kube/resources.ts"
+import * as PodFacts from "../../../kube/pod.ts"
+import * as Time from "../../../kube/time.ts"
+
+/** On a pod: an int32 as text, what it costs to lose it compared to others. */
+export const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
+
+/** What the rules look at, read from the pod once for all comparisons. */
+interface Standing {
+  readonly pod: Pod
+  readonly uid: string
+  readonly assigned: boolean
+  readonly phase: number
+  readonly ready: boolean
+  readonly cost: number
+  /** Active pods of the same family on the same node. */
+  readonly crowd: number
+  /** Milliseconds since 1970; undefined where the pod does not say. */
+  readonly readySince: number | undefined
+  readonly created: number | undefined
+  readonly restarts: number
+  readonly sidecarRestarts: number
+}
+
+/**
+ * The `count` pods to delete, first those that should go first; all of them, in their own order, if that is what is asked for.
+ * `related`: the pods that count as company on a node, those given here among them, in any phase; asked only if it matters.
+ */
+export const victims = (
+  pods: ReadonlyArray<Pod>,
+  count: number,
+  related: () => Iterable<Pod>,
+  now: number
+): ReadonlyArray<Pod> => {
+  if (count >= pods.length) return pods
+  const crowds = crowdOf(related())
+  return pods
+    .map((pod) => standingOf(pod, crowds))
+    .sort((a, b) => compare(a, b, now))
+    .slice(0, Math.max(0, count))
+    .map((standing) => standing.pod)
+}
+
+/**
+ * The pods of a Job, first those that should go first: neither cost nor company counts, and ages are compared as they are. Source:
+ * spec A.6, the rules 1, 2, 3, 6, 7 and 8.
+ */
+export const byMerit = (pods: ReadonlyArray<Pod>): ReadonlyArray<Pod> =>
+  pods
+    .map((pod) => standingOf(pod, new Map()))
+    .sort(compareExactly)
+    .map((standing) => standing.pod)
+
+const compareExactly = (a: Standing, b: Standing): number =>
+  byProgress(a, b) ||
+  (a.ready ? youngerFirst(a.readySince, b.readySince) : 0) ||
+  byRestarts(a, b) ||
+  youngerFirst(a.created, b.created)
+
+/** No time counts as younger than any. */
+const youngerFirst = (x: number | undefined, y: number | undefined): number =>
+  x === y ? 0 : x === undefined ? -1 : y === undefined ? 1 : y - x
+
+const compare = (a: Standing, b: Standing, now: number): number => {
+  const difference = byProgress(a, b)
+  if (difference !== 0) return difference
+  if (a.cost !== b.cost) return a.cost - b.cost
+  if (a.crowd !== b.crowd) return b.crowd - a.crowd
+  return (
+    (a.ready ? byAge(a, b, a.readySince, b.readySince, now) : 0) ||
+    byRestarts(a, b) ||
+    byAge(a, b, a.created, b.created, now)
+  )
+}
+
+/** Who has come less far goes first. */
+const byProgress = (a: Standing, b: Standing): number => {
+  if (a.assigned !== b.assigned) return a.assigned ? 1 : -1
+  if (a.phase !== b.phase) return a.phase - b.phase
+  if (a.ready !== b.ready) return a.ready ? 1 : -1
+  return 0
+}
+
+const byRestarts = (a: Standing, b: Standing): number =>
+  b.restarts - a.restarts || b.sidecarRestarts - a.sidecarRestarts
+
+/** The younger first; no time counts as younger than any. Equal times are no difference. */
+const byAge = (a: Standing, b: Standing, x: number | undefined, y: number | undefined, now: number): number => {
+  if (x === y) return 0
+  if (x === undefined || y === undefined) return x === undefined ? -1 : 1
+  return magnitude(now - x) - magnitude(now - y) || (a.uid < b.uid ? -1 : 1)
+}
+
+/** The whole power of two of an age in nanoseconds; -1 for what lies in the future. */
+const magnitude = (millis: number): number => (millis > 0 ? Math.floor(Math.log2(millis * 1e6)) : -1)
+
+/** Active pods by node; those without a node share the empty name. */
+const crowdOf = (related: Iterable<Pod>): ReadonlyMap<string, number> => {
+  const crowds = new Map<string, number>()
+  for (const pod of related) {
+    if (!PodFacts.isActive(pod)) continue
+    const node = pod.spec?.nodeName ?? ""
+    crowds.set(node, (crowds.get(node) ?? 0) + 1)
+  }
+  return crowds
+}
+
+const standingOf = (pod: Pod, crowds: ReadonlyMap<string, number>): Standing => ({
+  pod,
+  uid: pod.metadata.uid ?? "",
+  assigned: (pod.spec?.nodeName ?? "") !== "",
+  phase: phases[pod.status?.phase ?? ""] ?? 0,
+  ready: PodFacts.isReady(pod),
+  cost: costOf(pod.metadata.annotations?.[deletionCost]),
+  crowd: crowds.get(pod.spec?.nodeName ?? "") ?? 0,
+  readySince: PodFacts.readySince(pod),
+  created: Time.parse(pod.metadata.creationTimestamp),
+  restarts: mostRestarts(pod.status?.containerStatuses),
+  sidecarRestarts: mostRestarts(sidecarsOf(pod))
+})
+
+/** What is not an active phase ranks with Pending. */
+const phases: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 }
+
+/** Zero unless it is an int32 without a plus sign and without leading zeros, save after a minus. */
+const costOf = (text: string | undefined): number => {
+  if (text === undefined || !/^(?:0|[1-9]\d*|-\d+)$/.test(text)) return 0
+  const cost = Number(text)
+  return cost >= -(2 ** 31) && cost < 2 ** 31 ? cost : 0
+}
+
+type ContainerStatuses = NonNullable<Pod["status"]>["containerStatuses"]
+
+const mostRestarts = (statuses: ContainerStatuses): number =>
+  statuses === undefined ? 0 : statuses.reduce((most, status) => Math.max(most, status.restartCount), 0)
+
+/** Statuses of the init containers that run beside the others. */
+const sidecarsOf = (pod: Pod): ContainerStatuses => {
+  const names = pod.spec?.initContainers?.flatMap(({ name, restartPolicy }) =>
+    restartPolicy === "Always" ? [name] : []
+  )
+  return names === undefined || names.length === 0
+    ? undefined
+    : pod.status?.initContainerStatuses?.filter(({ name }) => names.includes(name))
+}

@@ -1,0 +1,255 @@
+/**
+ * The loop of an owner of identical pods: ReplicaSets and ReplicationControllers are two declarations over it. Triggers keep the books of
+ * expectations and say whom a pod concerns; a sync claims the owner's active pods, creates or deletes what the plan says, and writes
+ * the status, also when that failed. Source: spec C.1, C.2.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import type { ApiError } from "../../../kube/ApiError.ts"
+import * as Key from "../../../kube/Key.ts"
+import * as Owner from "../../../kube/Owner.ts"
+import type * as Patch from "../../../kube/Patch.ts"
+import * as PodFacts from "../../../kube/pod.ts"
+import type * as Resource from "../../../kube/Resource.ts"
+import { Pod } from "../../../kube/resources.ts"
+import * as Selector from "../../../kube/Selector.ts"
+import * as Controller from "../../../layers/Controller.ts"
+import type { KeyedQueue } from "../../../streams/queue/KeyedQueue.ts"
+import * as Monotonic from "../../../streams/monotonic.ts"
+import * as Reconcile from "../../../streams/reconcile/Reconcile.ts"
+import * as Store from "../../../streams/store/Store.ts"
+import type * as Trigger from "../../../streams/store/trigger.ts"
+import * as Adopt from "./adopt.ts"
+import * as Expectations from "./expectations.ts"
+import * as Indexes from "./indexes.ts"
+import * as KeptField from "./keptField.ts"
+import * as Metrics from "./metrics.ts"
+import type * as Owners from "./owners.ts"
+import * as PodControl from "./podControl.ts"
+import * as PodTrigger from "./podTrigger.ts"
+import * as Replicas from "./replicas.ts"
+import * as SlowStart from "./slowStart.ts"
+
+/** What differs between the two kinds. */
+export interface Kind<O extends Replicas.ReplicaOwner> {
+  readonly resource: Resource.Resource<O>
+  /** Undefined if the object has no selector that selects something: then nothing is its own, and nothing is done. */
+  readonly selector: (owner: O) => Selector.LabelSelector | undefined
+  /** Whether the status counts the pods that are on their way out. */
+  readonly countsTerminating: boolean
+}
+
+/** What the loop reads and does. */
+export interface Ports<O> extends PodControl.Calls {
+  readonly owners: Store.Readable<O & Replicas.ReplicaOwner>
+  readonly pods: Store.Readable<Pod>
+  /** The owner of that name, read from the server. */
+  readonly live: (owner: O) => Effect.Effect<O, ApiError>
+  readonly updateStatus: (owner: O) => Effect.Effect<O, ApiError>
+  readonly patch: (pod: Pod, patch: Patch.Patch) => Effect.Effect<Pod, ApiError>
+  readonly queue: Pick<KeyedQueue, "addWithUnsafe">
+}
+
+export type Failure = ApiError | Adopt.ClaimError | PodControl.PodControlError
+
+/**
+ * So many pods are created or deleted at a time, by all syncs together: the late batches of a large owner are hundreds of calls, and over
+ * HTTP/1.1 each that is under way is a connection of its own.
+ */
+const atOnce = 64
+
+interface State<O extends Replicas.ReplicaOwner> {
+  readonly kind: Kind<O>
+  readonly ports: Ports<O>
+  readonly permits: Semaphore.Semaphore
+  readonly books: Expectations.Expectations
+  readonly owners: Owners.Owners<O>
+  readonly terminatingReplicas: KeptField.KeptField
+}
+
+/** What the loop makes of changes and of keys, with books of its own. The triggers run after the stores have changed. */
+export interface Loop<in O> {
+  readonly onOwner: Trigger.Trigger<O>
+  readonly onPod: Trigger.Trigger<Pod>
+  readonly sync: (request: Pick<Controller.Request, "key">) => Effect.Effect<Reconcile.Outcome | void, Failure>
+}
+
+export const make = <O extends Replicas.ReplicaOwner>(kind: Kind<O>, ports: Ports<O>): Loop<O> => {
+  const selects: Owners.Owners<O>["selects"] = (owner, labels) => {
+    const selector = kind.selector(owner)
+    return selector !== undefined && Selector.matchesLabels(selector, labels)
+  }
+  const owners = { resource: kind.resource, store: ports.owners, selects }
+  const state: State<O> = {
+    kind,
+    ports,
+    owners,
+    books: Expectations.make(),
+    permits: Semaphore.makeUnsafe(atOnce),
+    terminatingReplicas: KeptField.make()
+  }
+  const availableAfter = (owner: O): number => Replicas.minReadySeconds(owner)
+  const onPod = PodTrigger.make({ owners, books: state.books, queue: ports.queue, availableAfter })
+  return { onOwner: ownerTrigger(state), onPod, sync: sync(state) }
+}
+
+/** One term of the loop as a controller runs it. */
+export const body = <O extends Replicas.ReplicaOwner>(
+  kind: Kind<O>,
+  ports: Ports<O>
+): Controller.Body<Failure, never> => {
+  const { onOwner, onPod, sync } = make(kind, ports)
+  return {
+    sources: [
+      Controller.watch(kind.resource, onOwner, { indexes: [Indexes.byController] }),
+      Controller.watch(Pod, onPod, { indexes: Indexes.both })
+    ],
+    reconcile: sync
+  }
+}
+
+/** A deleted owner takes its books along, so that a namesake starts clean. */
+const ownerTrigger =
+  <O extends Replicas.ReplicaOwner>({ books }: State<O>): Trigger.Trigger<O> =>
+  (delta) => {
+    const key = Key.of(delta.object)
+    if (delta._tag === "Deleted") books.forget(key)
+    return [key]
+  }
+
+const sync = <O extends Replicas.ReplicaOwner>(state: State<O>) =>
+  Effect.fnUntraced(function* ({
+    key
+  }: Pick<Controller.Request, "key">): Effect.fn.Return<Reconcile.Outcome | void, Failure> {
+    const { books, kind, ports } = state
+    const owner = ports.owners.get(key)
+    if (owner === undefined) return books.forget(key)
+    const selector = kind.selector(owner)
+    if (selector === undefined) {
+      return yield* Effect.logError(
+        `The selector of ${kind.resource.kind} ${key} selects nothing: its pods are left alone`
+      )
+    }
+    const clock = yield* Clock.Clock
+    const monotonic = Monotonic.millis(clock)
+    // Before the pods are read: what the cache shows after this counts as seen.
+    const mayManage = books.wait(key, monotonic()) === 0 && owner.metadata.deletionTimestamp === undefined
+    const { active, terminating } = yield* gather(state, owner, selector)
+    const step = mayManage ? plan(state, owner, active, clock.currentTimeMillisUnsafe()) : Replicas.nothing
+    if (step._tag === "Delete") yield* Metrics.chosen(active, step.pods, clock.currentTimeMillisUnsafe())
+    const failure = step._tag === "Nothing" ? undefined : yield* carryOut(state, key, owner, step, monotonic())
+    const now = clock.currentTimeMillisUnsafe()
+    const next = Replicas.status({
+      owner,
+      active,
+      terminating: kind.countsTerminating ? terminating : undefined,
+      failure: failure?.message,
+      now
+    })
+    if (!Replicas.isCurrent(owner, next, state.terminatingReplicas.isKept())) {
+      const { status } = yield* writeStatus(ports, owner, next)
+      state.terminatingReplicas.answered(next.terminatingReplicas, status?.terminatingReplicas)
+    }
+    if (failure !== undefined) return yield* failure
+    const recheck = Replicas.recheck({ owner, active, now }, next)
+    const left = recheck === undefined ? Infinity : Math.max(0, recheck - (clock.currentTimeMillisUnsafe() - now))
+    const delay = Math.min(left, books.wait(key, monotonic()) || Infinity)
+    return delay === Infinity ? Reconcile.done : Reconcile.after(delay)
+  })
+
+/** The owner's active pods, after adoptions and releases, and how many of its pods are on their way out. */
+const gather = <O extends Replicas.ReplicaOwner>(
+  { kind, ports }: State<O>,
+  owner: O,
+  selector: Selector.LabelSelector
+): Effect.Effect<{ readonly active: ReadonlyArray<Pod>; readonly terminating: number }, Failure> => {
+  const matches = (pod: Pod): boolean => Selector.matchesLabels(selector, pod.metadata.labels)
+  const own = ports.pods.byIndex(Indexes.byController.name, owner.metadata.uid ?? "")
+  const orphans = ports.pods.byIndex(Indexes.orphans.name, owner.metadata.namespace ?? "")
+  const terminating = own.reduce((sum, pod) => (PodFacts.isTerminating(pod) && matches(pod) ? sum + 1 : sum), 0)
+  const claim = Adopt.claim({ owner, resource: kind.resource, matches, live: ports.live(owner), patch: ports.patch }, [
+    ...own.filter(PodFacts.isActive),
+    ...orphans.filter(PodFacts.isActive)
+  ])
+  return Effect.map(claim, (active) => ({ active, terminating }))
+}
+
+const plan = <O extends Replicas.ReplicaOwner>(
+  state: State<O>,
+  owner: O,
+  active: ReadonlyArray<Pod>,
+  now: number
+): Replicas.Step => Replicas.step(Replicas.desired(owner), active, () => relatives(state, owner), now)
+
+/** Answers with the first failure, after everything was tried that should be. `now`: monotonic milliseconds, for the books. */
+const carryOut = <O extends Replicas.ReplicaOwner>(
+  state: State<O>,
+  key: Key.Key,
+  owner: O,
+  step: Exclude<Replicas.Step, { readonly _tag: "Nothing" }>,
+  now: number
+): Effect.Effect<PodControl.PodControlError | undefined> =>
+  step._tag === "Create" ? create(state, key, owner, step.count, now) : remove(state, key, owner, step.pods, now)
+
+const create = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
+  { books, kind, permits, ports }: State<O>,
+  key: Key.Key,
+  owner: O,
+  count: number,
+  now: number
+) {
+  books.expectCreations(key, count, now)
+  const pod = PodControl.draft(kind.resource, owner, owner.spec?.template ?? {})
+  const { failure, succeeded } = yield* SlowStart.run(count, permits.withPermit(PodControl.create(ports, owner, pod)))
+  for (let i = succeeded; i < count; i++) books.creationObserved(key)
+  return failure?.error
+})
+
+const remove = Effect.fnUntraced(function* <O extends Replicas.ReplicaOwner>(
+  { books, permits, ports }: State<O>,
+  key: Key.Key,
+  owner: O,
+  pods: ReadonlyArray<Pod>,
+  now: number
+) {
+  books.expectDeletions(key, pods.map(Key.of), now)
+  const failures: Array<PodControl.PodControlError> = []
+  yield* Effect.forEach(
+    pods,
+    (pod) =>
+      Effect.matchEager(permits.withPermit(PodControl.remove(ports, owner, pod)), {
+        onSuccess: (answer) => {
+          if (answer === "NotFound") books.deletionObserved(key, Key.of(pod))
+        },
+        onFailure: (error) => {
+          books.deletionObserved(key, Key.of(pod))
+          failures.push(error)
+        }
+      }),
+    { concurrency: "unbounded", discard: true }
+  )
+  return failures[0]
+})
+
+/** The pods that any owner of the same family selects: they are company on a node. An owner without an owner has no family. */
+const relatives = <O extends Replicas.ReplicaOwner>({ owners, ports }: State<O>, owner: O): ReadonlyArray<Pod> => {
+  const parent = Owner.controllerOf(owner)
+  if (parent === undefined) return []
+  const family = owners.store.byIndex(Indexes.byController.name, parent.uid)
+  return ports.pods
+    .byIndex(Store.namespaceIndex, owner.metadata.namespace ?? "")
+    .filter((pod) => family.some((relative) => owners.selects(relative, pod.metadata.labels)))
+}
+
+/** A refused write is repeated once on what the server has now; the generation stays the one the counts are about. */
+const writeStatus = <O extends Replicas.ReplicaOwner>(
+  ports: Ports<O>,
+  owner: O,
+  status: Replicas.Status
+): Effect.Effect<O, ApiError> =>
+  Effect.catch(ports.updateStatus({ ...owner, status }), (error) =>
+    Effect.flatMap(ports.live(owner), (fresh) =>
+      fresh.metadata.uid === owner.metadata.uid ? ports.updateStatus({ ...fresh, status }) : Effect.fail(error)
+    )
+  )

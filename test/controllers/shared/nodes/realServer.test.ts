@@ -1,0 +1,122 @@
+/**
+ * The loops of nodes on a real API server, whose admission taints new nodes and gives pods their tolerations: a machine is registered, falls silent,
+ * loses its pods and comes back. Waiting is for what the server tells and for nothing else; the times are shorter than a cluster's.
+ */
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as NodeLifecycle from "../../../../src/controllers/NodeLifecycle.ts"
+import * as TaintEviction from "../../../../src/controllers/TaintEviction.ts"
+import { Event, Namespace, Node, Pod, ServiceAccount } from "../../../../src/kube/resources.ts"
+import * as ApiError from "../../../../src/kube/ApiError.ts"
+import { Cache } from "../../../../src/layers/Cache.ts"
+import { Endpoint } from "../../../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../../../src/platform/HttpTransport.ts"
+import { KubeClient } from "../../../../src/layers/KubeClient.ts"
+import * as Nodes from "../../../../src/simulation/Nodes.ts"
+import { Recorder } from "../../../../src/layers/Recorder.ts"
+import { Supervisor } from "../../../../src/layers/Supervisor.ts"
+import * as envtest from "../../../support/envtest.ts"
+
+const assets = envtest.assets()
+const missing = "missing" in assets ? assets.missing : undefined
+
+if (missing !== undefined) console.log(`skipped: nodes on a real API server, because ${missing}`)
+
+const server = Layer.effect(
+  Endpoint,
+  Effect.map(
+    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
+    ({ endpoint }) => endpoint
+  )
+)
+
+/** Kubelets renew their leases every ten seconds. */
+const times = { period: "300 millis", grace: "13 seconds", rate: 5 } as const
+
+const cluster = Layer.mergeAll(NodeLifecycle.make(times).layer, TaintEviction.make().layer).pipe(
+  Layer.provideMerge(Nodes.layer({ delays: { start: 20, stop: 20 } })),
+  Layer.provideMerge(Recorder.layer),
+  Layer.provideMerge(Cache.layer()),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(HttpTransport.layer),
+  Layer.provideMerge(Supervisor.layer),
+  Layer.provide(server)
+)
+
+const namespace = "default"
+
+const untilNode = (wanted: (node: Node) => boolean) =>
+  Effect.flatMap(Cache, (cache) =>
+    cache.changes(Node).pipe(
+      Stream.filter(({ object }) => object.metadata.name === "worker-1" && wanted(object)),
+      Stream.runHead
+    )
+  )
+
+const taints = ({ spec }: Node) => (spec?.taints ?? []).map(({ effect, key }) => `${key}:${effect}`).toSorted()
+
+const unlessThere = <A>(made: Effect.Effect<A, ApiError.ApiError>) =>
+  Effect.catchIf(
+    made,
+    (error) => ApiError.hasReason(error, "AlreadyExists"),
+    () => Effect.void
+  )
+
+it.live.skipIf(missing !== undefined)(
+  "are found silent, lose their pods and are well again on a real API server",
+  () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const nodes = yield* Nodes.Nodes
+      yield* unlessThere(client.create(Namespace, { metadata: { name: "kube-node-lease" } }))
+      yield* unlessThere(client.create(ServiceAccount, { metadata: { namespace, name: "default" } }))
+      yield* untilNode((node) => taints(node).length === 0)
+      yield* client.create(Pod, {
+        metadata: { namespace, name: "p" },
+        spec: {
+          nodeName: "worker-1",
+          containers: [{ name: "main", image: "example.test/main:1" }],
+          tolerations: [
+            { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 }
+          ]
+        }
+      })
+      yield* (yield* Cache).changes(Pod).pipe(
+        Stream.takeUntil(({ object }) => object.status?.phase === "Running"),
+        Stream.runDrain
+      )
+      yield* nodes.stop("worker-1")
+      yield* untilNode((node) => taints(node).length === 2)
+      const node = yield* client.get(Node, { name: "worker-1" })
+      assert.deepStrictEqual(
+        taints(node),
+        ["NoExecute", "NoSchedule"].map((effect) => `node.kubernetes.io/unreachable:${effect}`)
+      )
+      const ready = node.status?.conditions?.find(({ type }) => type === "Ready")
+      assert.deepInclude(ready, {
+        status: "Unknown",
+        reason: "NodeStatusUnknown",
+        message: "Kubelet stopped posting node status."
+      })
+      yield* (yield* Cache).changes(Pod).pipe(
+        Stream.takeUntil(({ object }) => object.metadata.deletionTimestamp !== undefined),
+        Stream.runDrain
+      )
+      const conditions = (yield* client.get(Pod, { namespace, name: "p" })).status?.conditions ?? []
+      assert.strictEqual(conditions.find(({ type }) => type === "Ready")?.status, "False")
+      assert.strictEqual(conditions.find(({ type }) => type === "DisruptionTarget")?.reason, "DeletionByTaintManager")
+      yield* nodes.start("worker-1")
+      yield* untilNode((one) => taints(one).length === 0)
+      const expected = new Set(["RegisteredNode", "NodeNotReady", "TaintManagerEviction"])
+      yield* (yield* Cache).changes(Event).pipe(
+        Stream.takeUntil(({ object }) => {
+          expected.delete(object.reason ?? "")
+          return expected.size === 0
+        }),
+        Stream.runDrain
+      )
+    }).pipe(Effect.provide(cluster)),
+  90_000
+)

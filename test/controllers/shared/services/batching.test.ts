@@ -1,0 +1,92 @@
+/** `--endpoint-updates-batch-period` and `--endpointslice-updates-batch-period`: changes of pods wait, changes of Services do not. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { roster } from "../../../../src/controllers/registry.ts"
+import { EndpointSlice, Pod, Service } from "../../../../src/kube/resources.ts"
+import type { Descriptor } from "../../../../src/layers/Controller.ts"
+import * as Stand from "./stand.ts"
+
+const period = Duration.seconds(5)
+
+/** As the program has them. */
+const loops = roster({
+  podCount: { schedule: Schedule.forever, nodeSelector: undefined },
+  endpointBatchPeriod: period,
+  endpointSliceBatchPeriod: period
+})
+
+const loop = (name: string): Descriptor => {
+  const entry = loops.find(({ controller }) => controller.name === name)
+  return entry!.controller as Descriptor
+}
+
+const addresses = Effect.map(Stand.endpoints(), (one) =>
+  (one?.subsets ?? []).flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip))
+)
+
+for (const [title, controller, shown, resource] of [
+  ["Endpoints", loop("endpoint"), addresses, "endpoints"],
+  [
+    "EndpointSlices",
+    loop("endpointslice"),
+    Effect.map(Stand.behind, (all) => all.map((line) => line.split(" ")[1] ?? "")),
+    "endpointslices.discovery.k8s.io"
+  ]
+] as const) {
+  describe(`${title} with a batch period`, () => {
+    it.effect("show the changes of several pods in one write, one period after the first", () =>
+      Stand.world(
+        Effect.gen(function* () {
+          yield* Stand.expose()
+          const calls = yield* Stand.recording()
+          yield* Stand.running("web-0", "10.1.0.1")
+          yield* Stand.advance("3 seconds")
+          yield* Stand.running("web-1", "10.1.0.2")
+          yield* Stand.advance("1999 millis")
+          assert.deepStrictEqual([yield* shown, calls.length], [[], 0])
+          yield* Stand.advance("1 millis")
+          assert.deepStrictEqual(yield* shown, ["10.1.0.1", "10.1.0.2"])
+          assert.deepStrictEqual(calls.map(Stand.line), [`update ${resource}`])
+          yield* Stand.remove(Pod, "web-0", { gracePeriodSeconds: 0 })
+          assert.deepStrictEqual(yield* shown, ["10.1.0.1", "10.1.0.2"])
+          yield* Stand.advance("5 seconds")
+          assert.deepStrictEqual(yield* shown, ["10.1.0.2"])
+        }),
+        { controllers: [controller] }
+      )
+    )
+
+    it.effect("follow a change of the Service at once", () =>
+      Stand.world(
+        Effect.gen(function* () {
+          yield* Stand.running("web-0", "10.1.0.1")
+          yield* Stand.expose()
+          assert.deepStrictEqual(yield* shown, ["10.1.0.1"])
+          yield* Stand.patch(Service, "web", { spec: { selector: { app: "other" } } })
+          assert.deepStrictEqual(yield* shown, [])
+        }),
+        { controllers: [controller] }
+      )
+    )
+  })
+}
+
+describe("EndpointSlices that another client changes", () => {
+  it.effect("are put right after the batch period where that is longer than a second", () =>
+    Stand.world(
+      Effect.gen(function* () {
+        yield* Stand.running("web-0", "10.1.0.1")
+        yield* Stand.expose()
+        yield* Stand.advance("1 minute")
+        yield* Stand.remove(EndpointSlice, (yield* Stand.slices())[0]?.metadata.name ?? "")
+        yield* Stand.advance("4999 millis")
+        assert.lengthOf(yield* Stand.slices(), 0)
+        yield* Stand.advance("1 millis")
+        assert.lengthOf(yield* Stand.slices(), 1)
+      }),
+      { controllers: [loop("endpointslice")] }
+    )
+  )
+})

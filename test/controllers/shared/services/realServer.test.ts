@@ -1,0 +1,166 @@
+/**
+ * Endpoints on a real API server, whose canonical forms no test double has: what was read back is as it was meant, and not written again.
+ * Slices too, where the server has discovery.k8s.io/v1, which came with 1.21. Needs `KUBEBUILDER_ASSETS`.
+ */
+import { assert, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as EndpointsController from "../../../../src/controllers/Endpoints.ts"
+import * as EndpointSliceController from "../../../../src/controllers/EndpointSlice.ts"
+import type { KubeObject } from "../../../../src/kube/Meta.ts"
+import type * as Resource from "../../../../src/kube/Resource.ts"
+import { Endpoints, EndpointSlice, Node, Pod, Service } from "../../../../src/kube/resources.ts"
+import { Cache } from "../../../../src/layers/Cache.ts"
+import { Endpoint } from "../../../../src/layers/Endpoint.ts"
+import * as HttpTransport from "../../../../src/platform/HttpTransport.ts"
+import { KubeClient } from "../../../../src/layers/KubeClient.ts"
+import { Recorder } from "../../../../src/layers/Recorder.ts"
+import { Supervisor } from "../../../../src/layers/Supervisor.ts"
+import { Transport } from "../../../../src/layers/Transport.ts"
+import * as envtest from "../../../support/envtest.ts"
+import * as Stand from "./stand.ts"
+
+const assets = envtest.assets()
+const missing = "missing" in assets ? assets.missing : undefined
+
+if (missing !== undefined) console.log(`skipped: Services on a real API server, because ${missing}`)
+
+class Version extends Context.Service<Version, envtest.RealServer["version"]>()("test/Version") {}
+
+const server = Layer.effectContext(
+  Effect.map(
+    Effect.suspend(() => envtest.start("folder" in assets ? assets.folder : "")),
+    ({ endpoint, version }) => Context.make(Endpoint, endpoint).pipe(Context.add(Version, version))
+  )
+)
+
+/** Writes of Endpoints and slices, and those among them that changed nothing: each would be a write for ever. */
+const written: Array<string> = []
+const idle: Array<string> = []
+
+const versionOf = (body: unknown): string | undefined =>
+  (body as { readonly metadata?: { readonly resourceVersion?: string } } | undefined)?.metadata?.resourceVersion
+
+const watched = Layer.effect(
+  Transport,
+  Effect.map(Transport, (transport) =>
+    Transport.of({
+      ...transport,
+      send: (request) =>
+        Effect.tap(transport.send(request), ({ body }) =>
+          Effect.sync(() => {
+            if (request.method !== "GET" && request.path.includes("/endpoint")) written.push(request.path)
+            if (request.method === "PUT" && versionOf(body) === versionOf(request.body)) idle.push(request.path)
+          })
+        )
+    })
+  )
+).pipe(Layer.provide(HttpTransport.layer))
+
+const loops = Layer.unwrap(
+  Effect.map(Version, ({ major, minor }) => {
+    const endpoints = EndpointsController.make().layer
+    if (minor >= 21) return Layer.mergeAll(endpoints, EndpointSliceController.make().layer)
+    console.log(`skipped: slices on the real API server, because ${major}.${minor} has no discovery.k8s.io/v1`)
+    return endpoints
+  })
+)
+
+const cluster = loops.pipe(
+  Layer.provideMerge(Layer.mergeAll(Recorder.layer, Cache.layer(), Supervisor.layer)),
+  Layer.provideMerge(KubeClient.layer),
+  Layer.provideMerge(watched),
+  Layer.provideMerge(server)
+)
+
+/** Waits for the server to tell of an object that is as wanted. */
+const until = <A extends KubeObject>(resource: Resource.Resource<A>, wanted: (object: A) => boolean) =>
+  Effect.flatMap(Cache, (cache) =>
+    cache.changes(resource).pipe(
+      Stream.filter(({ _tag, object }) => _tag !== "Deleted" && wanted(object)),
+      Stream.runHead
+    )
+  )
+
+const web = { namespace: "default", name: "web" }
+
+const patchStatus = (name: string, ip: string, ready: boolean) =>
+  Effect.flatMap(KubeClient, (client) =>
+    client.patch(Pod, { ...web, name, subresource: "status" }, Stand.runningPatch([ip], ready))
+  )
+
+const ips = (list: ReadonlyArray<{ readonly ip: string }> | undefined): string =>
+  (list ?? []).map(({ ip }) => ip).join()
+
+const says =
+  (ready: string, others: string) =>
+  ({ metadata, subsets = [] }: Endpoints): boolean =>
+    metadata.name === "web" && ips(subsets[0]?.addresses) === ready && ips(subsets[0]?.notReadyAddresses) === others
+
+it.live.skipIf(missing !== undefined)(
+  "Services find their pods on a real API server, and nothing is written for nothing",
+  () =>
+    Effect.gen(function* () {
+      const client = yield* KubeClient
+      const { minor } = yield* Version
+      yield* client.create(Node, { metadata: { name: "a", labels: { "topology.kubernetes.io/zone": "zone-a" } } })
+      const ports = [
+        { name: "http", port: 80, targetPort: "http", appProtocol: "http" },
+        { name: "metrics", port: 81, targetPort: 9100 }
+      ]
+      yield* client.create(Service, {
+        metadata: { ...web, labels: { team: "a" } },
+        spec: { selector: Stand.labels, ports }
+      })
+      for (const name of ["one", "two"]) {
+        const container = { name: "main", image: "x", ports: [{ name: "http", containerPort: 8080 }] }
+        const spec = { nodeName: "a", hostname: name, subdomain: "web", containers: [container] }
+        yield* client.create(Pod, { metadata: { ...web, name, labels: Stand.labels }, spec })
+      }
+      yield* patchStatus("one", "10.1.0.1", true)
+      yield* patchStatus("two", "10.1.0.2", false)
+      yield* until(Endpoints, says("10.1.0.1", "10.1.0.2"))
+      yield* patchStatus("two", "10.1.0.2", true)
+      yield* until(Endpoints, says("10.1.0.1,10.1.0.2", ""))
+      const { metadata, subsets } = yield* client.get(Endpoints, web)
+      assert.deepStrictEqual(metadata.labels, {
+        "endpoints.kubernetes.io/managed-by": "endpoint-controller",
+        team: "a"
+      })
+      assert.strictEqual(subsets?.[0]?.addresses?.[0]?.hostname, "one")
+      assert.deepStrictEqual(subsets?.[0]?.ports, [
+        { name: "http", port: 8080, protocol: "TCP", appProtocol: "http" },
+        { name: "metrics", port: 9100, protocol: "TCP" }
+      ])
+      if (minor >= 21) {
+        yield* until(
+          EndpointSlice,
+          ({ endpoints = [] }) => endpoints.filter((one) => one.conditions?.ready).length === 2
+        )
+      }
+      // What changes nothing is looked at, and a change after it shows that it was.
+      const before = written.length
+      yield* client.patch(Service, web, Stand.merge({ metadata: { annotations: { a: "b" } } }))
+      yield* client.patch(Service, web, Stand.merge({ metadata: { labels: { team: "b" } } }))
+      yield* until(Endpoints, ({ metadata }) => metadata.labels?.["team"] === "b")
+      assert.isAtMost(written.length - before, minor >= 21 ? 2 : 1)
+      yield* client.delete(Pod, { ...web, name: "one" }, { gracePeriodSeconds: 0 })
+      yield* until(Endpoints, says("10.1.0.2", ""))
+      const gone = yield* Effect.forkChild(
+        Effect.flatMap(Cache, (cache) =>
+          cache.changes(Endpoints).pipe(
+            Stream.filter(({ _tag, object }) => _tag === "Deleted" && object.metadata.name === "web"),
+            Stream.runHead
+          )
+        ),
+        { startImmediately: true }
+      )
+      yield* client.delete(Service, web)
+      yield* Fiber.join(gone)
+      assert.deepStrictEqual(idle, [])
+    }).pipe(Effect.provide(cluster)),
+  60_000
+)

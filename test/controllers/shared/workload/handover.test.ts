@@ -1,0 +1,155 @@
+/** Whether the cache shows the pods of an owner as they are, and what a lost answer does to that trust. */
+import { describe } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Handover from "../../../../src/controllers/shared/workload/handover.ts"
+import * as ApiError from "../../../../src/kube/ApiError.ts"
+import type { Pod } from "../../../../src/kube/resources.ts"
+import { checkProperty } from "../../../support/property.ts"
+
+const Facts = Schema.Struct({
+  version: Schema.Literals(["1", "2", "8", "9"]),
+  phase: Schema.Literals(["Pending", "Running"]),
+  isReady: Schema.Boolean,
+  isGoing: Schema.Literals([false, false, true]),
+  isHeld: Schema.Literals([false, false, true]),
+  node: Schema.Literals(["a", "a", "b"]),
+  label: Schema.Literals(["x", "x", "y"]),
+  index: Schema.Literals(["0", "0", "1"]),
+  /** Nobody decides anything by it. */
+  restarts: Schema.Literals([0, 1])
+})
+
+type Facts = typeof Facts.Type
+
+const podOf = (facts: Facts, uid: string): Pod => ({
+  metadata: {
+    name: uid,
+    uid,
+    resourceVersion: facts.version,
+    labels: { hash: facts.label },
+    annotations: { index: facts.index },
+    ...(facts.isHeld ? { finalizers: ["held"] } : {}),
+    ...(facts.isGoing ? { deletionTimestamp: "2000-01-01T00:00:00Z" } : {})
+  },
+  spec: { containers: [], nodeName: facts.node },
+  status: {
+    phase: facts.phase,
+    conditions: [{ type: "Ready", status: facts.isReady ? "True" : "False" }],
+    containerStatuses: [
+      {
+        name: "main",
+        image: "",
+        imageID: "",
+        ready: facts.isReady,
+        restartCount: facts.restarts,
+        state: { running: {} }
+      }
+    ]
+  }
+})
+
+const Change = Schema.UndefinedOr(
+  Schema.Literals(["version", "phase", "isReady", "isGoing", "isHeld", "node", "label", "index", "restarts"])
+)
+
+const lists = Arbitrary.schema(
+  Schema.Struct({
+    pods: Schema.Array(Schema.Struct({ facts: Facts, change: Change })).check(Schema.isMaxLength(3)),
+    /** One that the other side does not know. */
+    extra: Schema.Literals(["none", "none", "cached", "live", "another"])
+  })
+)
+
+const others: Readonly<Record<string, Facts>> = {
+  one: {
+    version: "9",
+    phase: "Pending",
+    isReady: false,
+    isGoing: true,
+    isHeld: true,
+    node: "b",
+    label: "y",
+    index: "1",
+    restarts: 1
+  },
+  two: {
+    version: "8",
+    phase: "Running",
+    isReady: true,
+    isGoing: false,
+    isHeld: false,
+    node: "a",
+    label: "x",
+    index: "0",
+    restarts: 0
+  }
+}
+
+/** The same pod after something has changed; the version always does. */
+const changed = (facts: Facts, change: typeof Change.Type): Facts => {
+  if (change === undefined) return facts
+  const other = others["one"] as Facts
+  const next: Facts = { ...facts, version: facts.version === "9" ? "8" : "9" }
+  const value = facts[change] === other[change] ? (others["two"] as Facts)[change] : other[change]
+  return { ...next, ...(change === "version" ? {} : { [change]: value }) }
+}
+
+const decides = (change: typeof Change.Type): boolean =>
+  change !== undefined && change !== "version" && change !== "restarts"
+
+const failures = Arbitrary.schema(
+  Schema.Struct({
+    status: Schema.Literals([200, 400, 403, 404, 409, 422, 429, 500, 503, "network"]),
+    uid: Schema.UndefinedOr(Schema.Literals(["u", "v"]))
+  })
+)
+
+const context = { verb: "create", path: "/" } as const
+
+const callOf = (status: number | string): Effect.Effect<void, ApiError.ApiError> => {
+  if (status === 200) return Effect.void
+  const error =
+    typeof status === "string"
+      ? ApiError.network(context, new Error("reset"))
+      : ApiError.fromStatus({ context, status, body: "no" })
+  return Effect.fail(error)
+}
+
+describe("Handover", () => {
+  checkProperty("the cache is current when it knows all pods, and of each what decides something", lists, (one) => {
+    const cached = one.pods.map(({ facts }, i) => podOf(facts, `p${i}`))
+    const live = one.pods.map(({ change, facts }, i) => podOf(changed(facts, change), `p${i}`)).toReversed()
+    const extra = (name: string) => podOf(others["two"] as Facts, name)
+    const expected = one.extra === "none" && !one.pods.some(({ change }) => decides(change))
+    return (
+      Handover.isSame(
+        one.extra === "cached" || one.extra === "another" ? [...cached, extra("a")] : cached,
+        one.extra === "live" || one.extra === "another" ? [...live, extra("b")] : live
+      ) === expected
+    )
+  })
+
+  checkProperty("who is taken over is ours until it is disowned", failures, ({ uid = "w" }) => {
+    const books = Handover.trust()
+    const before = books.isOurs(uid)
+    books.takeOver(uid)
+    const after = books.isOurs(uid)
+    books.disown(uid)
+    return !before && after && !books.isOurs(uid)
+  })
+
+  checkProperty(
+    "only an answer that says nothing of what was done takes the trust away, and of that owner alone",
+    failures,
+    ({ status, uid }) =>
+      Effect.gen(function* () {
+        const books = Handover.trust()
+        books.takeOver("u")
+        const done = yield* Effect.exit(Handover.watched(books, uid, callOf(status)))
+        const isUnanswered = status === "network" || status === 500 || status === 503
+        return books.isOurs("u") !== (isUnanswered && uid === "u") && (done._tag === "Success") === (status === 200)
+      })
+  )
+})

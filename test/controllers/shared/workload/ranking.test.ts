@@ -1,0 +1,226 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Ranking from "../../../../src/controllers/shared/workload/ranking.ts"
+import type { Pod } from "../../../../src/kube/resources.ts"
+import * as Time from "../../../../src/kube/time.ts"
+import { checkProperty } from "../../../support/property.ts"
+import { runs } from "../../../support/runs.ts"
+
+const Seconds = Schema.Literals([1, 2, 3, 900, 1000, 1600, 1990, 2000, 2010])
+
+/** What the rules look at; the uid comes from the place in the list. */
+const Facts = Schema.Struct({
+  node: Schema.Literals(["", "n1", "n2"]),
+  phase: Schema.Literals(["Pending", "Unknown", "Running"]),
+  ready: Schema.Literals(["yes", "no", "unsaid"]),
+  /** Undefined: ready, but nobody knows since when. */
+  since: Schema.UndefinedOr(Seconds),
+  cost: Schema.Literals(["", "5", "-3", "0", "+1", "008", "x", "-", "-2", "2147483648", "1e3"]),
+  restarts: Schema.Literals([0, 1, 2]),
+  sidecarRestarts: Schema.Literals([0, 1]),
+  created: Seconds
+})
+
+type Facts = typeof Facts.Type
+
+const now = 2000 * 1000
+
+const podOf = (facts: Facts, index: number): Pod => ({
+  metadata: {
+    name: `pod-${index}`,
+    uid: String.fromCodePoint(97 + ((index * 7) % 10)),
+    creationTimestamp: Time.format(facts.created * 1000),
+    ...(facts.cost === "" ? {} : { annotations: { [Ranking.deletionCost]: facts.cost } })
+  },
+  spec: {
+    containers: [],
+    initContainers: [{ name: "sidecar", restartPolicy: "Always" }, { name: "init" }],
+    ...(facts.node === "" ? {} : { nodeName: facts.node })
+  },
+  status: {
+    phase: facts.phase,
+    containerStatuses: [status("main", facts.restarts), status("other", 0)],
+    initContainerStatuses: [status("sidecar", facts.sidecarRestarts), status("init", 9)],
+    conditions:
+      facts.ready === "unsaid"
+        ? []
+        : [
+            {
+              type: "Ready",
+              status: facts.ready === "yes" ? "True" : "False",
+              ...(facts.since === undefined ? {} : { lastTransitionTime: Time.format(facts.since * 1000) })
+            }
+          ]
+  }
+})
+
+const status = (name: string, restartCount: number) => ({ name, restartCount, image: "", imageID: "", ready: true })
+
+/** The eight rules as sentences: negative when the first pod goes first. */
+type Rule = (a: Facts, b: Facts, uids: readonly [string, string], crowd: (node: string) => number) => number
+
+const lower =
+  (of: (facts: Facts) => number): Rule =>
+  (a, b) =>
+    of(a) - of(b)
+
+const costs: Readonly<Record<string, number>> = { "5": 5, "-3": -3, "-2": -2 }
+
+/** An age of d seconds is a number of nanoseconds with so many binary digits. */
+const digits = (seconds: number): number => (seconds <= 0 ? 0 : (BigInt(seconds) * 1_000_000_000n).toString(2).length)
+
+const younger =
+  (time: (facts: Facts) => number | undefined): Rule =>
+  (a, b, [x, y]) => {
+    const s = time(a)
+    const t = time(b)
+    if (s === t) return 0
+    if (s === undefined) return -1
+    if (t === undefined) return 1
+    return digits(2000 - s) - digits(2000 - t) || (x < y ? -1 : 1)
+  }
+
+const isReady = (facts: Facts) => facts.ready === "yes"
+
+/** Rules 1 to 5, which order any number of pods, and 6 to 8, which order two. */
+const total: ReadonlyArray<Rule> = [
+  lower((facts) => (facts.node === "" ? 0 : 1)),
+  lower((facts) => ["Pending", "Unknown", "Running"].indexOf(facts.phase)),
+  lower((facts) => (isReady(facts) ? 1 : 0)),
+  lower((facts) => costs[facts.cost] ?? 0),
+  (a, b, _, crowd) => crowd(b.node) - crowd(a.node)
+]
+
+const pairwise: ReadonlyArray<Rule> = [
+  (a, b, uids, crowd) => (isReady(a) && isReady(b) ? younger((facts) => facts.since)(a, b, uids, crowd) : 0),
+  lower((facts) => -facts.restarts),
+  lower((facts) => -facts.sidecarRestarts),
+  younger((facts) => facts.created)
+]
+
+const decide = (
+  rules: ReadonlyArray<Rule>,
+  pods: ReadonlyArray<Facts>,
+  i: number,
+  j: number,
+  company: ReadonlyArray<Facts> = []
+): number => {
+  const crowd = (node: string) => [...pods, ...company].filter((facts) => facts.node === node).length
+  const uid = (index: number) => podOf(facts(index), index).metadata.uid ?? ""
+  const facts = (index: number): Facts => {
+    const found = pods[index]
+    if (found === undefined) throw new Error(`no pod ${index}`)
+    return found
+  }
+  for (const rule of rules) {
+    const verdict = rule(facts(i), facts(j), [uid(i), uid(j)], crowd)
+    if (verdict !== 0) return verdict
+  }
+  return 0
+}
+
+const indexOf = (pod: Pod): number => Number(pod.metadata.name.slice(4))
+
+interface Pair {
+  readonly pair: readonly [Facts, Facts]
+  /** Pods of relatives, which are not up for deletion. */
+  readonly company: ReadonlyArray<Facts>
+}
+
+/** Of two pods the one that goes is the one the rules name, in whatever order they come. */
+const pairHolds = ({ company, pair }: Pair): boolean => {
+  const [a, b] = [podOf(pair[0], 0), podOf(pair[1], 1)]
+  const verdict = decide([...total, ...pairwise], pair, 0, 1, company)
+  const related = [a, b, ...company.map((facts, i) => podOf(facts, i + 2))]
+  const first = (pods: ReadonlyArray<Pod>) => Ranking.victims(pods, 1, () => related, now).map(indexOf)
+  if (verdict === 0) return first([a, b]).length === 1
+  const expected = verdict < 0 ? 0 : 1
+  return first([a, b])[0] === expected && first([b, a])[0] === expected
+}
+
+/** Of many, so many go as asked for, each once, and none that stays should have gone before by the first five rules. */
+const crowdHolds = (facts: ReadonlyArray<Facts>, count: number): boolean => {
+  const pods = facts.map(podOf)
+  const victims = Ranking.victims(pods, count, () => pods, now).map(indexOf)
+  const survivors = pods.map(indexOf).filter((index) => !victims.includes(index))
+  return (
+    victims.length === Math.min(count, pods.length) &&
+    new Set(victims).size === victims.length &&
+    victims.every((victim) => survivors.every((survivor) => decide(total, facts, victim, survivor) <= 0))
+  )
+}
+
+const facts = Arbitrary.schema(Facts)
+
+const exactly =
+  (time: (facts: Facts) => number | undefined): Rule =>
+  (a, b) =>
+    (time(b) ?? Infinity) === (time(a) ?? Infinity) ? 0 : (time(b) ?? Infinity) - (time(a) ?? Infinity)
+
+/** A Job's rules order any number of pods: neither cost nor company counts, and times are compared as they are. */
+const ofJobs: ReadonlyArray<Rule> = [
+  ...total.slice(0, 3),
+  (a, b, uids, crowd) => (isReady(a) && isReady(b) ? exactly((facts) => facts.since)(a, b, uids, crowd) : 0),
+  lower((facts) => -facts.restarts),
+  lower((facts) => -facts.sidecarRestarts),
+  exactly((facts) => facts.created)
+]
+
+/** In the order in which a Job's pods are deleted no pod comes before one that the rules put first. */
+const jobHolds = (pods: ReadonlyArray<Facts>): boolean => {
+  const order = Ranking.byMerit(pods.map(podOf)).map(indexOf)
+  return (
+    new Set(order).size === pods.length &&
+    order.every((first, at) => order.slice(at + 1).every((later) => decide(ofJobs, pods, first, later) <= 0))
+  )
+}
+
+describe("ranking", () => {
+  checkProperty(
+    "of two pods names the one that the eight rules name",
+    Arbitrary.all({ pair: Arbitrary.all([facts, facts]), company: Arbitrary.array(facts, { maxLength: 2 }) }),
+    pairHolds,
+    { runs: runs(2000) }
+  )
+
+  checkProperty(
+    "of many takes as many as asked for, worst first",
+    Arbitrary.all({
+      pods: Arbitrary.array(facts, { maxLength: 8 }),
+      count: Arbitrary.schema(Schema.Literals([0, 1, 2, 3, 8, 9]))
+    }),
+    ({ count, pods }) => crowdHolds(pods, count)
+  )
+
+  checkProperty(
+    "of a Job's pods names them by merit, to the millisecond",
+    Arbitrary.array(facts, { maxLength: 6 }),
+    jobHolds
+  )
+
+  it("counts active company only, and asks for it only if somebody stays", () => {
+    const facts: Facts = {
+      node: "n1",
+      phase: "Running",
+      ready: "yes",
+      since: 1000,
+      cost: "",
+      restarts: 0,
+      sidecarRestarts: 0,
+      created: 1000
+    }
+    const [a, b] = [podOf(facts, 0), podOf({ ...facts, node: "n2" }, 1)]
+    const leaving = (pod: Pod): Pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" }
+    })
+    const alone = () => Ranking.victims([a, b], 1, () => [a, b, leaving(a), leaving(a)], now)
+    const crowded = () => Ranking.victims([a, b], 1, () => [a, b, podOf({ ...facts, node: "n2" }, 2)], now)
+    assert.deepStrictEqual([alone(), crowded()], [[a], [b]])
+    assert.deepStrictEqual(
+      Ranking.victims([a, b], 2, () => assert.fail("asked for company"), now),
+      [a, b]
+    )
+  })
+})

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { runs, seed } from "../../../support/runs.ts"
+import { Action, check } from "./replicaModel.ts"
+
+/** Long scripts reach states that short ones do not. */
+const property = (minLength: number) =>
+  Arbitrary.checkEffect(
+    Arbitrary.array(Arbitrary.schema(Action), { minLength, maxLength: 24 }),
+    (actions) =>
+      Effect.flatMap(check(actions), (wrong) => (wrong === undefined ? Effect.succeed(true) : Effect.fail(wrong))).pipe(
+        Effect.provide(TestClock.layer())
+      ),
+    { size: 24, seed, runs: runs(1000) }
+  )
+
+describe("the replica loop, with a cache that lags as it likes", () => {
+  for (const [what, minLength] of [
+    ["scripts of any length", 0],
+    ["long scripts", 16]
+  ] as const) {
+    it.effect(`never makes or deletes a pod on old news, and comes to rest with the truth: ${what}`, () =>
+      Effect.map(property(minLength), (result) => assert.isUndefined(Arbitrary.formatCheckFailure(result)))
+    )
+  }
+})

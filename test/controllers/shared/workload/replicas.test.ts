@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Replicas from "../../../../src/controllers/shared/workload/replicas.ts"
+import type { Pod } from "../../../../src/kube/resources.ts"
+import * as Time from "../../../../src/kube/time.ts"
+import { checkProperty } from "../../../support/property.ts"
+import { runs } from "../../../support/runs.ts"
+
+const now = 100_000
+
+const Facts = Schema.Struct({
+  /** Seconds that the pod has been ready; undefined: it is not. */
+  readyFor: Schema.UndefinedOr(Schema.Literals([0, 5, 9, 10, 11, 50])),
+  labelled: Schema.Boolean
+})
+
+type Facts = typeof Facts.Type
+
+const podOf = ({ labelled, readyFor }: Facts, index: number): Pod => ({
+  metadata: {
+    name: `pod-${index}`,
+    uid: `u${index}`,
+    labels: labelled ? { app: "web", tier: "front" } : { app: "web" }
+  },
+  status: {
+    phase: "Running",
+    conditions: [
+      readyFor === undefined
+        ? { type: "Ready", status: "False" }
+        : { type: "Ready", status: "True", lastTransitionTime: Time.format(now - readyFor * 1000) }
+    ]
+  }
+})
+
+const Case = Schema.Struct({
+  desired: Schema.Literals([0, 1, 2, 3, 5, 600]),
+  min: Schema.Literals([0, 5, 10]),
+  failing: Schema.Boolean,
+  hadFailed: Schema.Boolean,
+  terminating: Schema.UndefinedOr(Schema.Literals([0, 2])),
+  generation: Schema.Literals([1, 2])
+})
+
+const cases = Arbitrary.all({
+  world: Arbitrary.schema(Case),
+  facts: Arbitrary.array(Arbitrary.schema(Facts), { maxLength: 6 })
+})
+
+type Value = { readonly world: typeof Case.Type; readonly facts: ReadonlyArray<Facts> }
+
+const stale: Replicas.Condition = {
+  type: "ReplicaFailure",
+  status: "True",
+  reason: "FailedCreate",
+  message: "once",
+  lastTransitionTime: Time.format(0)
+}
+
+const foreign: Replicas.Condition = { type: "Foreign", status: "Unknown" }
+
+const ownerOf = ({ desired, generation, hadFailed, min }: Value["world"]): Replicas.ReplicaOwner => ({
+  metadata: { name: "web", generation },
+  spec: { replicas: desired, minReadySeconds: min, template: { metadata: { labels: { app: "web", tier: "front" } } } },
+  status: { replicas: 0, conditions: hadFailed ? [foreign, stale] : [foreign] }
+})
+
+const stepHolds = ({ facts, world }: Value): boolean => {
+  const pods = facts.map(podOf)
+  const step = Replicas.step(world.desired, pods, () => pods, now)
+  const surplus = pods.length - world.desired
+  switch (step._tag) {
+    case "Nothing":
+      return surplus === 0
+    case "Create":
+      return surplus < 0 && step.count === Math.min(-surplus, 500)
+    case "Delete":
+      return surplus > 0 && step.pods.length === surplus && step.pods.every((pod) => pods.includes(pod))
+  }
+}
+
+const statusHolds = ({ facts, world }: Value): boolean => {
+  const owner = ownerOf(world)
+  const pods = facts.map(podOf)
+  const surplus = pods.length - world.desired
+  const failure = world.failing ? "refused" : undefined
+  const status = Replicas.status({ owner, active: pods, terminating: world.terminating, failure, now })
+  const available = facts.filter(({ readyFor }) => readyFor !== undefined && readyFor >= world.min)
+  const failed = status.conditions?.filter(({ type }) => type === "ReplicaFailure")
+  const expected: Replicas.Condition | undefined = !world.failing
+    ? undefined
+    : world.hadFailed
+      ? stale
+      : {
+          type: "ReplicaFailure",
+          status: "True",
+          reason: surplus < 0 ? "FailedCreate" : surplus > 0 ? "FailedDelete" : "",
+          message: "refused",
+          lastTransitionTime: Time.format(now)
+        }
+  const waiting = facts.flatMap(({ readyFor }) =>
+    readyFor !== undefined && readyFor < world.min ? [(world.min - readyFor) * 1000] : []
+  )
+  return (
+    status.replicas === pods.length &&
+    status.fullyLabeledReplicas === facts.filter(({ labelled }) => labelled).length &&
+    status.readyReplicas === facts.filter(({ readyFor }) => readyFor !== undefined).length &&
+    status.availableReplicas === available.length &&
+    status.terminatingReplicas === world.terminating &&
+    status.observedGeneration === world.generation &&
+    JSON.stringify(failed) === JSON.stringify(expected === undefined ? [] : [expected]) &&
+    status.conditions?.[0] === foreign &&
+    !Replicas.isCurrent(owner, status, true) &&
+    Replicas.isCurrent({ ...owner, status }, status, true) &&
+    Replicas.recheck({ owner, active: pods, now }, status) === (waiting.length === 0 ? undefined : Math.min(...waiting))
+  )
+}
+
+describe("replicas", () => {
+  checkProperty(
+    "moves the count towards the desired one, with a status that equals the pods",
+    cases,
+    (value) => stepHolds(value) && statusHolds(value),
+    { runs: runs(1000) }
+  )
+
+  it("looks again after minReadySeconds when a pod does not say since when it is ready", () => {
+    const owner = ownerOf({ desired: 1, min: 10, failing: false, hadFailed: false, terminating: 0, generation: 1 })
+    const timeless: Pod = { metadata: { name: "a" }, status: { conditions: [{ type: "Ready", status: "True" }] } }
+    const status = Replicas.status({ owner, active: [timeless], terminating: 0, failure: undefined, now })
+    assert.deepInclude(status, { readyReplicas: 1, availableReplicas: 0 })
+    assert.strictEqual(Replicas.recheck({ owner, active: [timeless], now }, status), 10_000)
+  })
+
+  it("an absent count is zero, an absent list of conditions empty: no write for that", () => {
+    const owner: Replicas.ReplicaOwner = {
+      metadata: { name: "web", generation: 1 },
+      spec: { replicas: 0 },
+      status: { replicas: 0, terminatingReplicas: 0, observedGeneration: 1 }
+    }
+    const status = Replicas.status({ owner, active: [], terminating: 0, failure: undefined, now })
+    assert.isTrue(Replicas.isCurrent(owner, status, true))
+    assert.isFalse(Replicas.isCurrent({ metadata: { name: "web", generation: 1 } }, status, true))
+    for (const change of [
+      { replicas: 1 },
+      { readyReplicas: 1 },
+      { terminatingReplicas: 1 },
+      { conditions: [foreign] },
+      { conditions: [foreign, stale] }
+    ])
+      assert.isFalse(Replicas.isCurrent(owner, { ...status, ...change }, true))
+  })
+
+  it("an owner without the fields that servers fill in wants one pod and no delay", () => {
+    const bare: Replicas.ReplicaOwner = { metadata: { name: "web" } }
+    assert.strictEqual(Replicas.desired(bare), 1)
+    assert.strictEqual(Replicas.minReadySeconds(bare), 0)
+  })
+})
