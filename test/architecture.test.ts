@@ -14,60 +14,68 @@ const sources = (): ReadonlyMap<string, string> =>
 
 /** One file that breaks each rule, and the rule's name. */
 const offenders: ReadonlyArray<readonly [rule: string, file: string, source: string]> = [
-  ["every file is in a room", "util/strings.ts", ""],
+  ["every file is in a module", "util/strings.ts", ""],
   ["no barrels: import the module", "streams/X.ts", `import { Effect } from "effect"`],
   ["kube is vocabulary: no layers, no streams", "kube/X.ts", `import * as Layer from "effect/Layer"`],
-  ["only platform-edge files touch the platform", "kube/X.ts", `import { readFileSync } from "node:fs"`],
-  ["only platform-edge files touch the platform", "streams/X.ts", `import { request } from "undici"`],
-  ["only platform-edge files touch the platform", "layers/X.ts", `import { readFile } from "node:fs/promises"`],
-  ["only platform-edge files touch the platform", "apiserver/X.ts", `import { createServer } from "node:https"`],
-  ["only platform-edge files touch the platform", "layers/X.ts", `const k = await import("@kubernetes/client-node")`],
-  ["the ladder: lower rooms never import higher ones", "kube/X.ts", `import * as Q from "../streams/KeyedQueue.ts"`],
-  ["the ladder: lower rooms never import higher ones", "streams/X.ts", `import { Cache } from "../layers/Cache.ts"`],
-  ["the ladder: lower rooms never import higher ones", "layers/X.ts", `import * as E from "../leader/Election.ts"`],
-  ["the ladder: lower rooms never import higher ones", "layers/X.ts", `export * from "../controllers/PodCount.ts"`],
+  ["only these modules use Node", "kube/X.ts", `import { readFileSync } from "node:fs"`],
+  ["only these modules use Node", "streams/X.ts", `import { request } from "undici"`],
+  ["only these modules use Node", "layers/X.ts", `import { readFile } from "node:fs/promises"`],
+  ["only these modules use Node", "apiserver/X.ts", `import { createServer } from "node:https"`],
+  ["only these modules use Node", "layers/X.ts", `const k = await import("@kubernetes/client-node")`],
   [
-    "the ladder: lower rooms never import higher ones",
+    "the ladder: lower modules never import higher ones",
+    "kube/X.ts",
+    `import * as Q from "../streams/queue/KeyedQueue.ts"`
+  ],
+  ["the ladder: lower modules never import higher ones", "streams/X.ts", `import { Cache } from "../layers/Cache.ts"`],
+  ["the ladder: lower modules never import higher ones", "layers/X.ts", `import * as E from "../leader/Election.ts"`],
+  ["the ladder: lower modules never import higher ones", "layers/X.ts", `export * from "../controllers/PodCount.ts"`],
+  [
+    "the ladder: lower modules never import higher ones",
     "leader/X.ts",
     `import * as P from "../controllers/PodCount.ts"`
   ],
-  ["the ladder: lower rooms never import higher ones", "leader/X.ts", `import { Cache } from "../layers/Cache.ts"`],
+  ["the ladder: lower modules never import higher ones", "leader/X.ts", `import { Cache } from "../layers/Cache.ts"`],
   [
-    "the ladder: lower rooms never import higher ones",
+    "the ladder: lower modules never import higher ones",
     "controllers/X.ts",
     `import * as E from "../leader/Election.ts"`
   ],
   [
-    "the ladder: lower rooms never import higher ones",
+    "the ladder: lower modules never import higher ones",
     "controllers/X.ts",
     `import * as M from "../manager/Manager.ts"`
   ],
   [
-    "the ladder: lower rooms never import higher ones",
+    "the ladder: lower modules never import higher ones",
     "controllers/X.ts",
     `import * as A from "../apiserver/ApiServer.ts"`
   ],
   [
-    "the ladder: lower rooms never import higher ones",
+    "the ladder: lower modules never import higher ones",
     "apiserver/X.ts",
     `import { KubeClient } from "../KubeClient.ts"`
   ],
-  ["the ladder: lower rooms never import higher ones", "apiserver/X.ts", `import * as F from "./server/Front.ts"`],
+  ["the ladder: lower modules never import higher ones", "apiserver/X.ts", `import * as F from "./server/Front.ts"`],
   [
-    "the ladder: lower rooms never import higher ones",
+    "the ladder: lower modules never import higher ones",
     "simulation/X.ts",
     `import { ApiServer } from "../apiserver/ApiServer.ts"`
   ],
-  ["layers do not know the embedded cluster", "layers/X.ts", `import { ApiServer } from "./apiserver/ApiServer.ts"`],
+  [
+    "the ladder: lower modules never import higher ones",
+    "layers/X.ts",
+    `import { ApiServer } from "../apiserver/ApiServer.ts"`
+  ],
   ["controllers do not know each other", "controllers/Y.ts", `import * as P from "./PodCount.ts"`],
   ["controllers do not know each other", "controllers/y/plan.ts", `import * as P from "../podcount/plan.ts"`],
-  ["controllers do not know each other", "controllers/shared/workload/y.ts", `import * as P from "../PodCount.ts"`],
+  ["controllers do not know each other", "controllers/shared/workload/y.ts", `import * as P from "../../PodCount.ts"`],
   [
-    "the ladder: lower rooms never import higher ones",
-    "program.ts",
-    `import { roster } from "./controllers/roster.ts"`
+    "the ladder: lower modules never import higher ones",
+    "cli/program.ts",
+    `import { roster } from "../controllers/registry.ts"`
   ],
-  ["entries are not imported", "program.ts", `import * as I from "./index.ts"`]
+  ["entries are not imported", "cli/program.ts", `import * as I from "../index.ts"`]
 ]
 
 describe("architecture", () => {
@@ -76,7 +84,7 @@ describe("architecture", () => {
   })
 
   for (const [rule, file, source] of offenders) {
-    it(`catches: ${rule} (${file}: ${source === "" ? "no room" : source})`, () => {
+    it(`catches: ${rule} (${file}: ${source === "" ? "no module" : source})`, () => {
       assert.deepStrictEqual(
         check(new Map([[file, source]])).map((violation) => violation.rule),
         [rule]
@@ -84,11 +92,11 @@ describe("architecture", () => {
     })
   }
 
-  it("lets a controller know its own folder and what the pod-owning loops share", () => {
+  it("lets a controller know its own folder and what several loops share", () => {
     const files = new Map([
       ["controllers/ReplicaSet.ts", `import * as P from "./replicaset/plan.ts"`],
-      ["controllers/replicaset/plan.ts", `import * as A from "../workload/adopt.ts"`],
-      ["controllers/statefulset/plan.ts", `import * as H from "../revisions/history.ts"`],
+      ["controllers/replicaset/plan.ts", `import * as A from "../shared/workload/adopt.ts"`],
+      ["controllers/statefulset/plan.ts", `import * as H from "../shared/revisions/history.ts"`],
       ["controllers/shared/workload/claims.ts", `import * as A from "./adopt.ts"`]
     ])
     assert.deepStrictEqual(check(files), [])

@@ -1,6 +1,6 @@
 /**
- * The import ladder as data: which room may import what, and a checker that works on any map from path to source, so that each
- * rule can be shown to catch a file that breaks it. Rooms are folders or files under `src`; the longest match decides.
+ * Which module may import what, as a table, and a checker that works on any map from path to source, so that each rule can be shown to catch a
+ * file that breaks it. Modules are folders or files under `src`; the longest match decides. Imports of types count.
  */
 
 export interface Violation {
@@ -9,20 +9,19 @@ export interface Violation {
   readonly what: string
 }
 
-/** What a room may import from outside and from other rooms. */
-interface Room {
+interface Module {
   /** Path prefix, or a file. */
   readonly path: string
-  /** Other rooms, as path prefixes; a room may always import itself, except where `siblings` is false. */
-  readonly rooms: ReadonlyArray<string>
+  /** Other modules, as path prefixes; a module may always import itself, except where `siblings` is false. */
+  readonly modules: ReadonlyArray<string>
   /** Package prefixes with values; types may come from client-node everywhere. */
   readonly packages: ReadonlyArray<string>
   readonly siblings?: false
 }
 
-const pureEffect = ["effect/"]
-const edge = [
-  "effect/",
+const effect = ["effect/"]
+const node = [
+  ...effect,
   "node:",
   "@effect/platform-node/",
   "undici",
@@ -32,82 +31,43 @@ const edge = [
   "@kubernetes/client-node"
 ]
 
-/** Files of `layers` that touch the platform. */
-export const edgeFiles = [
-  "platform/HttpTransport.ts",
-  "platform/http/",
-  "platform/KubeConfig.ts",
-  "platform/kubeconfig/",
-  "apiserver/server/EmbeddedCluster.ts",
+/** Files of `manager` that use Node; the others may name their types, not load them. */
+export const nodeFiles = [
   "manager/cluster/clusters.ts",
-  "manager/configFile.ts",
   "manager/cluster/standAlone.ts",
+  "manager/configFile.ts",
   "manager/debug/inspector.ts",
-  "manager/identity/authorityFiles.ts",
   "manager/http/Listener.ts",
   "manager/http/certificateFiles.ts",
   "manager/http/door.ts",
   "manager/http/selfSigned.ts",
   "manager/http/signing.ts",
+  "manager/identity/authorityFiles.ts",
   "manager/metrics/process.ts",
   "manager/metrics/versions.ts",
   "manager/servers.ts",
   "manager/webhooks/certificates/Custody.ts",
   "manager/webhooks/certificates/keyring.ts",
   "manager/webhooks/server.ts",
-  "manager/webhooks/started.ts",
-  "apiserver/server/"
+  "manager/webhooks/started.ts"
 ]
 
-/** Nobody enters these without naming them. */
-const closedRooms = ["apiserver/", "simulation/"]
-
-/** Where the platform comes in on purpose. */
-const edgeUsers = ["main.ts", "product.ts", "program.ts", "cli/", "node.ts", "manager/renewal/thread.ts"]
-
-/** Whatever program it is, its controllers are told to it. */
-const belowCommands = ["kube/", "streams/", "layers/", "leader/", "manager/", "version.ts"]
-const layersMay = ["kube/", "streams/", "layers/"]
+const library = ["kube/", "streams/", "layers/"]
 const cluster = ["apiserver/", "simulation/"]
 
-export const rooms: ReadonlyArray<Room> = [
-  { path: "kube/", rooms: [], packages: pureEffect },
+/** Parts of modules that only those enter who name them. */
+const closed = ["apiserver/server/", "platform/"]
+
+export const modules: ReadonlyArray<Module> = [
+  { path: "kube/", modules: [], packages: effect },
   // Pure as well: patterns of schemas in the API server's dialect.
-  { path: "kube/structural/pattern.ts", rooms: [], packages: ["@bufbuild/re2"] },
-  { path: "streams/", rooms: ["kube/"], packages: pureEffect },
-  { path: "layers/", rooms: layersMay, packages: pureEffect },
-  { path: "apiserver/", rooms: ["kube/", "layers/Transport.ts"], packages: pureEffect },
-  {
-    path: "apiserver/server/",
-    rooms: ["kube/", "layers/Transport.ts", "apiserver/"],
-    packages: edge
-  },
-  {
-    path: "simulation/",
-    rooms: [
-      "kube/",
-      "streams/",
-      "layers/Transport.ts",
-      "layers/KubeClient.ts",
-      "layers/Cache.ts",
-      "layers/Recorder.ts",
-      "layers/Supervisor.ts"
-    ],
-    packages: pureEffect
-  },
-  ...edgeFiles
-    .filter((path) => path !== "apiserver/server/")
-    .map((path): Room => ({
-      path,
-      rooms: [...layersMay, ...cluster, ...(path.startsWith("manager/") ? ["manager/"] : [])],
-      packages: edge
-    })),
-  { path: "manager/", rooms: layersMay, packages: pureEffect },
-  { path: "testing/ClusterTest.ts", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
-  { path: "layers/clusterTest/", rooms: [...layersMay, ...cluster, "manager/"], packages: pureEffect },
+  { path: "kube/structural/pattern.ts", modules: [], packages: ["@bufbuild/re2"] },
+  { path: "streams/", modules: ["kube/"], packages: effect },
+  { path: "layers/", modules: library, packages: effect },
+  { path: "platform/", modules: library, packages: node },
   {
     path: "leader/",
-    rooms: [
+    modules: [
       "kube/",
       "streams/",
       "layers/Transport.ts",
@@ -117,11 +77,11 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Shutdown.ts",
       "layers/Health.ts"
     ],
-    packages: pureEffect
+    packages: effect
   },
   {
     path: "controllers/",
-    rooms: [
+    modules: [
       "kube/",
       "streams/",
       "layers/ClusterAuthority.ts",
@@ -139,12 +99,12 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/Webhook.ts",
       "layers/controller/"
     ],
-    packages: pureEffect,
+    packages: effect,
     siblings: false
   },
   {
     path: "controllers/registry.ts",
-    rooms: [
+    modules: [
       "kube/",
       "controllers/",
       "layers/ClusterAuthority.ts",
@@ -156,17 +116,50 @@ export const rooms: ReadonlyArray<Room> = [
       "layers/KubeClient.ts",
       "manager/roster.ts"
     ],
-    packages: pureEffect
+    packages: effect
   },
-  { path: "manager/renewal/", rooms: ["kube/", "streams/", "layers/", "leader/"], packages: edge },
-  { path: "main.ts", rooms: ["product.ts", "version.ts", "manager/renewal/"], packages: edge },
-  { path: "cli/", rooms: belowCommands, packages: edge },
-  { path: "program.ts", rooms: [...belowCommands, "cli/"], packages: edge },
-  { path: "product.ts", rooms: [...belowCommands, "controllers/", "cli/", "program.ts"], packages: edge },
-  { path: "version.ts", rooms: [], packages: [] },
-  { path: "index.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "manager/"], packages: pureEffect },
-  { path: "testing.ts", rooms: [...layersMay, ...cluster], packages: pureEffect },
-  { path: "node.ts", rooms: ["kube/", "streams/", "layers/", "leader/", "manager/", "program.ts"], packages: edge }
+  { path: "apiserver/", modules: ["kube/", "layers/Transport.ts"], packages: effect },
+  { path: "apiserver/server/", modules: [...library, "apiserver/", "simulation/", "platform/"], packages: node },
+  {
+    path: "simulation/",
+    modules: [
+      "kube/",
+      "streams/",
+      "layers/Transport.ts",
+      "layers/KubeClient.ts",
+      "layers/Cache.ts",
+      "layers/Recorder.ts",
+      "layers/Supervisor.ts"
+    ],
+    packages: effect
+  },
+  { path: "manager/", modules: library, packages: effect },
+  ...nodeFiles.map((path) => ({
+    path,
+    modules: [...library, ...cluster, "apiserver/server/", "platform/", "manager/"],
+    packages: node
+  })),
+  { path: "manager/renewal/", modules: [...library, "leader/", "platform/"], packages: node },
+  { path: "testing/", modules: [...library, ...cluster, "manager/"], packages: effect },
+  {
+    path: "cli/",
+    modules: [...library, "leader/", "manager/", "platform/", "version.ts"],
+    packages: node
+  },
+  {
+    path: "cli/product.ts",
+    modules: [...library, "leader/", "manager/", "platform/", "controllers/", "cli/", "version.ts"],
+    packages: node
+  },
+  { path: "main.ts", modules: ["cli/product.ts", "version.ts", "manager/renewal/"], packages: node },
+  { path: "version.ts", modules: [], packages: [] },
+  { path: "index.ts", modules: [...library, "leader/", "manager/"], packages: effect },
+  { path: "testing.ts", modules: [...library, ...cluster, "testing/"], packages: effect },
+  {
+    path: "node.ts",
+    modules: [...library, "leader/", "manager/", "platform/", "apiserver/server/", "cli/program.ts"],
+    packages: node
+  }
 ]
 
 /** Nobody imports these: they are where reading starts. */
@@ -188,63 +181,61 @@ const importsOf = (source: string): ReadonlyArray<Import> => [
   ...[...source.matchAll(/\bimport\(\s*"([^"]+)"/g)].map((match) => ({ specifier: match[1] ?? "", typeOnly: false }))
 ]
 
-const roomOf = (file: string): Room | undefined =>
-  rooms.filter((room) => within(room.path, file)).sort((a, b) => b.path.length - a.path.length)[0]
+const moduleOf = (file: string): Module | undefined =>
+  modules.filter((module) => within(module.path, file)).sort((a, b) => b.path.length - a.path.length)[0]
 
 /** Paths are relative to `src`. */
 export const check = (files: ReadonlyMap<string, string>): ReadonlyArray<Violation> => {
   const found: Array<Violation> = []
   for (const [file, source] of files) {
-    const room = roomOf(file)
-    if (room === undefined) {
-      found.push({ rule: "every file is in a room", file, what: "no room" })
+    const module = moduleOf(file)
+    if (module === undefined) {
+      found.push({ rule: "every file is in a module", file, what: "no module" })
       continue
     }
     for (const { specifier, typeOnly } of importsOf(source)) {
       const rule = specifier.startsWith(".")
-        ? checkRelative(file, room, resolve(file, specifier), typeOnly)
-        : checkPackage(room, specifier, typeOnly)
+        ? checkRelative(file, module, resolve(file, specifier), typeOnly)
+        : checkPackage(module, specifier, typeOnly)
       if (rule !== undefined) found.push({ rule, file, what: specifier })
     }
   }
   return found
 }
 
-const checkPackage = (room: Room, specifier: string, typeOnly: boolean): string | undefined => {
+const checkPackage = (module: Module, specifier: string, typeOnly: boolean): string | undefined => {
   if (specifier === "effect" || specifier === "@effect/platform-node") return "no barrels: import the module"
-  if (room.path === "kube/" && forbiddenInKube.includes(specifier)) return "kube is vocabulary: no layers, no streams"
+  if (module.path === "kube/" && forbiddenInKube.includes(specifier)) return "kube is vocabulary: no layers, no streams"
   if (typeOnly && specifier === "@kubernetes/client-node") return undefined
-  if (room.packages.some((prefix) => specifier === prefix || specifier.startsWith(prefix))) return undefined
-  return "only platform-edge files touch the platform"
+  if (module.packages.some((prefix) => specifier === prefix || specifier.startsWith(prefix))) return undefined
+  return "only these modules use Node"
 }
 
-const checkRelative = (file: string, room: Room, target: string, typeOnly: boolean): string | undefined => {
+const checkRelative = (file: string, module: Module, target: string, typeOnly: boolean): string | undefined => {
   if (entries.includes(target)) return "entries are not imported"
-  const inside = within(room.path, target)
-  if (inside && room.siblings === false && isSibling(controllerOf(room, file), controllerOf(room, target)))
+  const isInside = within(module.path, target)
+  if (isInside && module.siblings === false && isSibling(controllerOf(module, file), controllerOf(module, target)))
     return "controllers do not know each other"
-  const closed = closedRooms.find((path) => within(path, target))
-  if (closed !== undefined && !within(closed, file) && !room.rooms.some((prefix) => prefix.startsWith(closed))) {
-    return room.path === "layers/" ? "layers do not know the embedded cluster" : ladder
-  }
-  if (!inside && !room.rooms.some((prefix) => target.startsWith(prefix))) return ladder
-  // An edge file is a room of its own inside `layers`; the pure ones may name its types, not load it.
-  const edge = edgeFiles.some((path) => within(path, target)) && !edgeFiles.some((path) => within(path, file))
-  return edge && !typeOnly && !edgeUsers.some((path) => within(path, file)) ? ladder : undefined
+  if (!isInside && !module.modules.some((prefix) => target.startsWith(prefix))) return ladder
+  const door = closed.find((path) => within(path, target))
+  if (door !== undefined && !within(door, file) && !module.modules.includes(door)) return ladder
+  const isNode = nodeFiles.includes(target) && !nodeFiles.includes(file)
+  return isNode && !typeOnly && !users.some((path) => within(path, file)) ? ladder : undefined
 }
 
-const ladder = "the ladder: lower rooms never import higher ones"
+/** Who may load the files of `manager` that use Node. */
+const users = ["cli/", "node.ts", "manager/renewal/thread.ts"]
+
+const ladder = "the ladder: lower modules never import higher ones"
 
 const within = (path: string, file: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path)
 
 /** `controllers/deployment/plan.ts` and `controllers/Deployment.ts` are one controller's: its name in lower case. */
-const controllerOf = (room: Room, file: string): string =>
-  (file.slice(room.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
+const controllerOf = (module: Module, file: string): string =>
+  (file.slice(module.path.length).split("/")[0] ?? "").replace(/\.ts$/, "").toLowerCase()
 
-/** What several loops share - about nodes, about Services, about owners of pods; it knows none of them. */
-const sharedByControllers = new Set(["kinds", "nodes", "revisions", "scale", "services", "tokens", "workload"])
-
-const isSibling = (from: string, to: string): boolean => from !== to && !sharedByControllers.has(to)
+/** `controllers/shared` is what several loops use; it knows none of them. */
+const isSibling = (from: string, to: string): boolean => from !== to && to !== "shared"
 
 const resolve = (file: string, specifier: string): string => {
   const parts = file.split("/").slice(0, -1)
