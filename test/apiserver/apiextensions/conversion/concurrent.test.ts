@@ -30,7 +30,7 @@ const Plan = Schema.Struct({
   steps: Schema.Array(Step).check(Schema.isMinLength(1), Schema.isMaxLength(12)),
   /** Milliseconds that the webhook thinks, in turn. */
   delays: Schema.Array(int(0, 900)).check(Schema.isMinLength(1), Schema.isMaxLength(4)),
-  /** Which of its first answers are refusals; what is asked later is converted. */
+  /** Which of its answers to the writers are refusals; what the readers ask for afterwards is converted. */
   refusals: Schema.Array(int(0, 30)).check(Schema.isMaxLength(2))
 })
 type Plan = typeof Plan.Type
@@ -61,13 +61,15 @@ const seenAs = (version: Version, { metadata, spec }: any): string => {
 
 const live = ({ delays, refusals, steps }: Plan) => {
   let thought = 0
+  let isRefusing = true
   const caller = Caller.handlers({
     "https://hooks.example/convert": (review: any) =>
       Effect.suspend(() => {
         const turn = thought++
-        const answer = refusals.includes(turn)
-          ? { result: { status: "Failed", message: "no" } }
-          : convert(review.request)
+        const answer =
+          isRefusing && refusals.includes(turn)
+            ? { result: { status: "Failed", message: "no" } }
+            : convert(review.request)
         const { apiVersion, kind, request } = review
         return Effect.delay(
           Effect.succeed({ apiVersion, kind, response: { uid: request.uid, ...answer } }),
@@ -89,6 +91,7 @@ const live = ({ delays, refusals, steps }: Plan) => {
     yield* TestClock.adjust("120 seconds")
     const exits = fiber.pollUnsafe()
     if (exits === undefined) return "a request has no answer"
+    isRefusing = false
     const late = {
       v1: yield* watch(collection("v1"), { resourceVersion: since }),
       v2: yield* watch(collection("v2"), { resourceVersion: since })
