@@ -1,18 +1,18 @@
 /**
  * Writes the protobuf field numbers of the embedded API server's kinds,
- * `src/apiserver/server/protobufNumbers.ts`. Which types and fields there are is the type table's business; their numbers
+ * `src/apiserver/generated/protobufNumbers.ts`. Which types and fields there are is the type table's business; their numbers
  * are read from the structs in the executable of a Go client, and completed by `newer` below, for fields that are younger than
  * that.
  *
- *     node scripts/protobuf-numbers.mjs [path of a kubectl] && npx oxfmt src/apiserver/server/protobufNumbers.ts
+ *     node scripts/protobuf-numbers.mjs [path of a kubectl] && npx oxfmt src/apiserver/generated/protobufNumbers.ts
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as goStructs from "./go-structs.mjs"
+import { readTables } from "./type-tables.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const tables = `${root}/src/apiserver/scheme/types`
-const target = `${root}/src/apiserver/server/protobufNumbers.ts`
+const target = `${root}/src/apiserver/generated/protobufNumbers.ts`
 const structs = goStructs.read(process.argv[2] ?? "/usr/bin/kubectl")
 
 /** `Type.field` → number, for fields the executable (1.33 when the table was made) does not know yet. */
@@ -65,17 +65,16 @@ const line = (table, text) => {
 const answers = /^meta\.(API|GroupVersion|ListMeta|ServerAddress|Shard|Status|WatchEvent)/
 
 const out = []
-for (const file of readdirSync(tables).sort()) {
-  const text = /`\n([^`]*)`/.exec(readFileSync(`${tables}/${file}`, "utf8"))[1]
-  for (const one of text.trim().split("\n")) {
-    const text = line(file.replace(".ts", ""), one)
+for (const [table, lines] of readTables()) {
+  for (const one of lines) {
+    const text = line(table, one)
     if (!answers.test(text) && text.includes(" ")) out.push(text)
   }
 }
 if (missing.length > 0) console.error(`without a number: ${missing.join(" ")}`)
 writeFileSync(
   target,
-  `/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by protobufBody.ts, which explains the notation. */
+  `/** Protobuf field numbers: written by scripts/protobuf-numbers.mjs, read by ../server/protobufBody.ts, which explains the notation. */
 export const numbers = \`
 ${out.join("\n")}
 \`

@@ -7,12 +7,12 @@
  * `*` held by a pointer: a zero is a value like any other · `&` always written, empty or not: a struct held by value, or a field
  * that is not `omitempty`. A field without a mark is left out when it is empty.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as goStructs from "./go-structs.mjs"
+import { readTables } from "./type-tables.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const tables = `${root}/src/apiserver/scheme/types`
 
 /** The executable (1.33 when this was written) says otherwise: since 1.34 a creation time that is not there is left out. */
 const since = new Map([["meta.ObjectMeta.creationTimestamp", ""]])
@@ -28,16 +28,8 @@ const marksOf = (struct) =>
     return [[name, `${field.type.startsWith("*") ? "*" : ""}${leftOut ? "" : "&"}`]]
   })
 
-const lines = readdirSync(tables)
-  .sort()
-  .flatMap((file) => {
-    const table = file.replace(".ts", "")
-    const text = /`\n([^`]*)`/.exec(readFileSync(`${tables}/${file}`, "utf8"))[1]
-    return text
-      .trim()
-      .split("\n")
-      .map((line) => `${table}.${/^\w+/.exec(line)[0]}`)
-  })
+const lines = readTables()
+  .flatMap(([table, types]) => types.map((line) => `${table}.${/^\w+/.exec(line)[0]}`))
   .map((id) => {
     const marked = marksOf(goStructs.structOf(id)).map(([name, mark]) => [name, since.get(`${id}.${name}`) ?? mark])
     return [id, ...marked.filter(([, mark]) => mark !== "").map(([name, mark]) => `${name}${mark}`)].join(" ")

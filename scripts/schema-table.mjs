@@ -1,5 +1,5 @@
 /**
- * Writes the type table of the embedded API server, `src/apiserver/scheme/types/*.ts`: for every kind it may serve, and
+ * Writes the type table of the embedded API server, `src/apiserver/generated/{coreTypes,types}.ts`: for every kind it may serve, and
  * everything those refer to, the names and types of the fields. Read from the models that `@kubernetes/client-node` was
  * generated with, and completed by `schema-facts.mjs` and `schema-presence.mjs`. Names and types only: no descriptions are carried
  * over.
@@ -7,7 +7,7 @@
  *     node scripts/schema-table.mjs            writes
  *     node scripts/schema-table.mjs --check    fails when what is there differs
  */
-import { readFileSync, rmSync, mkdirSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as client from "@kubernetes/client-node"
 import { facts } from "./schema-facts.mjs"
@@ -15,7 +15,7 @@ import { presence } from "./schema-presence.mjs"
 
 const models = { ...client }
 const root = fileURLToPath(new URL("..", import.meta.url))
-const target = `${root}/src/apiserver/scheme/types`
+const target = `${root}/src/apiserver/generated`
 
 /** Groups of the table, and the kinds (and other types) that are in it for themselves; the rest is what they refer to. */
 const groups = {
@@ -183,20 +183,27 @@ const line = (className, group) => {
   return [`${name}${fact?.atomic === true ? "@" : ""}`, ...fields].join(" ")
 }
 
-const check = process.argv.includes("--check")
-if (!check) {
-  rmSync(target, { recursive: true, force: true })
-  mkdirSync(target, { recursive: true })
-}
-for (const group of Object.keys(groups)) {
+/** One table, as an exported constant named for its group. */
+const tableOf = (group) => {
   const own = [...homes].filter(([, home]) => home === group).map(([className]) => className)
   const lines = own.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).map((className) => line(className, group))
-  const text = `/** Types of ${group}: written by scripts/schema-table.mjs, read by ../types.ts, which explains the notation. */
-export const types = \`
+  return `export const ${group} = \`
 ${lines.join("\n")}
 \`
 `
-  if (!check) writeFileSync(`${target}/${group}.ts`, text)
-  else if (readFileSync(`${target}/${group}.ts`, "utf8") !== text) fail(`types/${group}.ts is not what this writes`)
+}
+
+/** The core group has a file of its own: the others together are as long. */
+const files = {
+  "coreTypes.ts": ["core"],
+  "types.ts": Object.keys(groups).filter((group) => group !== "core")
+}
+
+const check = process.argv.includes("--check")
+for (const [file, names] of Object.entries(files)) {
+  const text = `/** Types by API group: written by scripts/schema-table.mjs, read by ../scheme/types.ts, which explains the notation. */
+${names.map(tableOf).join("\n")}`
+  if (!check) writeFileSync(`${target}/${file}`, text)
+  else if (readFileSync(`${target}/${file}`, "utf8") !== text) fail(`generated/${file} is not what this writes`)
 }
 if (factsOf.size > 0) fail(`facts without type: ${[...factsOf.keys()].join(" ")}`)

@@ -1,6 +1,6 @@
 /**
  * The type table: for every kind and everything it refers to, the fields with their types and how they merge. One source for
- * OpenAPI, for the validation of writes, and for patches. The data is text in `types/`, a line a type, read when a type is
+ * OpenAPI, for the validation of writes, and for patches. The data is text in `generated/`, a line a type, read when a type is
  * first asked for: a server that validates nothing pays nothing.
  *
  *     Type@ field!*&:form~key+@=default …        `!` required, `@` owned as a whole by server-side apply
@@ -12,47 +12,29 @@
  * A scalar with `*` may be zero; without, zero means absent. A list or map that is empty is absent, a type without `&` is there
  * when it is sent. What is required or has `&` is always there, as null or empty if need be.
  */
-import { types as admissionregistration } from "./types/admissionregistration.ts"
-import { types as apiextensions } from "./types/apiextensions.ts"
-import { types as apps } from "./types/apps.ts"
-import { types as authentication } from "./types/authentication.ts"
-import { types as authorization } from "./types/authorization.ts"
-import { types as autoscaling } from "./types/autoscaling.ts"
-import { types as autoscaling2 } from "./types/autoscaling2.ts"
-import { types as batch } from "./types/batch.ts"
-import { types as coordination } from "./types/coordination.ts"
-import { types as core } from "./types/core.ts"
-import { types as discovery } from "./types/discovery.ts"
-import { types as events } from "./types/events.ts"
-import { types as meta } from "./types/meta.ts"
-import { types as networking } from "./types/networking.ts"
-import { types as policy } from "./types/policy.ts"
-import { types as rbac } from "./types/rbac.ts"
-import { types as scheduling } from "./types/scheduling.ts"
-import { types as storage } from "./types/storage.ts"
+import { core } from "../generated/coreTypes.ts"
+import * as groups from "../generated/types.ts"
 
-const tables: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    admissionregistration,
-    apiextensions,
-    apps,
-    authentication,
-    authorization,
-    autoscaling,
-    autoscaling2,
-    batch,
-    coordination,
-    core,
-    discovery,
-    events,
-    meta,
-    networking,
-    policy,
-    rbac,
-    scheduling,
-    storage
-  })
-)
+/** Schemas are any object here: `kube/structural` reads them. */
+const apiextensions = `
+CustomResourceColumnDefinition description:s format:s jsonPath!:s name!:s priority:i type!:s
+CustomResourceConversion strategy!:s webhook:WebhookConversion
+CustomResourceDefinition apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:CustomResourceDefinitionSpec status&:CustomResourceDefinitionStatus
+CustomResourceDefinitionCondition lastTransitionTime:t message:s observedGeneration:l reason:s status!:s type!:s
+CustomResourceDefinitionNames categories:[]s kind!:s listKind:s plural!:s shortNames:[]s singular:s
+CustomResourceDefinitionSpec conversion:CustomResourceConversion group!:s names!:CustomResourceDefinitionNames preserveUnknownFields:b scope!:s versions!:[]CustomResourceDefinitionVersion
+CustomResourceDefinitionStatus acceptedNames&:CustomResourceDefinitionNames conditions:[type]CustomResourceDefinitionCondition storedVersions:[]s
+CustomResourceDefinitionVersion additionalPrinterColumns:[]CustomResourceColumnDefinition deprecated:b deprecationWarning*:s name!:s schema:CustomResourceValidation selectableFields:[]SelectableField served!:b storage!:b subresources:CustomResourceSubresources
+CustomResourceSubresourceScale labelSelectorPath*:s specReplicasPath!:s statusReplicasPath!:s
+CustomResourceSubresources scale:CustomResourceSubresourceScale status*:j
+CustomResourceValidation openAPIV3Schema*:j
+SelectableField jsonPath!:s
+ServiceReference name!:s namespace!:s path*:s port*:i
+WebhookClientConfig caBundle:y service:ServiceReference url*:s
+WebhookConversion clientConfig:WebhookClientConfig conversionReviewVersions!:[]s
+`
+
+const tables: ReadonlyMap<string, string> = new Map(Object.entries({ ...groups, apiextensions, core }))
 
 /**
  * s string, y bytes in base64, i int32, l int64, d double, b boolean, t date-time, u the same with microseconds,

@@ -1,6 +1,6 @@
 /**
  * Protobuf request bodies as JSON text: what Go's typed clients send since 1.32. Types come from the schema's type table, field
- * numbers from `protobufNumbers.ts`, the wire format from the protobuf library; all of it is loaded with the first such body.
+ * numbers from `generated/protobufNumbers.ts`, the wire format from the protobuf library; all of it is loaded with the first such body.
  * What comes out is what the same client would have sent as JSON: a Go struct has no absent scalars, so zeros that JSON leaves
  * out, by the type table, are left out here. Fields without a number are skipped, as a server skips those it is too old for.
  *
@@ -13,7 +13,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire"
 import { set } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Types from "../scheme/types.ts"
-import { numbers } from "./protobufNumbers.ts"
+import { numbers } from "../generated/protobufNumbers.ts"
 
 /** First bytes of every protobuf body of Kubernetes. */
 const magic = [0x6b, 0x38, 0x73, 0x00]

@@ -1,5 +1,5 @@
-/** Types of core: written by scripts/schema-table.mjs, read by ../types.ts, which explains the notation. */
-export const types = `
+/** Types by API group: written by scripts/schema-table.mjs, read by ../scheme/types.ts, which explains the notation. */
+export const core = `
 AWSElasticBlockStoreVolumeSource fsType:s partition:i readOnly:b volumeID!:s
 Affinity nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity
 AppArmorProfile localhostProfile*:s type!:s
