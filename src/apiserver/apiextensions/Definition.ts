@@ -43,7 +43,7 @@ export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> => {
 export const ownKindOf = (definition: JsonObject): Kind.Kind =>
   kindOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {}, undefined)
 
-const kindOf = (definition: JsonObject, version: JsonObject, converter: Converter.Converter | undefined): Kind.Kind => {
+const kindOf = (definition: JsonObject, version: JsonObject, converter: Kind.Converter | undefined): Kind.Kind => {
   const names = objectAt(definition, "spec", "names") ?? {}
   const schema = schemaOf(version)
   const hasStatus = at(version, "subresources", "status") !== undefined

@@ -10,7 +10,7 @@ import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { apiVersion, hasStatus } from "../scheme/Kind.ts"
-import * as Shape from "../scheme/Shape.ts"
+import * as kinds from "../scheme/kinds.ts"
 import * as converted from "../scheme/converted.ts"
 import * as RequestContext from "../RequestContext.ts"
 import * as Version from "../storage/Version.ts"
@@ -76,7 +76,7 @@ const merged = (turn: RequestContext.RequestContext, target: Target, existing: V
   const current = speaksOfOwners(sent) ? served(target.kind, existing) : servedUnowned(target.kind, existing)
   return type === mediaTypes.merge
     ? mergePatch.apply(current, sent)
-    : strategicPatch.apply(current, sent, Shape.ofKind(target.kind))
+    : strategicPatch.apply(current, sent, kinds.shapeOf(target.kind))
 }
 
 /**
@@ -111,7 +111,7 @@ const apply = (turn: RequestContext.RequestContext, target: Target, options: wri
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
     force: isTrue(query.get("force")),
     time: RequestContext.timestamp(turn.now),
-    shape: Shape.ofKind(kind),
+    shape: kinds.shapeOf(kind),
     settle: (merged) => (kind.custom === undefined ? void converted.asStored(kind, merged) : kind.defaults?.(merged))
   })
   const settled = { ...options, owners }

@@ -7,9 +7,8 @@ import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
 import type { Collection } from "../storage/Collection.ts"
-import * as fields from "./patch/fields.ts"
-import * as managedFields from "./patch/managedFields.ts"
-import * as Shape from "../scheme/Shape.ts"
+import * as fields from "../storage/fields.ts"
+import * as managedFields from "../storage/managedFields.ts"
 import * as kinds from "../scheme/kinds.ts"
 import { apiVersion, hasStatus } from "../scheme/Kind.ts"
 import type { Kind } from "../scheme/Kind.ts"
@@ -233,7 +232,7 @@ export const update = (
   if (whole) validate.object(kind, next, before)
   else validate.part(kind, target.subresource, next, before)
   turn.state.admission.check(written)
-  const difference = fields.between(before, next, Shape.ofKind(kind))
+  const difference = fields.between(before, next, kinds.shapeOf(kind))
   const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun, forms.formOf(kind))
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
@@ -269,7 +268,7 @@ const madeBy = (
 ): managedFields.Owners =>
   managedFields.createdBy(
     object,
-    Shape.ofKind(target.kind),
+    kinds.shapeOf(target.kind),
     serversOwn(target.kind),
     writerOf(target, options),
     RequestContext.timestamp(turn.now)

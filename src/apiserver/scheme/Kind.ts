@@ -3,8 +3,8 @@
  * name. Rows that are mere defaults are filled in by `make`.
  */
 import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts"
-import type { Converter } from "../apiextensions/conversion/Converter.ts"
 import type { JsonObject } from "../json.ts"
+import type { Address } from "../webhook/call.ts"
 import { onCreateOf } from "./creation.ts"
 import { defaultsOf } from "./defaults/table.ts"
 import type { Shape } from "./Shape.ts"
@@ -37,6 +37,20 @@ export interface Custom {
   readonly converter: Converter | undefined
   /** The definition is being deleted: nothing new is made. */
   readonly terminating: boolean
+}
+
+/** How the versions of a custom kind become one another: by a webhook, or not at all. */
+export interface Converter {
+  /** The same as long as the definition says the same. Converted forms are remembered by it. */
+  readonly id: string
+  readonly group: string
+  readonly kind: string
+  readonly storageVersion: string
+  /** Of every version, served or not. */
+  readonly schemas: ReadonlyMap<string, StructuralSchema>
+  /** The first of those the webhook understands that this server speaks. */
+  readonly reviewVersion: "v1" | "v1beta1" | undefined
+  readonly address: Address
 }
 
 export interface ScalePaths {

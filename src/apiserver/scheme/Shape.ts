@@ -3,8 +3,6 @@
  * view of the type table. A place that is not described is ordinary: maps merge key by key, lists are replaced whole. Shapes
  * are made as patches reach them, once per type.
  */
-import type { Kind } from "./Kind.ts"
-import * as kinds from "./kinds.ts"
 import * as types from "./types.ts"
 
 export interface Shape {
@@ -30,27 +28,13 @@ export interface Shape {
   readonly others?: Shape | undefined
 }
 
-/** Of a kind, as it is stored. */
-export const ofKind = (kind: Pick<Kind, "custom" | "storage">): Shape => kind.custom?.shape ?? of(kind.storage)
-
 /** Of the metadata of any object. */
 export const metadata = (): Shape => ({ always: true, fields: ofType("meta.ObjectMeta") })
 
-const byStorage = new Map<string, Shape>()
-
-/** By the storage of the kind: of the form in which it is stored, where two kinds share one. */
-export const of = (storage: string): Shape => {
-  const found = byStorage.get(storage)
-  if (found !== undefined) return found
-  const kind = kinds.storedAs(storage)
-  const type = kind === undefined ? undefined : types.ofKind(kind)
-  // What every object has, for kinds that the table does not describe.
-  const shape: Shape = {
-    fields: type === undefined ? { metadata: metadata() } : ofType(type.id)
-  }
-  byStorage.set(storage, shape)
-  return shape
-}
+/** Of the objects of a type; what every object has, where the table does not describe it. */
+export const ofObject = (type: types.Type | undefined): Shape => ({
+  fields: type === undefined ? { metadata: metadata() } : ofType(type.id)
+})
 
 const known = new Map<string, Readonly<Record<string, Shape>>>()
 

@@ -8,8 +8,10 @@ import * as events from "./events.ts"
 import * as groupColumns from "./groupColumns.ts"
 import * as Kind from "./Kind.ts"
 import * as selectable from "./selectable.ts"
+import * as Shape from "./Shape.ts"
 import { reviews } from "./reviewKinds.ts"
 import { stored } from "./storedKinds.ts"
+import * as types from "./types.ts"
 
 const core = { group: "", version: "v1" } as const
 const apps = { group: "apps", version: "v1" } as const
@@ -169,3 +171,19 @@ export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...st
 /** The kind in whose form the objects of a storage are kept. */
 export const storedAs = (storage: string): Kind.Kind | undefined =>
   all.find((kind) => kind.storage === storage && kind.conversion === undefined)
+
+/** How the objects of a kind merge, as they are stored. */
+export const shapeOf = (kind: Pick<Kind.Kind, "custom" | "storage">): Shape.Shape =>
+  kind.custom?.shape ?? shapeOfStorage(kind.storage)
+
+const shapes = new Map<string, Shape.Shape>()
+
+/** Of the form in which the objects are stored, where two kinds share a storage. */
+export const shapeOfStorage = (storage: string): Shape.Shape => {
+  const found = shapes.get(storage)
+  if (found !== undefined) return found
+  const kind = storedAs(storage)
+  const shape = Shape.ofObject(kind === undefined ? undefined : types.ofKind(kind))
+  shapes.set(storage, shape)
+  return shape
+}

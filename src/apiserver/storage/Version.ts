@@ -6,7 +6,7 @@
 import * as Selector from "../../kube/Selector.ts"
 import { isObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as managedFields from "../endpoints/patch/managedFields.ts"
+import * as managedFields from "./managedFields.ts"
 import type { Kind } from "../scheme/Kind.ts"
 
 export interface Version {

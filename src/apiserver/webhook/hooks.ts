@@ -2,14 +2,14 @@
  * The webhooks that the stored configurations declare, in the order in which they are asked: by the name of the configuration, and
  * within one as they are written. They are read again when a configuration has changed, and otherwise not looked at.
  */
-import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
 import { arrayAt, at, isObject, numberAt, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import type { Collection } from "../storage/Collection.ts"
 import * as Version from "../storage/Version.ts"
-import type { Call, ServiceReference } from "./WebhookCaller.ts"
+import { addressOf } from "./call.ts"
+import type { Address } from "./call.ts"
 
 export interface Rule {
   readonly groups: ReadonlyArray<string>
@@ -35,9 +35,6 @@ export interface Hook {
   readonly timeoutSeconds: number
   readonly address: Address
 }
-
-/** Where a webhook is, and whom to believe that it is there. */
-export type Address = Omit<Call, "body">
 
 export type Phase = "mutating" | "validating"
 
@@ -107,16 +104,6 @@ const hookOf = (one: JsonObject, id: string): Hook => {
   }
 }
 
-/** Of a `clientConfig`, with the time that the webhook has. */
-export const addressOf = (config: JsonObject | undefined, timeoutSeconds: number): Address => {
-  const service = serviceOf(objectAt(config, "service"))
-  return {
-    url: withTimeout(urlOf(config, service), timeoutSeconds),
-    service,
-    ca: authorityOf(textAt(config, "caBundle"))
-  }
-}
-
 const texts = (value: Json | undefined, key: string): ReadonlyArray<string> =>
   arrayAt(value, key).filter((one) => typeof one === "string")
 
@@ -133,24 +120,4 @@ const selectorOf = (spec: Json | undefined): Selector.LabelSelector | undefined 
   if (!isObject(spec)) return undefined
   const read = Selector.fromSpec(spec)
   return Result.isSuccess(read) && read.success.length > 0 ? read.success : undefined
-}
-
-const serviceOf = (service: JsonObject | undefined): ServiceReference | undefined =>
-  service === undefined
-    ? undefined
-    : { namespace: textAt(service, "namespace"), name: textAt(service, "name"), port: numberAt(service, "port") || 443 }
-
-const urlOf = (config: JsonObject | undefined, service: ServiceReference | undefined): string => {
-  if (service === undefined) return textAt(config, "url")
-  const path = textAt(config, "service", "path")
-  return `https://${service.name}.${service.namespace}.svc:${service.port}${path}`
-}
-
-const withTimeout = (url: string, seconds: number): string => `${url}?timeout=${seconds}s`
-
-const authorityOf = (bundle: string): string | undefined => {
-  if (bundle === "") return undefined
-  const read = Base64.decodeString(bundle)
-  // What is no bundle is no authority either, and not the system's.
-  return Result.isSuccess(read) ? read.success : bundle
 }

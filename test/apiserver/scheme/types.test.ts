@@ -93,7 +93,7 @@ describe("the type table", () => {
 
   it("is where patches take their merge keys from", () => {
     const at = (storage: string, ...path: ReadonlyArray<string>) =>
-      path.reduce<Shape.Shape | undefined>(Shape.field, Shape.of(storage))
+      path.reduce<Shape.Shape | undefined>(Shape.field, kinds.shapeOfStorage(storage))
     const ports = at("pods", "spec", "containers", "ports")
     assert.deepStrictEqual(
       [ports?.key, ports?.keys, ports?.keyDefaults],

@@ -2,24 +2,10 @@
  * What a definition with the strategy `Webhook` says of its conversion: whom to ask, and what the forms of its objects are. Objects are
  * kept in the storage version of the time at which they were written, and are read in the version that a path names. Pure.
  */
-import type { StructuralSchema } from "../../../kube/structural/StructuralSchema.ts"
-import { addressOf } from "../../webhook/hooks.ts"
-import type { Address } from "../../webhook/hooks.ts"
+import { addressOf } from "../../webhook/call.ts"
 import { arrayAt, at, numberAt, objectAt, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
-
-export interface Converter {
-  /** The same as long as the definition says the same. Converted forms are remembered by it. */
-  readonly id: string
-  readonly group: string
-  readonly kind: string
-  readonly storageVersion: string
-  /** Of every version, served or not. */
-  readonly schemas: ReadonlyMap<string, StructuralSchema>
-  /** The first of those the webhook understands that this server speaks. */
-  readonly reviewVersion: "v1" | "v1beta1" | undefined
-  readonly address: Address
-}
+import type { Converter } from "../../scheme/Kind.ts"
 
 /** Seconds that a webhook has. Source: the reference server, which says so in the address. */
 export const timeoutSeconds = 30

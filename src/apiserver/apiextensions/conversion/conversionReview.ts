@@ -11,7 +11,7 @@ import { arrayAt, at, equal, get, isObject, objectAt, put, textAt } from "../../
 import type { Json, JsonObject } from "../../json.ts"
 import type { Errors } from "../../validation/kinds/field.ts"
 import * as formats from "../../validation/kinds/formats.ts"
-import type { Converter } from "./Converter.ts"
+import type { Converter } from "../../scheme/Kind.ts"
 
 /** Objects of one definition, to be had in one version. */
 export interface Wanted {

@@ -12,7 +12,7 @@ import * as StatusError from "../../StatusError.ts"
 import type * as Kind from "../../scheme/Kind.ts"
 import type { RequestContext } from "../../RequestContext.ts"
 import type { View } from "../../printers/View.ts"
-import type { Converter } from "./Converter.ts"
+import type { Converter } from "../../scheme/Kind.ts"
 import type { Wanted } from "./conversionReview.ts"
 
 /** Thrown out of the synchronous section: this has to be converted before the request can be answered. */

@@ -7,9 +7,9 @@ import { at, clone, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as StatusError from "../../StatusError.ts"
 import * as Shape from "../../scheme/Shape.ts"
-import * as fields from "./fields.ts"
-import * as FieldSet from "./FieldSet.ts"
-import * as managed from "./managedFields.ts"
+import * as fields from "../../storage/fields.ts"
+import * as FieldSet from "../../storage/FieldSet.ts"
+import * as managed from "../../storage/managedFields.ts"
 
 export interface Options {
   readonly manager: managed.Manager

@@ -3,9 +3,9 @@
  * without them; they are kept beside it, their field sets shared between objects of the same form, and become text again
  * when the object is read. Source: apimachinery util/managedfields.
  */
-import { clone, equal, get, isObject, objectAt, textAt } from "../../json.ts"
-import type { Json, JsonObject } from "../../json.ts"
-import type { Shape } from "../../scheme/Shape.ts"
+import { clone, equal, get, isObject, objectAt, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import type { Shape } from "../scheme/Shape.ts"
 import * as fields from "./fields.ts"
 import type { Difference } from "./fields.ts"
 import * as FieldSet from "./FieldSet.ts"

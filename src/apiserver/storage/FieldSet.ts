@@ -4,8 +4,8 @@
  * only what is below it is. The empty tree as a whole is the empty set. All operations are pure and share structure.
  * Source: structured-merge-diff, fieldpath.
  */
-import { get, isObject, set } from "../../json.ts"
-import type { JsonObject } from "../../json.ts"
+import { get, isObject, set } from "../json.ts"
+import type { JsonObject } from "../json.ts"
 
 export type FieldSet = JsonObject
 

@@ -4,11 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import type { JsonObject } from "../../../../src/apiserver/json.ts"
-import * as fields from "../../../../src/apiserver/endpoints/patch/fields.ts"
-import * as Shape from "../../../../src/apiserver/scheme/Shape.ts"
+import type { JsonObject } from "../../../src/apiserver/json.ts"
+import * as fields from "../../../src/apiserver/storage/fields.ts"
+import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
 
-const shape = Shape.of("pods")
+const shape = kinds.shapeOfStorage("pods")
 
 /** Conditions of a pod, of these types in this order; each has a status and perhaps a reason. */
 const pod = (types: ReadonlyArray<string>, values: ReadonlyArray<number>): JsonObject => ({

@@ -2,9 +2,9 @@
  * Which fields an object has, and which differ between two states of it: from values to field sets. One walk over what
  * changed; parts that are equal cost a comparison and make nothing. Source: structured-merge-diff, typed.
  */
-import { equal, get, isObject, set, textAt } from "../../json.ts"
-import type { Json, JsonObject } from "../../json.ts"
-import * as Shape from "../../scheme/Shape.ts"
+import { equal, get, isObject, set, textAt } from "../json.ts"
+import type { Json, JsonObject } from "../json.ts"
+import * as Shape from "../scheme/Shape.ts"
 import { isEmpty, leaf } from "./FieldSet.ts"
 import type { FieldSet } from "./FieldSet.ts"
 
