@@ -4,11 +4,16 @@ import { fileURLToPath } from "node:url"
 
 const source = fileURLToPath(new URL("../src/apiserver", import.meta.url))
 
-/** Name of the table and its lines, ordered by name. */
-export const readTables = () =>
-  ["generated/coreTypes.ts", "generated/types.ts", "scheme/types.ts"]
-    .flatMap((file) => [
-      ...readFileSync(`${source}/${file}`, "utf8").matchAll(/^(?:export )?const (\w+) = `\n([^`]*)`/gm)
-    ])
-    .map(([, table, text]) => [table, text.trim().split("\n")])
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+/**
+ * Name of each table and its lines, ordered by name.
+ *
+ * @returns {Array<[string, Array<string>]>} of all tables
+ */
+export const readTables = () => {
+  const files = ["generated/coreTypes.ts", "generated/types.ts", "scheme/types.ts"]
+  const text = files.map((file) => readFileSync(`${source}/${file}`, "utf8")).join("\n")
+  return Array.from(
+    text.matchAll(/^(?:export )?const (\w+) = `\n([^`]*)`/gm),
+    ([, table = "", lines = ""]) => /** @type {[string, Array<string>]} */ ([table, lines.trim().split("\n")])
+  ).sort(([a], [b]) => (a < b ? -1 : 1))
+}
