@@ -5,11 +5,10 @@ import * as Layer from "effect/Layer"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as Check from "../manager/check/Check.ts"
-import * as CheckTable from "../manager/check/table.ts"
+import { oneLine } from "../manager/oneLine.ts"
 import type { Host } from "../manager/process/Host.ts"
-import { connect } from "./connect.ts"
+import { connect, wanted } from "./connect.ts"
 import { type Resolved, tableOf } from "./selection.ts"
-import { wanted } from "./wanted.ts"
 
 /** The controllers could not work as things are; the table has said why. */
 class CheckFailed extends Data.TaggedError("CheckFailed")<{ readonly message: string }> {}
@@ -25,7 +24,32 @@ export const check = (host: Host, resolved: Resolved) =>
     }).pipe(
       Effect.provide(Discovery.layer.pipe(Layer.provideMerge(KubeClient.layer), Layer.provideMerge(cluster.transport)))
     )
-    host.stdout.write(`${CheckTable.render(findings)}\n`)
-    const verdict = CheckTable.verdict(findings)
-    if (verdict !== undefined) return yield* new CheckFailed({ message: verdict })
+    host.stdout.write(`${render(findings)}\n`)
+    const message = verdict(findings)
+    if (message !== undefined) return yield* new CheckFailed({ message })
   }).pipe(Effect.scoped)
+
+const heading = ["CHECK", "RESULT", "SUBJECT", "DETAIL"] as const
+
+/** One row for each finding, in columns. */
+export const render = (findings: ReadonlyArray<Check.Finding>): string => {
+  const rows = [
+    heading,
+    ...findings.map((one) => [one.check, one.isOk ? "ok" : "FAILED", oneLine(one.subject), oneLine(one.detail)])
+  ]
+  const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("   ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+/** `2 of 14 checks failed`, or undefined when none did. */
+export const verdict = (findings: ReadonlyArray<Check.Finding>): string | undefined => {
+  const failed = findings.filter((one) => !one.isOk).length
+  return failed === 0 ? undefined : `${failed} of ${findings.length} checks failed`
+}

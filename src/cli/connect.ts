@@ -7,8 +7,11 @@ import { rolesOf } from "../manager/manifests/roles.ts"
 import * as Permissions from "../manager/permissions.ts"
 import { Program } from "../manager/Program.ts"
 import * as Roster from "../manager/roster.ts"
-import type { Resolved, Selection, Table } from "./selection.ts"
-import { wanted } from "./wanted.ts"
+import * as CacheSettings from "../manager/settings/cache.ts"
+import { accountOf } from "./identities.ts"
+import * as Leases from "./leases.ts"
+import { ledBy, type Resolved, type Selection, type Table } from "./selection.ts"
+import { certificatesOf, served } from "./webhooks.ts"
 
 /** `as`: what a user does by hand on a cluster of others is done as the administrator of the embedded one. */
 export const connect = Effect.fnUntraced(function* (
@@ -47,6 +50,29 @@ const installed = Effect.fnUntraced(function* (resolved: Resolved, selection: Se
       )
     ]
   } satisfies Clusters.Account
+})
+
+/** What the chosen controllers and the program need on a cluster: what `check` asks for, and what the embedded cluster grants. */
+export const wanted = Effect.fnUntraced(function* (resolved: Resolved, cluster: Leases.Place, selection: Selection) {
+  const { values } = resolved
+  const { core, own } = Leases.leasesOf(values, cluster)
+  const contended = (lease: Leases.Lease, group: Roster.Entry["group"]) =>
+    lease.isElected && ledBy(selection, group).some((controller) => controller.needsLeader) ? [lease] : []
+  return {
+    controllers: [
+      ...selection.chosen.map((entry) => ({
+        who: entry.controller.name,
+        access: entry.controller.access,
+        account: accountOf(values, entry)
+      })),
+      ...Permissions.holders(served(values, selection.chosen))
+    ],
+    leases: [...contended(core, "core"), ...contended(own, undefined)],
+    namespaces: CacheSettings.options(values).namespaces,
+    // The API server is asked who may read metrics.
+    secureMetrics: values.metricsSecure && values.metricsAddress !== undefined,
+    certificates: yield* certificatesOf(resolved, cluster, selection)
+  } satisfies Permissions.Wanted
 })
 
 /** Of every account of the program. */

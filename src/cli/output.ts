@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { File } from "../manager/manifests/files.ts"
+import type { File } from "../manager/manifests/objects.ts"
 import type { Host } from "../manager/process/Host.ts"
 
 /** A file could not be written; the message says which and why. */

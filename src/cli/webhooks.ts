@@ -13,10 +13,9 @@ import * as Address from "../manager/http/address.ts"
 import type * as Roster from "../manager/roster.ts"
 import type * as Settings from "../manager/settings.ts"
 import { settings } from "../manager/settings/webhooks.ts"
-import { configurations } from "../manager/webhooks/configurations.ts"
+import { configurations, names } from "../manager/webhooks/configurations.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import type * as Webhook from "../layers/Webhook.ts"
-import { names } from "../manager/webhooks/names.ts"
 import type { Resolved, Selection, Table } from "./selection.ts"
 
 /** There is nothing to serve webhooks with. */

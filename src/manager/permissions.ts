@@ -4,6 +4,7 @@
  */
 import * as Access from "../kube/Access.ts"
 import * as Resource from "../kube/Resource.ts"
+import type * as Webhook from "../layers/Webhook.ts"
 import { Event, Lease, Namespace, Secret, ServiceAccount } from "../kube/resources.ts"
 
 /** Somebody who needs permissions; `who` is a controller's name, or what of the program it is. */
@@ -54,6 +55,15 @@ export interface Certificates {
   /** Those of them that the program makes itself; none where they are applied with its manifests. */
   readonly made?: ReadonlyArray<{ readonly resource: Resource.Any }> | undefined
 }
+
+/** Webhooks whose handlers ask the API server for anything: they ask as the program. */
+export const holders = (webhooks: ReadonlyArray<Webhook.Any>): ReadonlyArray<Holder> =>
+  webhooks.flatMap((webhook) =>
+    webhook.access.length === 0 ? [] : [{ who: `webhook ${whoOf(webhook)}`, access: webhook.access }]
+  )
+
+const whoOf = (webhook: Webhook.Any): string =>
+  webhook._tag === "Converting" ? `of ${webhook.resource.plural}` : webhook.name
 
 /** Who needs what a lease takes. */
 export const election = "leader election"

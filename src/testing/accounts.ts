@@ -8,7 +8,7 @@ import { ServiceAccount } from "../kube/resources.ts"
 import type { Descriptor } from "../layers/Controller.ts"
 import type { User } from "../apiserver/Api.ts"
 import type { ApiServer } from "../apiserver/ApiServer.ts"
-import type { Manifest } from "../manager/manifests/objects.ts"
+import type { Manifest } from "../manager/manifests/Installation.ts"
 import { pathOf, rolesOf } from "../manager/manifests/roles.ts"
 import * as Permissions from "../manager/permissions.ts"
 

@@ -4,7 +4,7 @@
  */
 import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 import { allows, atoms, type Rule } from "../../src/apiserver/authorization/rule.ts"
-import type { Manifest } from "../../src/manager/manifests/objects.ts"
+import type { Manifest } from "../../src/manager/manifests/Installation.ts"
 
 export interface Grant {
   /** `system:serviceaccount:…`. */

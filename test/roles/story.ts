@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import type { Entry } from "../../src/apiserver/audit/AuditLog.ts"
 import { ClusterTest, type Options, type Provides } from "../../src/testing/ClusterTest.ts"
-import type { Manifest } from "../../src/manager/manifests/objects.ts"
+import type { Manifest } from "../../src/manager/manifests/Installation.ts"
 import * as Audit from "../support/audit.ts"
 import * as Grants from "./grants.ts"
 

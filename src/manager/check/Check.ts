@@ -5,13 +5,21 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as ApiError from "../../kube/ApiError.ts"
 import * as Resource from "../../kube/Resource.ts"
 import { Discovery } from "../../layers/Discovery.ts"
 import { KubeClient } from "../../layers/KubeClient.ts"
 import * as Permissions from "../permissions.ts"
 import { reachable } from "../preflight.ts"
-import { isAllowed } from "./review.ts"
-import type { Finding } from "./table.ts"
+
+export interface Finding {
+  readonly check: "configuration" | "reachability" | "discovery" | "permissions"
+  readonly isOk: boolean
+  /** What was looked at: an address, a kind, an endpoint. */
+  readonly subject: string
+  /** What was found; where it is not well, what is wrong and who needs it. */
+  readonly detail: string
+}
 
 export interface Options extends Permissions.Wanted {
   /** Where we connect to, for the user to recognise. */
@@ -114,3 +122,37 @@ const ask = Effect.fnUntraced(function* ({ permissions, subject }: Endpoint) {
     detail: isOk ? [...new Set(permissions.map(({ verb }) => verb))].join(" ") : denied.join("; ")
   } satisfies Finding
 })
+
+/** Whether we may, as the API server answers. */
+interface Answer {
+  readonly allowed: boolean
+  /** In the server's words; often empty. */
+  readonly reason: string
+}
+
+const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+/** Nothing is stored. Source: authorization.k8s.io/v1 SelfSubjectAccessReview. */
+const isAllowed = Effect.fnUntraced(function* (permission: Permissions.Permission) {
+  const client = yield* KubeClient
+  const context = { verb: "create", path: reviews, resource: "selfsubjectaccessreviews.authorization.k8s.io" }
+  const { body } = yield* client.raw({ method: "POST", path: reviews, body: question(permission), context })
+  const answer = answerIn(body)
+  return answer ?? (yield* Effect.fail(ApiError.decode(context, "the answer has no status.allowed")))
+})
+
+const question = ({ group, name, namespace, resource, subresource, verb }: Permissions.Permission) => ({
+  apiVersion: "authorization.k8s.io/v1",
+  kind: "SelfSubjectAccessReview",
+  spec: { resourceAttributes: { verb, group, resource, subresource, namespace, name } }
+})
+
+const answerIn = (body: unknown): Answer | undefined => {
+  const status = property(body, "status")
+  const allowed = property(status, "allowed")
+  const reason = property(status, "reason")
+  return typeof allowed === "boolean" ? { allowed, reason: typeof reason === "string" ? reason : "" } : undefined
+}
+
+const property = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && key in value ? (value as Record<string, unknown>)[key] : undefined

@@ -5,11 +5,11 @@ import type * as Setting from "../setting.ts"
 import type { Resolved } from "../setting/sources.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import * as CacheSettings from "../settings/cache.ts"
-import { accounts, needed } from "../permissions.ts"
+import { accounts, holders, needed } from "../permissions.ts"
 import type { Holder, LeaseName } from "../permissions.ts"
+import type * as Installation from "./Installation.ts"
 import * as Objects from "./objects.ts"
 import * as Served from "./webhooks.ts"
-import { holders } from "../webhooks/holders.ts"
 import * as Metrics from "./metrics.ts"
 import { own, settings } from "./settings.ts"
 
@@ -39,7 +39,7 @@ const secured: ReadonlySet<string> = new Set([settings.metricsAddress.name, sett
 
 const isSaid = (
   { name, origin }: Resolved<typeof settings>["effective"][number],
-  { isSecure }: Metrics.Metrics
+  { isSecure }: Installation.Metrics
 ): boolean => origin._tag !== "Default" || (isSecure && secured.has(name))
 
 /** Seconds that a pod has beyond the program's own limit for an orderly stop. */
@@ -63,7 +63,7 @@ export const manifests = (
   { effective, values }: Resolved<typeof settings>,
   controllers: ReadonlyArray<Holder & { readonly isCore: boolean; readonly needsLeader: boolean }>,
   { name, settings: all, webhooks = [] }: Workload = product
-): ReadonlyArray<Objects.Manifest> => {
+): ReadonlyArray<Installation.Manifest> => {
   const namespace = values.installNamespace
   const hidden = secret(all)
   // Of two replicas one leads, unless somebody said that both may work at once.

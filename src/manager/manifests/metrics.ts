@@ -6,20 +6,9 @@ import * as Option from "effect/Option"
 import type * as Setting from "../setting.ts"
 import { isLoopback } from "../http/address.ts"
 import { metricsAt } from "../settings/servers.ts"
-import type { Manifest } from "./objects.ts"
+import * as Installation from "./Installation.ts"
+import type { Manifest, Metrics } from "./Installation.ts"
 import type { settings } from "./settings.ts"
-import * as Workload from "./workload.ts"
-
-export interface Metrics {
-  /** Of the pods; undefined where nothing outside of them reaches it. */
-  readonly port: number | undefined
-  /** For those alone who may read them, over HTTPS. */
-  readonly isSecure: boolean
-  /** A Secret with `tls.crt`, `tls.key` and `ca.crt`; undefined: each pod makes one that nothing can verify. */
-  readonly certificate: { readonly secretName: string; readonly mountPath: string } | undefined
-  /** A kind of the Prometheus operator is included. */
-  readonly isMonitored: boolean
-}
 
 type Values = Setting.Values<typeof settings>
 
@@ -44,36 +33,36 @@ export const isUnreachable = (values: Values): boolean =>
   values.serviceMonitor && metricsOf(values, "").port === undefined
 
 /** Of the Service that collectors find the pods by. */
-const serviceName = (options: Workload.Options): string => `${options.name}-metrics`
+const serviceName = (options: Installation.Options): string => `${options.name}-metrics`
 
-export const all = (options: Workload.Options): ReadonlyArray<Manifest> =>
+export const all = (options: Installation.Options): ReadonlyArray<Manifest> =>
   options.metrics.port === undefined
     ? []
     : [service(options), ...(options.metrics.isMonitored ? [serviceMonitor(options)] : [])]
 
-const service = (options: Workload.Options): Manifest => ({
+const service = (options: Installation.Options): Manifest => ({
   apiVersion: "v1",
   kind: "Service",
-  metadata: { ...Workload.metadata(options), name: serviceName(options) },
+  metadata: { ...Installation.metadata(options), name: serviceName(options) },
   spec: {
     clusterIP: "None",
-    selector: Workload.selector(options),
+    selector: Installation.selector(options),
     ports: [{ name: "metrics", port: options.metrics.port, targetPort: "metrics" }]
   }
 })
 
 /** The collector shows the token of its own account, which has to be bound to the reader's role; so it must know to whom. */
-const serviceMonitor = (options: Workload.Options): Manifest => ({
+const serviceMonitor = (options: Installation.Options): Manifest => ({
   apiVersion: "monitoring.coreos.com/v1",
   kind: "ServiceMonitor",
-  metadata: Workload.metadata(options),
+  metadata: Installation.metadata(options),
   spec: {
-    selector: { matchLabels: Workload.selector(options) },
+    selector: { matchLabels: Installation.selector(options) },
     endpoints: [{ port: "metrics", path: "/metrics", ...(options.metrics.isSecure ? secured(options) : {}) }]
   }
 })
 
-const secured = (options: Workload.Options) => ({
+const secured = (options: Installation.Options) => ({
   scheme: "https",
   bearerTokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token",
   tlsConfig: {

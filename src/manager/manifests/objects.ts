@@ -3,20 +3,14 @@
  * exactly the rights of the chosen controllers, two replicas of which one leads, and what watches over them. Pure.
  */
 import type { Permission } from "../permissions.ts"
+import * as Installation from "./Installation.ts"
+import type { Manifest } from "./Installation.ts"
 import * as Metrics from "./metrics.ts"
 import { rolesOf } from "./roles.ts"
 import * as Webhooks from "./webhooks.ts"
 import * as Workload from "./workload.ts"
 
-/** An object of any kind: plain data, to be printed. */
-export type Manifest = {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown }
-  readonly [field: string]: unknown
-}
-
-export interface Options extends Workload.Options {
+export interface Options extends Installation.Options {
   readonly permissions: ReadonlyArray<Permission>
   /** Accounts in `kube-system` of controllers that have one of their own. */
   readonly accounts?:
@@ -39,9 +33,9 @@ export const all = (options: Options): ReadonlyArray<Manifest> => [
   {
     apiVersion: "v1",
     kind: "ServiceAccount",
-    metadata: { name: options.name, namespace: options.namespace, labels: Workload.labels(options) }
+    metadata: { name: options.name, namespace: options.namespace, labels: Installation.labels(options) }
   },
-  ...rolesOf(options.name, options, Workload.labels(options)),
+  ...rolesOf(options.name, options, Installation.labels(options)),
   ...(options.accounts ?? []).flatMap((account) => ofController(account, options)),
   ...(options.metrics.isSecure ? [metricsReader(options)] : []),
   ...Workload.all(options),
@@ -54,7 +48,7 @@ const ofController = (
   { name, permissions }: NonNullable<Options["accounts"]>[number],
   options: Options
 ): ReadonlyArray<Manifest> => {
-  const [namespace, labels] = ["kube-system", Workload.labels(options)]
+  const [namespace, labels] = ["kube-system", Installation.labels(options)]
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } },
     ...rolesOf(`${options.name}-${name}`, { name, namespace, permissions }, labels)
@@ -65,6 +59,28 @@ const ofController = (
 const metricsReader = (options: Options): Manifest => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
-  metadata: { name: `${options.name}-metrics-reader`, labels: Workload.labels(options) },
+  metadata: { name: `${options.name}-metrics-reader`, labels: Installation.labels(options) },
   rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }]
 })
+
+/** One file of the directory that `files` makes. */
+export interface File {
+  /** Without a directory. */
+  readonly name: string
+  readonly documents: ReadonlyArray<object>
+}
+
+/** The manifests as a directory: a file for each kind in their order, and last a `kustomization.yaml` that makes a base for Kustomize of them. */
+export const files = (manifests: ReadonlyArray<{ readonly kind: string }>): ReadonlyArray<File> => {
+  const kinds = [...new Set(manifests.map(({ kind }) => kind))]
+  const named = kinds.map((kind) => ({
+    name: `${kind.toLowerCase()}.yaml`,
+    documents: manifests.filter((one) => one.kind === kind)
+  }))
+  const base = {
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: named.map(({ name }) => name)
+  }
+  return [...named, { name: "kustomization.yaml", documents: [base] }]
+}

@@ -3,7 +3,7 @@
  * Role of that namespace. No rule is there twice, and none that another one makes superfluous. Pure.
  */
 import { election, minimal, type Permission } from "../permissions.ts"
-import type { Manifest } from "./objects.ts"
+import type { Manifest } from "./Installation.ts"
 import { rulesOf } from "./rules.ts"
 
 /** A ServiceAccount and what it may do. */

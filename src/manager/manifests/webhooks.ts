@@ -7,18 +7,9 @@ import type * as Webhook from "../../layers/Webhook.ts"
 import type { Certificates } from "../permissions.ts"
 import type * as Settings from "../settings.ts"
 import { targets } from "../webhooks/certificates/publication.ts"
-import { type Configurations, configurations } from "../webhooks/configurations.ts"
-import { names, serviceOf } from "../webhooks/names.ts"
-import type { Manifest } from "./objects.ts"
-import * as Workload from "./workload.ts"
-
-export interface Webhooks {
-  readonly declared: ReadonlyArray<Webhook.Any>
-  /** Of the pods. */
-  readonly port: number
-  /** Where the Secret with the certificate is mounted; undefined: the program keeps one by itself. */
-  readonly mountPath: string | undefined
-}
+import { type Configurations, configurations, names, serviceOf } from "../webhooks/configurations.ts"
+import * as Installation from "./Installation.ts"
+import type { Manifest, Webhooks } from "./Installation.ts"
 
 /** Undefined where none are served. */
 export const webhooksOf = (
@@ -31,7 +22,7 @@ export const webhooksOf = (
 
 /** What the program keeps by itself. `installs`: it makes the configurations too. */
 export const certificatesOf = (
-  { name, namespace }: Pick<Workload.Options, "name" | "namespace">,
+  { name, namespace }: Pick<Installation.Options, "name" | "namespace">,
   declared: ReadonlyArray<Webhook.Any>,
   installs = false
 ): Certificates => {
@@ -45,16 +36,16 @@ export const certificatesOf = (
 
 /** The objects and conversions that name the webhooks; without authorities, which somebody else puts in. */
 export const configurationsOf = (
-  { name, namespace }: Pick<Workload.Options, "name" | "namespace">,
+  { name, namespace }: Pick<Installation.Options, "name" | "namespace">,
   declared: ReadonlyArray<Webhook.Any>
 ): Configurations =>
   configurations(declared, {
     name: names(name).configuration,
     at: serviceOf(name, namespace),
-    labels: Workload.labels({ name })
+    labels: Installation.labels({ name })
   })
 
-export const all = (options: Workload.Options, { declared }: Webhooks): ReadonlyArray<Manifest> => {
+export const all = (options: Installation.Options, { declared }: Webhooks): ReadonlyArray<Manifest> => {
   const { mutating, validating } = configurationsOf(options, declared)
   return [
     {
@@ -63,10 +54,10 @@ export const all = (options: Workload.Options, { declared }: Webhooks): Readonly
       metadata: {
         name: names(options.name).service,
         namespace: options.namespace,
-        labels: Workload.labels(options)
+        labels: Installation.labels(options)
       },
       spec: {
-        selector: Workload.selector(options),
+        selector: Installation.selector(options),
         ports: [{ name: "webhooks", port: 443, targetPort: "webhooks", protocol: "TCP" }]
       }
     },

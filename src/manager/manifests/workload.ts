@@ -2,44 +2,10 @@
  * The program as a workload: replicas that a node's failure does not take all at once, that run as nobody, write nowhere, and say when
  * they are well; and what may reach them. Pure.
  */
-import { names } from "../webhooks/names.ts"
-import type { Metrics } from "./metrics.ts"
-import type { Manifest } from "./objects.ts"
-import type { Webhooks } from "./webhooks.ts"
-
-export interface Options {
-  /** Of the account, the roles and the workload. */
-  readonly name: string
-  /** Where it is installed. */
-  readonly namespace: string
-  readonly image: string
-  /** Of the program, as its pods are to run it. */
-  readonly args: ReadonlyArray<string>
-  /** What a pod has to stop in order. */
-  readonly graceSeconds: number
-  readonly metrics: Metrics
-  /** Of the oldest server that they are for: 21 is Kubernetes 1.21. */
-  readonly minorVersion: number
-  /** Of the pods; undefined where they are not served. */
-  readonly probes: number | undefined
-  /** Undefined where none are served. */
-  readonly webhooks?: Webhooks | undefined
-}
+import { names } from "../webhooks/configurations.ts"
+import { labels, type Manifest, metadata, type Options, selector } from "./Installation.ts"
 
 const replicas = 2
-
-export const selector = ({ name }: Pick<Options, "name">) => ({ "app.kubernetes.io/name": name })
-
-export const labels = (options: Pick<Options, "name">) => ({
-  ...selector(options),
-  "app.kubernetes.io/component": "controller-manager"
-})
-
-export const metadata = (options: Options) => ({
-  name: options.name,
-  namespace: options.namespace,
-  labels: labels(options)
-})
 
 export const all = (options: Options): ReadonlyArray<Manifest> => [
   deployment(options),

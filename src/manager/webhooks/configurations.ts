@@ -24,6 +24,29 @@ export interface Service {
   readonly port?: number | undefined
 }
 
+/** What the objects around a program's webhooks are called: by the manifests that print them, and by the program that reads them. */
+export interface Names {
+  /** Of the Service that the API server calls. */
+  readonly service: string
+  /** Of the Secret with the certificate, mounted or kept. */
+  readonly secret: string
+  /** Of both configurations. */
+  readonly configuration: string
+}
+
+export const names = (program: string): Names => ({
+  service: `${program}-webhook`,
+  secret: `${program}-webhook-cert`,
+  configuration: program
+})
+
+/** How an API server reaches a program in its own cluster. */
+export const serviceOf = (program: string, namespace: string): Service => ({
+  namespace,
+  name: names(program).service,
+  port: 443
+})
+
 export interface Options extends Reached {
   /** `metadata.name` of both configurations: `memcached-operator`. */
   readonly name: string
