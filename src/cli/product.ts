@@ -2,21 +2,28 @@
  * The program of this package: its name, its controllers and what can be said to each of them, and the commands that no other program
  * has. Everything else it has in common with the programs that others write.
  */
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Create from "./create/command.ts"
-import * as InPlace from "./inPlace.ts"
 import { roster } from "../controllers/registry.ts"
+import { InformerName } from "../layers/cache/metrics.ts"
 import * as Flags from "../manager/inPlace/flags.ts"
+import * as Loops from "../manager/inPlace/loops.ts"
 import * as Own from "../manager/inPlace/settings.ts"
 import * as AuthorityFiles from "../manager/identity/authorityFiles.ts"
 import type { Host } from "../manager/process/Host.ts"
+import * as Versions from "../manager/metrics/versions.ts"
 import * as Program from "../manager/Program.ts"
+import * as Sources from "../manager/setting/sources.ts"
 import * as Controllers from "../manager/settings/controllers.ts"
 import * as Tuning from "../manager/settings/tuning.ts"
 import type * as Setting from "../manager/setting.ts"
 import * as Schedules from "../layers/Schedules.ts"
+import * as LoopMetrics from "../streams/reconcile/loopMetrics.ts"
+import * as Limits from "./limits.ts"
+import * as Run from "./run.ts"
 import { command, start } from "./program.ts"
 import { version } from "../version.ts"
 
@@ -36,7 +43,7 @@ export const main = (host: Host, entry: URL): void =>
             inPlace,
             "Runs the loops of kube-controller-manager in its place, with its command line",
             settings,
-            (resolved) => InPlace.run(host, resolved, notes)
+            (resolved) => runInPlace(host, resolved, notes)
           )
         ],
         prepare: (argv) => {
@@ -52,6 +59,28 @@ export const main = (host: Host, entry: URL): void =>
   )
 
 const inPlace = "kube-controller-manager"
+
+/** In kube-controller-manager's place: its loops, with its command line. `notes`: remarks on the command line, one sentence each. */
+const runInPlace = Effect.fnUntraced(function* (
+  host: Host,
+  resolved: Sources.Resolved<ReturnType<typeof Own.settingsOf>>,
+  notes: ReadonlyArray<string>
+) {
+  const program = yield* Program.Program
+  const wrong = Own.contradiction(resolved)
+  if (wrong !== undefined) return yield* new Sources.SettingError({ message: wrong })
+  const all = Own.asOwn(resolved, resolved.values.controllers)
+  const { note, patterns } = Loops.choose(program.table(all), resolved.values.controllers)
+  const table: typeof program.table = (settings) => Loops.table(program.table(settings))
+  const said = note === undefined ? notes : [...notes, note]
+  yield* Versions.publish(program)
+  return yield* Run.run(host, Own.asOwn(resolved, patterns), said).pipe(
+    Effect.provideService(Program.Program, { ...program, table }),
+    Effect.provideService(LoopMetrics.Labelling, "client-go"),
+    Effect.provideService(InformerName, "kube-controller-manager"),
+    Effect.provideService(Limits.Sharing, "each")
+  )
+})
 
 const podCount = (settings: Setting.Values<typeof Tuning.settings>) => ({
   schedule:

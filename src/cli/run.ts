@@ -1,6 +1,7 @@
 /** The program without a command: it runs the chosen controllers until a signal. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { ClusterName } from "../layers/ClusterName.ts"
 import { Defaults } from "../layers/controller/defaults.ts"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
@@ -10,16 +11,15 @@ import * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
 import { orderly } from "../manager/process/orderlyStop.ts"
 import * as Cloud from "../manager/roster/cloud.ts"
-import { sentence } from "../manager/roster/restricted.ts"
+import type * as Settings from "../manager/settings.ts"
 import { restriction } from "../manager/settings/cache.ts"
 import { loops } from "../manager/settings/controllers.ts"
 import { identities } from "./identities.ts"
 import * as Leases from "./leases.ts"
 import { connect } from "./connect.ts"
-import { ledBy, type Resolved, type Selection, tableOf } from "./selection.ts"
+import { ledBy, type Resolved, type Selection, sentence, tableOf } from "./selection.ts"
 import { servers } from "./servers.ts"
 import { services } from "./services.ts"
-import { telemetry } from "./telemetry.ts"
 import { webhooks } from "./webhooks.ts"
 
 /** `notes`: what else is to be said of the settings, one sentence each. */
@@ -34,6 +34,20 @@ export const run = Effect.fnUntraced(function* (host: Host, resolved: Resolved, 
     orderly(host, { name, timeout: resolved.values.shutdownTimeout, mode: resolved.values.shutdownMode })
   )
 })
+
+/** Around everything else, so that the collector also gets what is logged at the end. */
+const telemetry = (host: Host, { otlpEndpoint }: Settings.Settings) =>
+  Option.match(otlpEndpoint, {
+    onNone: () => Layer.empty,
+    onSome: (endpoint) =>
+      Layer.unwrap(
+        Effect.gen(function* () {
+          const { name, version } = yield* Program
+          const Otlp = yield* Effect.promise(() => import("../manager/telemetry/Otlp.ts"))
+          return Otlp.layer({ endpoint, env: host.env, name, version })
+        })
+      )
+  })
 
 const work = (host: Host, resolved: Resolved, notes: ReadonlyArray<string>) =>
   Effect.gen(function* () {

@@ -28,7 +28,7 @@ export interface Entry<out R = never> {
   readonly clientLimits?: { readonly qps: number; readonly burst: number } | undefined
   /** `embedded`: on by default where we own the whole cluster, off on a real one. */
   readonly byDefault: "on" | "off" | "embedded"
-  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `roster/restricted.ts`. */
+  /** It draws conclusions from what is not there, so it is off when only some namespaces are watched: see `cli/selection.ts`. */
   readonly needsAllNamespaces?: boolean | undefined
   /** Why it runs on the embedded cluster only, as things were said; undefined: it may run anywhere. */
   readonly embeddedOnly?: string | undefined

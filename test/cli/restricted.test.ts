@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import { roster } from "../../../src/controllers/registry.ts"
-import { restricted, sentence } from "../../../src/manager/roster/restricted.ts"
-import * as Roster from "../../../src/manager/roster.ts"
+import { roster } from "../../src/controllers/registry.ts"
+import { restricted, sentence } from "../../src/cli/selection.ts"
+import * as Roster from "../../src/manager/roster.ts"
 
 const table = roster({ podCount: { schedule: Schedule.forever, nodeSelector: undefined } })
 const whole = [
