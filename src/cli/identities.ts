@@ -8,8 +8,7 @@ import * as HttpTransport from "../platform/HttpTransport.ts"
 import type { Client } from "../layers/KubeClient.ts"
 import type * as Clusters from "../manager/cluster/clusters.ts"
 import * as Accounts from "../manager/identity/accounts.ts"
-import * as Throttle from "../manager/cluster/throttle.ts"
-import * as Agent from "../manager/identity/agent.ts"
+import * as Transports from "../manager/cluster/transports.ts"
 import type * as Manager from "../manager/Manager.ts"
 import { Program } from "../manager/Program.ts"
 import type * as Roster from "../manager/roster.ts"
@@ -56,8 +55,8 @@ export const identities = Effect.fnUntraced(function* (
       const own = account === undefined ? undefined : yield* asAccount(account, client)
       const pace = yield* Limits.ofClient(settings, cluster.server, entry?.clientLimits)
       return client.through((shared) => {
-        const transport = Agent.through(own ?? shared, `${agent} ${name}`)
-        return sharing === "one" ? transport : Throttle.through(transport, pace)
+        const transport = Transports.withUserAgent(own ?? shared, `${agent} ${name}`)
+        return sharing === "one" ? transport : Transports.withPace(transport, pace)
       })
     })
   return identify

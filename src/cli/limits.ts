@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as RequestMetrics from "../platform/http/requestMetrics.ts"
-import * as Throttle from "../manager/cluster/throttle.ts"
+import * as Transports from "../manager/cluster/transports.ts"
 import type * as Roster from "../manager/roster.ts"
 import type * as Settings from "../manager/settings.ts"
 
@@ -16,14 +16,14 @@ export const Sharing = Context.Reference<"one" | "each">("effect-controller-mana
 })
 
 /** Of discovery, whatever is said: many requests, and seldom. Source: SimpleControllerClientBuilder.DiscoveryClient. */
-const discovery: Throttle.Limit = { perSecond: 20, burst: 200 }
+const discovery: Transports.Limit = { perSecond: 20, burst: 200 }
 
 /** Of one client; undefined where nothing is limited. `times`: so many times what is said. */
 export const ofClient = (
   { burst, qps }: Settings.Settings,
   server: string,
   times: NonNullable<Roster.Entry["clientLimits"]> = { qps: 1, burst: 1 }
-): Effect.Effect<Throttle.Pace | undefined> =>
+): Effect.Effect<Transports.Pace | undefined> =>
   qps < 0
     ? Effect.undefined
     : paceOf(server, {
@@ -37,12 +37,12 @@ export const ofProgram = Effect.fnUntraced(function* (settings: Settings.Setting
   const events = yield* ofClient(settings, server)
   if (lists === undefined || events === undefined || (yield* Sharing) === "one") return lists
   const discovering = yield* paceOf(server, discovery)
-  const pace: Throttle.Pace = (request) => {
+  const pace: Transports.Pace = (request) => {
     const { resource, verb } = request.context
     return (verb === "discover" ? discovering : resource?.startsWith("events") === true ? events : lists)(request)
   }
   return pace
 })
 
-const paceOf = (server: string, limit: Throttle.Limit): Effect.Effect<Throttle.Pace> =>
-  Effect.flatMap(RequestMetrics.detail(new URL(server).host), (detail) => Throttle.make(limit, detail?.limited))
+const paceOf = (server: string, limit: Transports.Limit): Effect.Effect<Transports.Pace> =>
+  Effect.flatMap(RequestMetrics.detail(new URL(server).host), (detail) => Transports.makePace(limit, detail?.limited))

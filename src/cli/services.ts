@@ -6,13 +6,11 @@ import { Cache } from "../layers/Cache.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import type * as Clusters from "../manager/cluster/clusters.ts"
-import * as Agent from "../manager/identity/agent.ts"
-import * as DryRun from "../manager/cluster/dryRun.ts"
 import { Program } from "../manager/Program.ts"
 import type * as Settings from "../manager/settings.ts"
 import { options } from "../manager/settings/cache.ts"
 import { isOn } from "../manager/settings/controllers.ts"
-import * as Throttle from "../manager/cluster/throttle.ts"
+import * as Transports from "../manager/cluster/transports.ts"
 import { Recorder } from "../layers/Recorder.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
 import { Transport } from "../layers/Transport.ts"
@@ -46,8 +44,8 @@ const door = (settings: Settings.Settings, server: string) =>
 
 /** What stands between the controllers and the server, because somebody asked for it. */
 export const between =
-  ({ dryRun }: Settings.Settings, { name, version }: Program["Service"], pace: Throttle.Pace | undefined) =>
+  ({ dryRun }: Settings.Settings, { name, version }: Program["Service"], pace: Transports.Pace | undefined) =>
   (transport: Transport["Service"]): Transport["Service"] => {
-    const paced = Throttle.through(transport, pace)
-    return Agent.through(dryRun ? DryRun.through(paced) : paced, `${name}/${version}`)
+    const paced = Transports.withPace(transport, pace)
+    return Transports.withUserAgent(dryRun ? Transports.withDryRun(paced) : paced, `${name}/${version}`)
   }

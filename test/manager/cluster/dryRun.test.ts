@@ -6,7 +6,7 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import { ConfigMap, Namespace } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import { dry, through } from "../../../src/manager/cluster/dryRun.ts"
+import { dry, withDryRun } from "../../../src/manager/cluster/transports.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 
 const cluster = KubeClient.layer.pipe(
@@ -23,7 +23,7 @@ describe("dry run", () => {
       const target = { namespace: "app", name: "a" }
       const before = yield* client.list(ConfigMap, { namespace: "app" })
       const revision = yield* (yield* ApiServer).revision
-      const careful = client.through(through)
+      const careful = client.through(withDryRun)
 
       const created = yield* careful.create(ConfigMap, { metadata: { name: "b", namespace: "app" } })
       const patched = yield* careful.patch(ConfigMap, target, Patch.merge({ data: { x: "2" } }))

@@ -7,14 +7,12 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Pod } from "../../../src/kube/resources.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as DryRun from "../../../src/manager/cluster/dryRun.ts"
-import * as Throttle from "../../../src/manager/cluster/throttle.ts"
-import * as Agent from "../../../src/manager/identity/agent.ts"
+import * as Transports from "../../../src/manager/cluster/transports.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 
 /** A client of a server that counts, and answers as it is told. */
-const paced = Effect.fnUntraced(function* (limit: Throttle.Limit) {
+const paced = Effect.fnUntraced(function* (limit: Transports.Limit) {
   const server = { sent: 0, watched: 0, refusals: 0 }
   const transport = Transport.of({
     send: ({ context }) =>
@@ -25,8 +23,8 @@ const paced = Effect.fnUntraced(function* (limit: Throttle.Limit) {
       }),
     watch: () => Stream.suspend(() => ((server.watched += 1), Stream.empty))
   })
-  const pace = yield* Throttle.make(limit)
-  const door = Agent.through(DryRun.through(Throttle.through(transport, pace)), "test")
+  const pace = yield* Transports.makePace(limit)
+  const door = Transports.withUserAgent(Transports.withDryRun(Transports.withPace(transport, pace)), "test")
   const services = yield* Layer.build(Layer.provide(KubeClient.layer, Layer.succeed(Transport, door)))
   return { server, client: Context.get(services, KubeClient) }
 })

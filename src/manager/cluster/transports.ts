@@ -1,0 +1,63 @@
+/** Transports that change each request on its way: a limit on their rate, dry run, and the User-Agent of a part of the program. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Monotonic from "../../streams/monotonic.ts"
+import * as TokenBucket from "../../streams/queue/tokenBucket.ts"
+import type { Method, Request, Transport } from "../../layers/Transport.ts"
+
+export type Limit = TokenBucket.Options
+
+/** Waits until a request may be sent. */
+export type Pace = (request: Request) => Effect.Effect<void>
+
+/**
+ * One limit for all that share it: a request waits before it is sent, and none is refused; watches do not count. `observe` gets the wait of
+ * each request in milliseconds. Source: client-go util/flowcontrol, rest.Request.
+ */
+export const makePace = (
+  limit: Limit,
+  observe: (method: Method, millis: number) => void = () => {}
+): Effect.Effect<Pace> =>
+  Effect.map(Clock.Clock, (clock) => {
+    const take = TokenBucket.make(limit, Monotonic.millis(clock))
+    return ({ method }) =>
+      Effect.suspend(() => {
+        const millis = take()
+        observe(method, millis)
+        return millis === 0 ? Effect.void : Effect.sleep(millis)
+      })
+  })
+
+/** In place of the limit that the transport had; undefined is none. */
+export const withPace = (transport: Transport["Service"], pace: Pace | undefined): Transport["Service"] => ({
+  ...transport,
+  pace
+})
+
+/** Every write asks the server to do all but store it, so that validation and admission answer as they would. Source: dryRun of the API conventions. */
+export const withDryRun = (transport: Transport["Service"]): Transport["Service"] => ({
+  ...transport,
+  send: (request) => transport.send(dry(request))
+})
+
+/** The same request, which leaves no trace. Options of a deletion that has a body are read from there and nowhere else. */
+export const dry = (request: Request): Request => {
+  if (request.method === "GET") return request
+  if (request.method === "DELETE" && typeof request.body === "object" && request.body !== null) {
+    return { ...request, body: { ...request.body, dryRun: ["All"] } }
+  }
+  return { ...request, query: { ...request.query, dryRun: "All" } }
+}
+
+/**
+ * The User-Agent under which a part of the program sends requests, so that the audit log tells one controller from another; a request that has
+ * one keeps it. Source: k8s.io/controller-manager/pkg/clientbuilder.
+ */
+export const withUserAgent = (transport: Transport["Service"], userAgent: string): Transport["Service"] => {
+  const named = (request: Request): Request => (request.userAgent === undefined ? { ...request, userAgent } : request)
+  return {
+    ...transport,
+    send: (request) => transport.send(named(request)),
+    watch: (request) => transport.watch(named(request))
+  }
+}
