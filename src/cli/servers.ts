@@ -2,9 +2,9 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Clusters from "../manager/cluster/clusters.ts"
-import * as CommandLine from "../manager/debug/commandLine.ts"
+import * as CommandLine from "../manager/process/commandLine.ts"
 import type { Host } from "../manager/process/Host.ts"
-import * as Features from "../manager/metrics/features.ts"
+import * as Gates from "../manager/gates.ts"
 import { Program } from "../manager/Program.ts"
 import { type Address, format, isLoopback } from "../manager/http/address.ts"
 import { gates } from "../manager/settings/controllers.ts"
@@ -24,7 +24,7 @@ export const servers = Effect.fnUntraced(function* (
   const Servers = yield* Effect.promise(() => import("../manager/servers.ts"))
   const place = (address: Address | undefined, setting: "probeAddress" | "metricsAddress") =>
     Servers.place(address, { byDefault: origins[setting]._tag === "Default", embedded })
-  if (metricsAddress !== undefined) yield* Features.publish(gates, values.featureGates)
+  if (metricsAddress !== undefined) yield* Gates.publish(gates, values.featureGates)
   const metrics = metricsAt(values)
   if (metrics !== undefined && !values.metricsSecure && !isLoopback(metrics.host)) {
     yield* Effect.logWarning(

@@ -1,7 +1,9 @@
 /**
  * Feature gates: what is not yet, or no longer, everybody's behaviour, by name, stage and default. The registry is data; the text
- * of `--feature-gates` decides over it, once, at the start. Pure. Source: framework.md M2, k8s.io/component-base/featuregate.
+ * of `--feature-gates` decides over it, once, at the start. Source: k8s.io/component-base/featuregate.
  */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Codec } from "./setting.ts"
@@ -62,3 +64,22 @@ export const codec = (registry: ReadonlyArray<Gate>): Codec<Gates> => ({
   decode: (text) => Result.getSuccess(parse(registry, text)),
   explain: (text) => Option.getOrUndefined(Result.getFailure(parse(registry, text)))
 })
+
+const enabled = Metric.gauge("kubernetes_feature_enabled", {
+  description: "Feature gates, by name and stage: 1 is on, 0 is off"
+})
+
+/** A stage that is over has no name there. */
+const stageOf = ({ stage }: Gate): string => (stage === "GA" ? "" : stage)
+
+/** One series a gate, set once at the start. Source: k8s.io/component-base/metrics/prometheus/feature. */
+export const publish = (registry: ReadonlyArray<Gate>, gates: Gates): Effect.Effect<void> =>
+  Effect.forEach(
+    registry,
+    (gate) =>
+      Metric.update(
+        Metric.withAttributes(enabled, { name: gate.name, stage: stageOf(gate) }),
+        gates.get(gate.name) === true ? 1 : 0
+      ),
+    { discard: true }
+  )

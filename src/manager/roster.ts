@@ -1,7 +1,7 @@
 /**
  * Which controllers run: the table of all there are, and the `--controllers` grammar that picks from it. A list of `*` (all
  * that are on by default), `name` and `-name`; the first explicit mention of a name, or of one of its aliases, decides, wherever the
- * `*` stands. A name that is not in the table is an error that lists those that are. Source: framework.md K14, K15.
+ * `*` stands. A name that is not in the table is an error that lists those that are. Source: k8s.io/controller-manager/app: IsControllerEnabled.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -19,7 +19,7 @@ export interface Entry<out R = never> {
    * Everything else leads under our own. Source: architecture, decision 6.
    */
   readonly group?: "core" | undefined
-  /** Its service account in `kube-system`, where it has one; its name unless said otherwise. Source: controllers.md H. */
+  /** Its service account in `kube-system`, where it has one; its name unless said otherwise. Source: cmd/kube-controller-manager/app: ControllerContext.NewClient. */
   readonly account?: string | undefined
   /**
    * So many times what `--kube-api-qps` and `--kube-api-burst` say is the limit of its client, where every controller has one: in

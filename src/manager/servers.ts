@@ -85,9 +85,8 @@ export const start = Effect.fnUntraced(function* (options: Options) {
   yield* health.register("liveness", { name: "event-loop", run: Effect.sync(() => Lag.complaint(lag)) })
   // Until the manager says more, and again after it has ended.
   yield* health.register("readiness", { name: "informer-sync", run: Effect.succeed("the informers are not running") })
-  const Slis = yield* Effect.promise(() => import("./metrics/slis.ts"))
   const Process = yield* Effect.promise(() => import("./metrics/process.ts"))
-  const { observe, registry } = yield* Slis.make(Process.registerStart)
+  const { observe, registry } = yield* Probes.slis(Process.registerStart)
   const probes = Probes.handler(health, observe)
   const { metrics: place, probes: own } = options
   const isShared = own !== undefined && place !== undefined && isSame(own.address, place.address)
@@ -170,7 +169,7 @@ export const withPages = Effect.fnUntraced(function* (
 })
 
 const selfSigned = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-  Effect.promise(async () => (await import("./http/selfSigned.ts")).make(hostname(), now))
+  Effect.promise(async () => (await import("./http/signing.ts")).temporary(hostname(), now))
 )
 
 /** Undefined: it does without. */

@@ -13,7 +13,6 @@ import * as Leadership from "./settings/leadership.ts"
 import * as Logs from "./settings/logs.ts"
 import * as Process from "./settings/process.ts"
 import * as Servers from "./settings/servers.ts"
-import * as Telemetry from "./settings/telemetry.ts"
 import * as Tuning from "./settings/tuning.ts"
 import * as Webhooks from "./settings/webhooks.ts"
 
@@ -26,7 +25,7 @@ export const common = {
   ...Servers.settings,
   ...Webhooks.settings,
   ...Logs.settings,
-  ...Telemetry.settings,
+  ...Process.telemetry,
   ...Process.settings
 }
 

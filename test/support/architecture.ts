@@ -40,7 +40,6 @@ export const nodeFiles = [
   "manager/http/Listener.ts",
   "manager/http/certificateFiles.ts",
   "manager/http/door.ts",
-  "manager/http/selfSigned.ts",
   "manager/http/signing.ts",
   "manager/identity/authorityFiles.ts",
   "manager/metrics/process.ts",
@@ -48,8 +47,7 @@ export const nodeFiles = [
   "manager/servers.ts",
   "manager/webhooks/certificates/Custody.ts",
   "manager/webhooks/certificates/keyring.ts",
-  "manager/webhooks/server.ts",
-  "manager/webhooks/started.ts"
+  "manager/webhooks/server.ts"
 ]
 
 const library = ["kube/", "streams/", "layers/"]

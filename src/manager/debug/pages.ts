@@ -1,24 +1,26 @@
 /**
  * The pages that the metrics server has for operators, each made when somebody asks for it, of state that lives elsewhere. They are
- * mounted only behind the filter that knows who asks. Source: framework.md 5.2.
+ * mounted only behind the filter that knows who asks.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { InformerStatus } from "../../layers/Cache.ts"
 import { type Group, Inspection } from "../../layers/Inspection.ts"
 import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
-import { type Answer, json, text } from "../http/exchange.ts"
+import { type Answer, type Asked, json, text } from "../http/exchange.ts"
 import * as Level from "../logs/level.ts"
+import type { Origin } from "../setting/sources.ts"
 import { States } from "../roster/states.ts"
-import * as Configuration from "./configuration.ts"
 import * as Controllers from "./controllers.ts"
 import * as Informers from "./informers.ts"
-import * as Leader from "./leader.ts"
-import * as LogLevel from "./logLevel.ts"
-import type { Page, Pages } from "./page.ts"
+import { type Page, type Pages, seconds } from "./page.ts"
+
+/** As `setting/sources.ts` resolves them. */
+export type Effective = ReadonlyArray<{ readonly name: string; readonly text: string; readonly origin: Origin }>
 
 export interface Options {
-  readonly effective: Configuration.Effective
+  readonly effective: Effective
   /** Those that were chosen, in the order of the roster. */
   readonly controllers: ReadonlyArray<Controllers.Controller>
   /** Names of those that were not. */
@@ -37,18 +39,18 @@ export const make = (options: Options): Effect.Effect<Pages> =>
     const fixed: ReadonlyMap<string, Page> = new Map([
       [
         "/configz",
-        get(Effect.map(Level.Current, ({ current }) => Configuration.render(options.effective, { logLevel: current })))
+        get(Effect.map(Level.Current, ({ current }) => configuration(options.effective, { logLevel: current })))
       ],
       ["/debug/controllers", get(overview(options))],
       ["/debug/informers", get(informers)],
-      ["/debug/leader", get(Effect.flatMap(groups, Leader.render))],
+      ["/debug/leader", get(Effect.flatMap(groups, leaders))],
       [
         "/debug/flags/v",
         {
           method: "PUT",
           answer: (asked) =>
             Effect.provideContext(
-              Effect.flatMap(Level.Current, (level) => LogLevel.put(level)(asked)),
+              Effect.flatMap(Level.Current, (level) => putLogLevel(level)(asked)),
               context
             )
         }
@@ -62,6 +64,62 @@ export const make = (options: Options): Effect.Effect<Pages> =>
   })
 
 const groups = Effect.flatMap(Inspection, (inspection) => inspection.groups.all)
+
+/** `/configz`: every setting with the value in force and its origin, by its name in the configuration file; `now` has what was changed since the start. */
+export const configuration = (effective: Effective, now: { readonly logLevel: string }) => ({
+  settings: Object.fromEntries(
+    effective.map(({ name, origin, text }) => [name, { value: text, origin: said(origin) }])
+  ),
+  now
+})
+
+/** `flag --sync-period`, `environment CM_SYNC_PERIOD`, `file manager.yaml`, `default`. */
+const said = (origin: Origin): string => {
+  switch (origin._tag) {
+    case "Flag":
+      return `flag ${origin.name}`
+    case "Environment":
+      return `environment ${origin.name}`
+    case "File":
+      return `file ${origin.path}`
+    case "Default":
+      return "default"
+  }
+}
+
+/** `/debug/leader`: for each group of controllers that lead together, the lease, our identity, the leader, and for how long we provably lead. */
+const leaders = (groups: ReadonlyArray<Group>) =>
+  Effect.map(
+    Effect.forEach(groups, ({ controllers, leadership }) =>
+      Effect.gen(function* () {
+        const provenFor = yield* leadership.provenFor
+        const { identity, lease } = leadership
+        return {
+          lease: lease === undefined ? null : `${lease.namespace}/${lease.name}`,
+          identity: lease === undefined ? null : identity,
+          leader: lease === undefined ? null : ((yield* leadership.leader) ?? null),
+          leads: provenFor !== undefined,
+          /** Null without an election: then there is nothing to run out; and while we do not lead. */
+          validForSeconds: seconds(provenFor),
+          controllers
+        }
+      })
+    ),
+    (groups) => ({ groups })
+  )
+
+/** `PUT /debug/flags/v`: changes the log level from the next line on. The body is a word or a verbosity. Source: k8s.io/apiserver pkg/server/routes: DebugFlags. */
+const putLogLevel =
+  (level: Level.MinimumLevel) =>
+  ({ body }: Asked): Effect.Effect<Answer> =>
+    Effect.flatMap(body, (said) => {
+      if (typeof said !== "string") return Effect.succeed(said)
+      const before = level.current
+      const changed = level.set(said)
+      if (Result.isFailure(changed)) return Effect.succeed(text(400, `${changed.failure}\n`))
+      const message = `The log level was ${before} and is ${changed.success}`
+      return Effect.as(Effect.logInfo(message), text(200, `${message}\n`))
+    })
 
 const status: Effect.Effect<ReadonlyArray<InformerStatus>> = Effect.gen(function* () {
   const all = yield* (yield* Inspection).informers.all

@@ -39,7 +39,7 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 const crypto: Crypto = webcrypto
 
 /** A certificate of a server that proves nothing to anybody. */
-export const selfSigned = async (subject: ServerSubject): Promise<Certificate> => {
+const selfSigned = async (subject: ServerSubject): Promise<Certificate> => {
   const keys = await newKeys()
   const certificate = await X509CertificateGenerator.createSelfSigned(
     { ...common(subject), name: [{ CN: [subject.name] }], keys, extensions: forServers(subject) },
@@ -47,6 +47,20 @@ export const selfSigned = async (subject: ServerSubject): Promise<Certificate> =
   )
   return pair(certificate, keys.privateKey)
 }
+
+const hour = 3_600_000
+
+/**
+ * For a server that was given no certificate: for this host and for loopback, kept only in memory. It hides traffic from listeners and proves
+ * nothing. Valid from an hour before `now` (milliseconds) for ten years: nothing trusts it, so nothing is won by its end.
+ */
+export const temporary = (host: string, now: number): Promise<Certificate> =>
+  selfSigned({
+    name: host,
+    hosts: [host, "localhost", "127.0.0.1", "::1"],
+    notBefore: now - hour,
+    notAfter: now + 87_600 * hour
+  })
 
 /** An authority that signs servers' certificates, and no other authorities. */
 export const authority = async (subject: Subject): Promise<Certificate> => {

@@ -1,7 +1,7 @@
 /**
  * From what was logged to one line of text: JSON with the keys that operators of Go's controllers know (`level`, `ts`, `logger`,
  * `msg`, the values, `error`, `stacktrace`), or `key=value` for people. Values keep their names and never replace those keys. A line
- * is bounded, secrets are taken out. Pure. Source: framework.md 2.14.
+ * is bounded, secrets are taken out. Pure. Source: zap, component-base/logs.
  */
 import * as Cause from "effect/Cause"
 import * as Formatter from "effect/Formatter"
@@ -12,13 +12,17 @@ import * as ApiError from "../../kube/ApiError.ts"
 import { printable } from "../../kube/printable.ts"
 import * as CurrentRun from "../../layers/controller/currentRun.ts"
 import { clean, redact } from "./secrets.ts"
-import * as Time from "./time.ts"
+
+/** How the time of a line is written: the encodings of zap's command line, by their names there. */
+export const timeEncodings = ["epoch", "millis", "nanos", "iso8601", "rfc3339", "rfc3339nano"] as const
+
+type TimeEncoding = (typeof timeEncodings)[number]
 
 export interface Style {
   /** The least level at which the stack of an error is shown. */
   readonly stacktraceLevel: LogLevel.LogLevel
   /** Undefined: what suits the form, seconds in JSON and milliseconds for people. */
-  readonly time: Time.Encoding | undefined
+  readonly time: TimeEncoding | undefined
 }
 
 type Said = Logger.Options<unknown>
@@ -33,7 +37,7 @@ export const messageOf = ({ message }: Said): string =>
 export const json = ({ stacktraceLevel, time = "rfc3339" }: Style, said: Said): string => {
   const fields: Record<string, unknown> = {
     level: said.logLevel.toLowerCase(),
-    ts: Time.encode(time, said.date),
+    ts: encodeTime(time, said.date),
     logger: "manager",
     msg: clean(messageOf(said))
   }
@@ -47,12 +51,33 @@ export const json = ({ stacktraceLevel, time = "rfc3339" }: Style, said: Said): 
 
 export const console = ({ stacktraceLevel, time = "iso8601" }: Style, said: Said): string => {
   const { date, fiber, logLevel } = said
-  let line = `timestamp=${Time.encode(time, date)} level=${logLevel.toUpperCase()} fiber=#${fiber.id}`
+  let line = `timestamp=${encodeTime(time, date)} level=${logLevel.toUpperCase()} fiber=#${fiber.id}`
   line += ` message=${word(clean(messageOf(said)))}`
   for (const [key, value] of [...valuesOf(said), ...failureOf(stacktraceLevel, said)]) {
     line += ` ${key.replaceAll(/[\s="]/g, "_")}=${word(clean(text(value)))}`
   }
   return line.length <= longestLine ? line : `${line.slice(0, longestLine)}…`
+}
+
+/** Numbers are seconds, milliseconds and nanoseconds since 1970, texts are UTC. The clock of a line counts milliseconds. */
+const encodeTime = (encoding: TimeEncoding, date: Date): number | string => {
+  const millis = date.getTime()
+  switch (encoding) {
+    case "epoch":
+      return millis / 1000
+    case "millis":
+      return millis
+    case "nanos":
+      // Its digits are more than a double holds exactly: the milliseconds are exact, and the rest would be zero.
+      return millis * 1_000_000
+    case "iso8601":
+      return date.toISOString()
+    case "rfc3339":
+      return `${date.toISOString().slice(0, 19)}Z`
+    case "rfc3339nano":
+      // As Go writes it: no zeros at the end of the fraction, and no fraction of zero.
+      return date.toISOString().replace(/\.?0{0,3}Z$/, "Z")
+  }
 }
 
 /** A value of that name was there first. */

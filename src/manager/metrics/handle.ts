@@ -2,11 +2,29 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { type Handler, notFound } from "../http/exchange.ts"
-import * as Text from "./text.ts"
 
 /** All metrics, and those of the probes' checks. */
 export const paths: ReadonlyArray<string> = ["/metrics", "/metrics/slis"]
+
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+/**
+ * A bound is a label, compared as text: in Go's form exponents have two digits, and begin below 0.0001 and at a million. Source: client_golang expfmt,
+ * strconv.AppendFloat 'g'.
+ */
+const likeGo = (formatted: string): string =>
+  formatted.replace(/([{,])le="([^"]*)"/g, (_, before: string, bound: string) => `${before}le="${goNumber(bound)}"`)
+
+const goNumber = (written: string): string => {
+  const value = Number(written)
+  if (!Number.isFinite(value) || value === 0 || (value >= 1e-4 && value < 1e6)) return written
+  return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2")
+}
+
+/** All series of a registry in the text format of Prometheus, version 0.0.4. */
+export const text: Effect.Effect<string> = Effect.map(PrometheusMetrics.format(), likeGo)
 
 /** Answers with the registry of whoever made it, and with that of the checks. */
 export const handler = (slis: Metric.MetricRegistry): Effect.Effect<Handler> =>
@@ -15,10 +33,10 @@ export const handler = (slis: Metric.MetricRegistry): Effect.Effect<Handler> =>
     return ({ path }) => {
       const registry = registries[paths.indexOf(path)]
       if (registry === undefined) return Effect.succeed(notFound)
-      return Effect.map(Effect.provideContext(Text.text, registry), (body) => ({
+      return Effect.map(Effect.provideContext(text, registry), (body) => ({
         status: 200,
         body,
-        contentType: Text.contentType
+        contentType
       }))
     }
   })

@@ -1,9 +1,10 @@
 /**
  * The probe server's routes: `/healthz` and `/livez` ask the liveness checks, `/readyz` the readiness ones; below each, a check by
- * its name. A slash at the end changes nothing. Source: framework.md 2.12, 5.2; controller-runtime's healthz handler.
+ * its name. A slash at the end changes nothing. Source: controller-runtime's healthz handler.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import type { Check, Health, Probe } from "../../layers/Health.ts"
 import { type Asked, type Handler, notFound, text } from "../http/exchange.ts"
 import * as Answer from "./answer.ts"
@@ -69,3 +70,35 @@ const ask = ({ name, remark = passed, run }: Check): Effect.Effect<Answer.Result
   )
 
 const toAnswer = (verdict: Answer.Verdict) => text(verdict.healthy ? 200 : 500, verdict.text)
+
+const last = Metric.gauge("kubernetes_healthcheck", {
+  description: "How the last check went, by check and probe: 1 is passed, 0 is failed"
+})
+const total = Metric.counter("kubernetes_healthchecks_total", {
+  description: "Checks, by check, probe and how they went",
+  incremental: true
+})
+
+/**
+ * The results of checks, in a registry of its own that may be scraped more often than the rest. They are counted when a probe is asked as a
+ * whole, as kubelets do. Source: k8s.io/component-base/metrics/prometheus/slis.
+ */
+export interface Slis {
+  readonly observe: Observe
+  readonly registry: Metric.MetricRegistry
+}
+
+/** `about`: registers what is shown of the process besides. */
+export const slis = Effect.fnUntraced(function* (about: Effect.Effect<void>) {
+  const registry: Metric.MetricRegistry = new Map()
+  const inRegistry = Effect.provideService(Metric.MetricRegistry, registry)
+  yield* inRegistry(about)
+  const observe: Observe = (type, { failure, name }) => {
+    const status = failure === undefined ? "success" : "error"
+    return Effect.andThen(
+      Metric.update(Metric.withAttributes(last, { name, type }), failure === undefined ? 1 : 0),
+      Metric.update(Metric.withAttributes(total, { name, status, type }), 1)
+    ).pipe(inRegistry)
+  }
+  return { observe, registry } satisfies Slis
+})

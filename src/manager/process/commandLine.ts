@@ -10,7 +10,7 @@ import { canonical, type Settings } from "../setting.ts"
  * `-controllers=x` becomes `--controllers=x`, as Go's flag package reads it, `--concurrent_rc_syncs` gets dashes and another name its
  * flag's, as Kubernetes' own programs have it. A flag that takes a value takes the next argument, even one that begins with a
  * dash (`--controllers -pod-count`), unless that is a flag itself. `-v=4` and `-v 4` are the verbosity, `-v` alone is the version. Other
- * single letters and values stay what they are, and so does everything after `--`. Source: framework.md 5.1, controllers.md H, pflag.
+ * single letters and values stay what they are, and so does everything after `--`. Source: spf13/pflag, component-base/cli/flag: WordSepNormalizeFunc.
  */
 export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}): ReadonlyArray<string> => {
   const end = argv.indexOf("--")
@@ -48,6 +48,24 @@ export const normalize = (argv: ReadonlyArray<string>, settings: Settings = {}):
 const flagIn = (argument: string): { readonly name: string; readonly value: string } | undefined => {
   const [, name, value = ""] = /^--?(v(?==)|[a-z][a-z_-]+)(=[^]*)?$/.exec(argument) ?? []
   return name === undefined ? undefined : { name: canonical(name), value }
+}
+
+/** The arguments as they may be shown: without the values of secret settings. */
+export const shown = (argv: ReadonlyArray<string>, settings: Settings): ReadonlyArray<string> => {
+  const secret = Object.values(settings)
+    .filter((setting) => setting.isSecret)
+    .flatMap(({ aliases, name }) => [name].concat(aliases))
+  const isSecret = (flag: string | undefined): boolean => flag !== undefined && secret.includes(canonical(flag))
+  let isNext = false
+  return argv.map((argument) => {
+    const [, flag, value] = /^--?([^=]+)(?:=([^]*))?$/.exec(argument) ?? []
+    const hidden = isNext
+    isNext = isSecret(flag) && value === undefined
+    if (hidden) return "<redacted>"
+    return isSecret(flag) && value !== undefined
+      ? argument.slice(0, argument.indexOf("=") + 1) + "<redacted>"
+      : argument
+  })
 }
 
 /** One line for one error of the parser. */

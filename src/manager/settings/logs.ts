@@ -3,7 +3,7 @@ import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Level from "../logs/level.ts"
 import type { Options } from "../logs/Logs.ts"
-import * as Time from "../logs/time.ts"
+import { timeEncodings } from "../logs/line.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
@@ -45,7 +45,7 @@ export const settings = {
     description: "The least level at which the stack of an error is logged with it",
     default: "error"
   }),
-  timeEncoding: Setting.make(Codecs.choice(Time.encodings), {
+  timeEncoding: Setting.make(Codecs.choice(timeEncodings), {
     name: "zap-time-encoding",
     group: "logs",
     description: "How the moment of a line is written; console lines have milliseconds unless this is given",

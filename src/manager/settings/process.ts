@@ -5,7 +5,7 @@ import * as Durations from "../duration.ts"
 import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 
-/** Anything negative is no limit. Source: framework.md 5.1. */
+/** Anything negative is no limit. */
 const budget: Setting.Codec<Duration.Duration> = {
   metavar: "duration",
   expected: "a duration like 30s, 0, or a negative one like -1 or -1s for no limit",
@@ -34,5 +34,33 @@ export const settings = {
     group: "process",
     description: "Whether an orderly stop lets running work finish or interrupts it at once",
     default: "drain"
+  })
+}
+
+/** Credentials belong into OTEL_EXPORTER_OTLP_HEADERS: an address is shown to whoever asks for the settings. */
+const endpoint: Setting.Codec<URL> = {
+  metavar: "url",
+  expected: "an address like http://127.0.0.1:4318, without a password in it",
+  decode: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
+    return isPlain ? Option.some(url) : Option.none()
+  }
+}
+
+/** What the process sends to a collector, besides logs. */
+export const telemetry = {
+  otlpEndpoint: Setting.optional(endpoint, {
+    name: "otlp-endpoint",
+    env: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    group: "telemetry",
+    description: "Where traces, logs and metrics are sent by OTLP over HTTP; nothing is sent without it"
+  }),
+  clientMetrics: Setting.make(Codecs.choice(["basic", "all"]), {
+    name: "client-metrics",
+    group: "telemetry",
+    description:
+      "Metrics of requests to the API server: basic counts them, all measures their durations, sizes and retries too",
+    default: "basic"
   })
 }

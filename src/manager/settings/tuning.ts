@@ -6,7 +6,6 @@ import * as Setting from "../setting.ts"
 import * as Codecs from "../setting/codecs.ts"
 import type { Resolved } from "../setting/sources.ts"
 import * as Concurrency from "../roster/concurrency.ts"
-import * as Authority from "./authority.ts"
 import * as Autoscaling from "./autoscaling.ts"
 import type * as Controllers from "./controllers.ts"
 import * as Nodes from "./nodes.ts"
@@ -91,7 +90,18 @@ export const settings = {
     5,
     "Secrets with tokens of service accounts"
   ),
-  ...Authority.settings,
+  serviceAccountKeyFile: Setting.optional(Codecs.text("file"), {
+    name: "service-account-private-key-file",
+    group: "tuning",
+    description:
+      "File with the private key, RSA or elliptic, in PEM, that tokens of service accounts are signed with; without it serviceaccount-token runs on the embedded cluster only, with that cluster's key"
+  }),
+  rootCaFile: Setting.optional(Codecs.text("file"), {
+    name: "root-ca-file",
+    group: "tuning",
+    description:
+      "File with the authorities, in PEM, by which pods are to know the API server; without it those by which this program knows it"
+  }),
   gcSyncs: syncs("concurrent-gc-syncs", 20, "Objects that the garbage collector has"),
   namespaceSyncs: syncs("concurrent-namespace-syncs", 10, "Namespaces"),
   namespaceSyncPeriod: Setting.make(Codecs.interval, {

@@ -1,9 +1,11 @@
 /**
  * The server of webhooks: HTTPS with a certificate that is mounted, or that the manager makes itself, exchanged for its successor while
  * it serves; reviews under way are answered when it closes. It is ready once a handshake succeeds. Loaded only where webhooks
- * are served. Platform edge. Source: framework.md 2.13, M14.
+ * are served. Platform edge.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { connect } from "node:tls"
 import { Health } from "../../layers/Health.ts"
 import type { Address } from "../http/address.ts"
 import * as CertificateFiles from "../http/certificateFiles.ts"
@@ -12,7 +14,6 @@ import * as Listener from "../http/Listener.ts"
 import { settings } from "../settings/webhooks.ts"
 import * as Custody from "./certificates/Custody.ts"
 import { bodyLimit } from "./handle.ts"
-import * as Started from "./started.ts"
 
 export type Source =
   | { readonly _tag: "Mounted"; readonly files: CertificateFiles.Files }
@@ -27,7 +28,7 @@ export interface Options {
   readonly handle: Handler
 }
 
-/** No API server waits longer for an answer than half of this. Source: framework.md 2.13. */
+/** No API server waits longer for an answer than half of this. */
 const drainLimit = "1 minute"
 
 /** Serves for as long as the scope is open; the address that it listens on. */
@@ -53,7 +54,7 @@ export const start = Effect.fnUntraced(function* ({ address, handle, http2, sour
     yield* Custody.follow(source.custody, certificate, (keyring) => replaceUnsafe(keyring.certificate))
   }
   const bound: Address = { ...address, port }
-  yield* health.register("readiness", { name: "webhook", run: Started.complaint(bound) })
+  yield* health.register("readiness", { name: "webhook", run: complaint(bound) })
   yield* Effect.annotateLogs(Effect.logInfo("Serving webhooks"), { port })
   return bound
 })
@@ -66,3 +67,32 @@ const certificateOf = (source: Source) =>
       )
 
 const remedy = `mount a valid pair there, name another directory with --${settings.webhookCertPath.name}, or turn webhooks off with --${settings.skipWebhookConfig.name}`
+
+/** Milliseconds; the next probe tries again. */
+const handshakeTimeout = 2000
+
+/**
+ * Whether webhooks are served, as a client sees it: a handshake with our own port, and the dates of the certificate that it shows. The issuer
+ * does not matter. One sentence that says what is wrong; undefined when nothing is. Source: controller-runtime: StartedChecker.
+ */
+const complaint = ({ host, port }: Address): Effect.Effect<string | undefined> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.callback((resume) => {
+      const socket = connect({ host: reachable(host), port, rejectUnauthorized: false, timeout: handshakeTimeout })
+      const end = (said: string | undefined): void => {
+        socket.destroy()
+        resume(Effect.succeed(said))
+      }
+      socket.once("secureConnect", () => {
+        const validTo = socket.getPeerX509Certificate()?.validTo ?? ""
+        end(now >= Date.parse(validTo) ? `the webhooks' certificate has expired, on ${validTo}` : undefined)
+      })
+      socket.once("error", (error) => end(`the webhooks are not served: ${error.message}`))
+      socket.once("timeout", () => end("the webhooks are not served: a handshake takes too long"))
+      return Effect.sync(() => void socket.destroy())
+    })
+  )
+
+/** Where a server listens that was given every address, or none. */
+const reachable = (host: string | undefined): string =>
+  host === undefined || host === "0.0.0.0" || host === "::" ? "localhost" : host

@@ -5,7 +5,7 @@ import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Configuration from "../../../src/manager/debug/configuration.ts"
+import { configuration } from "../../../src/manager/debug/pages.ts"
 import * as Level from "../../../src/manager/logs/level.ts"
 import * as Setting from "../../../src/manager/setting.ts"
 import * as Codecs from "../../../src/manager/setting/codecs.ts"
@@ -46,7 +46,7 @@ describe("/configz", () => {
     [some, some, some],
     ([flags, env, file]) => {
       const resolved = Result.getOrThrow(resolve(settings, sources(flags, env, file)))
-      const shown = Configuration.render(resolved.effective, now).settings
+      const shown = configuration(resolved.effective, now).settings
       assert.sameMembers(
         Object.keys(shown),
         Object.values(settings).map(({ name }) => name)
@@ -85,7 +85,7 @@ describe("/configz", () => {
       { flags: new Map(), env: { CM_TOKEN: "hush" } }
     ] as const) {
       const { effective } = Result.getOrThrow(resolve(secret, from))
-      const text = JSON.stringify(Configuration.render(effective, now))
+      const text = JSON.stringify(configuration(effective, now))
       assert.notInclude(text, "hush")
       assert.include(text, "<redacted>")
     }

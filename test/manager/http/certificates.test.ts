@@ -12,7 +12,7 @@ import type { TLSSocket } from "node:tls"
 import * as CertificateFiles from "../../../src/manager/http/certificateFiles.ts"
 import { text } from "../../../src/manager/http/exchange.ts"
 import * as Listener from "../../../src/manager/http/Listener.ts"
-import * as SelfSigned from "../../../src/manager/http/selfSigned.ts"
+import * as Signing from "../../../src/manager/http/signing.ts"
 import * as Process from "../../support/process.ts"
 import { authority, type Pair } from "../../support/tls.ts"
 
@@ -161,7 +161,7 @@ describe("a certificate from files", () => {
 describe("a certificate of one's own", () => {
   it.live("serves, for this host and loopback", () =>
     Effect.gen(function* () {
-      const certificate = yield* Effect.promise(() => SelfSigned.make("replica-0", Date.now()))
+      const certificate = yield* Effect.promise(() => Signing.temporary("replica-0", Date.now()))
       const { port } = yield* Listener.listen(options(certificate))
       assert.strictEqual(yield* nameOf(port, certificate.cert), "replica-0")
       const parsed = new X509Certificate(certificate.cert)

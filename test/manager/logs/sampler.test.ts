@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** What is thinned out of the logs. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Module from "../../../src/manager/logs/sampler.ts"
+import * as Module from "../../../src/manager/logs/Logs.ts"
 import { checkProperty } from "../../support/property.ts"
 
 const int = (minimum: number, maximum: number) =>

@@ -1,11 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { Gate } from "../../../src/manager/gates.ts"
-import * as Features from "../../../src/manager/metrics/features.ts"
+import * as Gates from "../../../src/manager/gates.ts"
 import * as Handle from "../../../src/manager/metrics/handle.ts"
 
-const registry: ReadonlyArray<Gate> = [
+const registry: ReadonlyArray<Gates.Gate> = [
   { name: "New", stage: "ALPHA", byDefault: false, summary: "" },
   { name: "Warm", stage: "BETA", byDefault: true, summary: "" },
   { name: "Settled", stage: "GA", byDefault: true, isLocked: true, summary: "" }
@@ -13,7 +12,7 @@ const registry: ReadonlyArray<Gate> = [
 
 it.effect("every gate is a series that tells whether it is on, by name and stage", () =>
   Effect.gen(function* () {
-    yield* Features.publish(
+    yield* Gates.publish(
       registry,
       new Map([
         ["New", true],

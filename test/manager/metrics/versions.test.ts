@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Text from "../../../src/manager/metrics/text.ts"
+import * as Text from "../../../src/manager/metrics/handle.ts"
 import * as Versions from "../../../src/manager/metrics/versions.ts"
 
 it.effect("tell the version whose behaviour the program has, and its own as a build of it", () =>

@@ -5,7 +5,6 @@ import * as Health from "../../../src/layers/Health.ts"
 import { noBody } from "../../../src/manager/http/exchange.ts"
 import * as Handle from "../../../src/manager/metrics/handle.ts"
 import * as Process from "../../../src/manager/metrics/process.ts"
-import * as Slis from "../../../src/manager/metrics/slis.ts"
 import * as Probes from "../../../src/manager/probes/handle.ts"
 import * as Exposition from "../../support/exposition.ts"
 import * as Reference from "../../parity/metrics.ts"
@@ -22,7 +21,7 @@ describe("how checks went", () => {
         yield* health.register("readiness", { name: "sync", run: Effect.sync(() => trouble) })
         yield* health.register("readiness", { name: "other", run: Effect.succeed(undefined) })
         yield* health.register("liveness", { name: "loop", run: Effect.die(new Error("broken")) })
-        const { observe, registry } = yield* Slis.make(Process.registerStart)
+        const { observe, registry } = yield* Probes.slis(Process.registerStart)
         yield* Metric.update(Metric.counter("other"), 1)
         const probes = Probes.handler(health, observe)
         const metrics = yield* Handle.handler(registry)
