@@ -1,5 +1,5 @@
 /**
- * For the benchmarks: `untraced:KeyedQueue` and `untraced:Reconcile` are those modules as they would be if nobody had thought of traces,
+ * For the benchmarks: `untraced:queue/KeyedQueue` and `untraced:reconcile/Reconcile` are those modules as they would be without traces,
  * copies of the source as it is now with the lines of tracing cut out; `traceable:…` are copies as they are. A cut that no longer
  * finds its lines fails.
  */
@@ -10,8 +10,8 @@ const streams = resolve("src/streams")
 
 /** By file: what is there, and what would be. */
 const cuts = {
-  "queueState.ts": [[",\n      triggers: undefined\n", "\n"]],
-  "reconcileLoop.ts": [
+  "queue/queueState.ts": [[",\n      triggers: undefined\n", "\n"]],
+  "reconcile/Reconcile.ts": [
     ["    const span = trace?.begin(key, queue.claimUnsafe(key))\n", ""],
     ["fiber: undefined, span }", "fiber: undefined }"],
     ["fork(span === undefined ? reconcile : Effect.withParentSpan(reconcile, span))", "fork(reconcile)"],
@@ -45,7 +45,7 @@ export const untraced = {
     const mark = markOf(importer)
     if (mark === undefined || !source.startsWith(".")) return undefined
     const path = resolve(dirname(importer), source)
-    return dirname(path) === streams ? `${path}${mark}` : path
+    return path.startsWith(`${streams}/`) ? `${path}${mark}` : path
   },
   load(id) {
     const scheme = schemeOf(id)

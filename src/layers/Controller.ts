@@ -26,7 +26,7 @@ import * as Loop from "./controller/loop.ts"
 import * as Objects from "./controller/objects.ts"
 import * as Periodic from "./controller/periodic.ts"
 import * as Sources from "./controller/sources.ts"
-import type { BodyTools, Tools } from "./controller/tools.ts"
+import type { BodyTools, Request, Tools } from "./controller/tools.ts"
 import type { KubeClient } from "./KubeClient.ts"
 import type { Recorder } from "./Recorder.ts"
 import type { Run } from "./Schedules.ts"
@@ -43,7 +43,7 @@ export {
   watch,
   watchReferred
 } from "./controller/sources.ts"
-export type { BodyTools, Client, Reader, Tools } from "./controller/tools.ts"
+export type { BodyTools, Client, Reader, Request, Tools } from "./controller/tools.ts"
 
 /** The services every controller's layer is built from. */
 export type Services = Cache | KubeClient | Recorder | Supervisor
@@ -99,16 +99,6 @@ const counted = ({ metrics, queue }: Counted) => ({
   ...(metrics === undefined ? {} : { metrics }),
   ...(queue === undefined ? {} : { queues: [queue] })
 })
-
-/** One object to look at: its key, and the key's parts. Never the event that caused it. */
-export interface Request {
-  /** What the cache and the queue know the object by. */
-  readonly key: Key
-  /** Absent for cluster-scoped kinds. */
-  readonly namespace: string | undefined
-  /** Of the object. */
-  readonly name: string
-}
 
 /** What the two forms of {@link Options} share. */
 export interface Declared<

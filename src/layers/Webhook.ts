@@ -2,8 +2,9 @@
  * Webhooks as values, declared beside the resource they are about: `defaulting` fills in what is missing, `validating` refuses what the
  * Schemas or rules in code do not allow, `converting` turns objects of one version into another. From a value follow its path, the rules by
  * which the API server calls it, and how it answers. What receives reviews over HTTPS is `manager/webhooks/`; nothing here knows of
- * addresses, certificates and the form of a review. Source: framework.md 2.13.
+ * addresses, certificates and the form of a review. Source: controller-runtime pkg/builder: WebhookBuilder.
  */
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Access from "../kube/Access.ts"
 import type { KubeObject } from "../kube/Meta.ts"
@@ -11,15 +12,15 @@ import type * as Resource from "../kube/Resource.ts"
 import type { LabelSelectorSpec } from "../kube/Selector.ts"
 import * as Convert from "./webhook/convert.ts"
 import * as Handlers from "./webhook/handlers.ts"
-import { InvalidWebhook } from "./webhook/InvalidWebhook.ts"
-import * as Names from "./webhook/names.ts"
 import type { Operation, Request, Review, Verdict } from "./webhook/Request.ts"
 import type { Failure } from "./webhook/denial.ts"
 
 export type { Operation, Request, Review, UserInfo, Verdict } from "./webhook/Request.ts"
 export { type Cause, Denied, deny, type Failure } from "./webhook/denial.ts"
 export { ConversionError, type Spoke, spoke } from "./webhook/convert.ts"
-export { InvalidWebhook } from "./webhook/InvalidWebhook.ts"
+
+/** Webhooks that cannot be served. The message is one sentence that names the webhook. */
+export class InvalidWebhook extends Data.TaggedError("InvalidWebhook")<{ readonly message: string }> {}
 
 /** What may be said of an admission webhook beside what it does. Source: admissionregistration.k8s.io/v1. */
 export interface Options {
@@ -96,6 +97,25 @@ export type Webhook<R = never> = Admission<R> | Conversion<R>
 /** Any webhook, whatever its handler needs. */
 export type Any = Webhook<unknown>
 
+/** `/mutate-cache-example-com-v1alpha1-memcached`; of the core group `/mutate--v1-pod`. */
+const pathOf = (word: string, { group, kind, version }: Resource.Any): string =>
+  `/${word}-${group.replaceAll(".", "-")}-${version}-${kind.toLowerCase()}`
+
+const byDefault: ReadonlyArray<Operation> = ["CREATE", "UPDATE"]
+
+const identityOf = (word: string, pathWord: string, resource: Resource.Any, options: DefaultingOptions) => ({
+  resource,
+  options,
+  name: options.name ?? `${word}.${resource.plural}.${resource.group === "" ? "core" : resource.group}`,
+  path: options.path ?? pathOf(pathWord, resource),
+  access: options.access ?? [],
+  operations: options.operations ?? byDefault
+})
+
+/** Why two cannot be one. */
+const notAlike = (first: Admission<unknown>, other: Admission<unknown>): string =>
+  `the webhooks ${JSON.stringify(first.name)} and ${JSON.stringify(other.name)} cannot be put in order: both must be of one sort and about one kind`
+
 /**
  * A webhook that fills in what is missing in an object. The body is given the decoded object and gives back what it should be; the answer
  * is a patch of the difference, which never touches what the Schemas do not know. It is not asked about deletions, and an object that
@@ -109,7 +129,7 @@ export const defaulting = <R extends Resource.Any, E extends Failure = never, Re
   ) => Effect.Effect<Resource.Decoded<R>, E, Req>,
   options: DefaultingOptions = {}
 ): Admission<Req> => ({
-  ...Names.admission("default", "mutate", resource, options),
+  ...identityOf("default", "mutate", resource, options),
   _tag: "Defaulting",
   handle: Handlers.defaulting(resource, body)
 })
@@ -124,7 +144,7 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
   check: (review: Review<Resource.Decoded<R>>) => Effect.Effect<void, E, Req> = () => Effect.void,
   options: Options = {}
 ): Admission<Req> => ({
-  ...Names.admission("validate", "validate", resource, options),
+  ...identityOf("validate", "validate", resource, options),
   _tag: "Validating",
   handle: Handlers.validating(resource, check)
 })
@@ -135,7 +155,7 @@ export const validating = <R extends Resource.Any, E extends Failure = never, Re
  */
 export const inOrder = <R1, R2>(first: Admission<R1>, ...others: ReadonlyArray<Admission<R2>>): Admission<R1 | R2> => {
   const stranger = others.find(({ _tag, resource }) => _tag !== first._tag || resource.id !== first.resource.id)
-  if (stranger !== undefined) throw new InvalidWebhook({ message: Names.notAlike(first, stranger) })
+  if (stranger !== undefined) throw new InvalidWebhook({ message: notAlike(first, stranger) })
   const all: ReadonlyArray<Admission<R1 | R2>> = [first, ...others]
   const access = all.flatMap((one) => one.access)
   return { ...first, access, handle: Handlers.inOrder(all.map(({ handle }) => handle)) }

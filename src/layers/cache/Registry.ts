@@ -17,11 +17,12 @@ import type { Delta } from "../../streams/store/Delta.ts"
 import { trim } from "../../streams/watch/trim.ts"
 import * as Watch from "../../streams/watch/watch.ts"
 import { KubeClient } from "../KubeClient.ts"
-import * as Informer from "./Informer.ts"
+import type { Selection } from "./Informer.ts"
 import * as Intern from "./intern.ts"
 import * as Kinds from "./kinds.ts"
 import * as CacheMetrics from "./metrics.ts"
 import * as Namespaces from "./informer/Namespaces.ts"
+import * as SharedInformer from "./informer/SharedInformer.ts"
 import type { Outstanding } from "./Outstanding.ts"
 
 /** Settings of the layer. */
@@ -40,10 +41,7 @@ export interface Options extends Kinds.Kinds {
   readonly readYourWrites?: boolean | undefined
 }
 
-export const identity = (
-  resource: Resource.Any,
-  { namespace, labelSelector, fieldSelector }: Informer.Selection
-): string =>
+export const identity = (resource: Resource.Any, { namespace, labelSelector, fieldSelector }: Selection): string =>
   namespace === undefined && labelSelector === undefined && fieldSelector === undefined
     ? resource.id
     : JSON.stringify([resource.id, namespace, labelSelector, fieldSelector])
@@ -52,9 +50,9 @@ export const identity = (
 class Wanted implements Equal.Equal {
   readonly id: string
   readonly resource: Resource.Any
-  readonly selection: Informer.Selection
+  readonly selection: Selection
 
-  constructor(resource: Resource.Any, selection: Informer.Selection) {
+  constructor(resource: Resource.Any, selection: Selection) {
     this.id = identity(resource, selection)
     this.resource = resource
     this.selection = selection
@@ -72,7 +70,7 @@ class Wanted implements Equal.Equal {
 /** Informers by identity: `shared` takes a reference for the caller's scope, `informers` is what runs at this moment. */
 export const make = Effect.fnUntraced(function* (options: Options, outstanding: Outstanding, freeze: boolean) {
   const client = yield* KubeClient
-  const informers = new Map<string, Informer.Shared<KubeObject>>()
+  const informers = new Map<string, SharedInformer.Shared<KubeObject>>()
   const metrics = yield* CacheMetrics.make(() =>
     Array.from(informers.values()).flatMap((informer) => informer.statusUnsafe())
   )
@@ -86,7 +84,7 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   const lookup = Effect.fnUntraced(function* ({ id, resource, selection }: Wanted) {
     const said = Kinds.of(options, resource)
     const prepared = transform(said, resource)
-    const informer = yield* Informer.make({
+    const informer = yield* SharedInformer.make({
       resource,
       selection,
       watch: (namespace) => {
@@ -114,9 +112,13 @@ export const make = Effect.fnUntraced(function* (options: Options, outstanding: 
   })
 
   const references = yield* RcMap.make({ lookup, idleTimeToLive: options.idleTimeToLive ?? "30 seconds" })
-  const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Informer.Selection) =>
+  const shared = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Selection) =>
     // The identity determines the type of the objects.
-    RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<Informer.Shared<A>, never, Scope.Scope>
+    RcMap.get(references, new Wanted(resource, selection)) as Effect.Effect<
+      SharedInformer.Shared<A>,
+      never,
+      Scope.Scope
+    >
   if (namespaces !== undefined && options.namespaces !== undefined && "labels" in options.namespaces) {
     const labelSelector = Selector.formatLabels(options.namespaces.labels)
     const informer = yield* shared(Resource.metadataOnly(Namespace), { labelSelector })
@@ -139,7 +141,7 @@ const stepOf = (delta: Delta<KubeObject>): ReadonlyArray<Namespaces.Step> =>
 const sourceOf = <A extends KubeObject>(
   client: KubeClient["Service"],
   resource: Resource.Resource<A>,
-  selection: Informer.Selection,
+  selection: Selection,
   keepManagedFields: boolean | undefined
 ): Watch.Source<A> => ({
   list: (request) => client.listPage(resource, { ...selection, ...request }),
@@ -150,7 +152,7 @@ const sourceOf = <A extends KubeObject>(
 const watchOptions = (
   options: Options,
   resource: Resource.Any,
-  { namespace }: Informer.Selection,
+  { namespace }: Selection,
   prepared: (object: KubeObject) => KubeObject
 ): Watch.Options<KubeObject> => ({
   streamingList: options.streamingList,

@@ -25,7 +25,6 @@ import type * as TokenBucket from "../../streams/queue/tokenBucket.ts"
 import * as Trace from "../../streams/reconcile/trace.ts"
 import * as Trigger from "../../streams/store/trigger.ts"
 import { Cache, type Index } from "../Cache.ts"
-import type { Request } from "../Controller.ts"
 import { KubeClient } from "../KubeClient.ts"
 import { Recorder } from "../Recorder.ts"
 import * as Shutdown from "../Shutdown.ts"
@@ -102,7 +101,7 @@ export interface Body<E, R> {
   readonly feeds: ReadonlyArray<Feed>
   /** Keys from elsewhere than the cache. */
   readonly sources?: ReadonlyArray<Stream.Stream<Key.Key, unknown, R>> | undefined
-  readonly reconcile: (request: Request) => Effect.Effect<Reconcile.Outcome | void, E, R>
+  readonly reconcile: (request: Tools.Request) => Effect.Effect<Reconcile.Outcome | void, E, R>
   /** As `Controller.Body` has it. */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
@@ -209,7 +208,7 @@ const pour = <E, R>(source: Stream.Stream<Key.Key, E, R>, queue: KeyedQueue.Keye
     Stream.runForEach((key) => Effect.sync(() => queue.addUnsafe(key)))
   )
 
-const requestOf = (key: Key.Key): Request => {
+const requestOf = (key: Key.Key): Tools.Request => {
   const { namespace, name } = Key.parse(key)
   return { key, namespace, name }
 }

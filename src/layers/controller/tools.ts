@@ -116,6 +116,16 @@ export interface Reader<A> {
   ) => Effect.Effect<ReadonlyArray<Resource.Object<R>>>
 }
 
+/** One object to look at: its key, and the key's parts. Never the event that caused it. */
+export interface Request {
+  /** What the cache and the queue know the object by. */
+  readonly key: Key.Key
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace: string | undefined
+  /** Of the object. */
+  readonly name: string
+}
+
 /** What a controller is handed to work with; each offers what `access` declares and nothing else. */
 export interface Tools<A> {
   /** For writes. */

@@ -4,17 +4,16 @@
  */
 import * as Result from "effect/Result"
 import * as Resource from "../../kube/Resource.ts"
-import { InvalidWebhook } from "../../layers/webhook/InvalidWebhook.ts"
-import type * as Webhook from "../../layers/Webhook.ts"
+import * as Webhook from "../../layers/Webhook.ts"
 
-export const check = (webhooks: ReadonlyArray<Webhook.Any>): Result.Result<void, InvalidWebhook> => {
+export const check = (webhooks: ReadonlyArray<Webhook.Any>): Result.Result<void, Webhook.InvalidWebhook> => {
   const problem = [
     () => alone(webhooks),
     () => paths(webhooks),
     () => names(webhooks),
     () => conversions(webhooks)
   ].reduce<string | undefined>((found, look) => found ?? look(), undefined)
-  return problem === undefined ? Result.void : Result.fail(new InvalidWebhook({ message: problem }))
+  return problem === undefined ? Result.void : Result.fail(new Webhook.InvalidWebhook({ message: problem }))
 }
 
 /** What a webhook is called in a message. */

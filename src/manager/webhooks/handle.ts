@@ -11,7 +11,6 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import type { InvalidWebhook } from "../../layers/webhook/InvalidWebhook.ts"
 import type * as Webhook from "../../layers/Webhook.ts"
 import { parse as parseDuration } from "../duration.ts"
 import { type Answer, type Asked, type Handler, notAllowed, notFound } from "../http/exchange.ts"
@@ -47,7 +46,9 @@ interface Review<R> {
 }
 
 /** Answers with the services and the registry of whoever makes it. */
-export const handler = <R>(webhooks: ReadonlyArray<Webhook.Webhook<R>>): Effect.Effect<Handler, InvalidWebhook, R> =>
+export const handler = <R>(
+  webhooks: ReadonlyArray<Webhook.Webhook<R>>
+): Effect.Effect<Handler, Webhook.InvalidWebhook, R> =>
   Effect.gen(function* () {
     yield* Effect.fromResult(check(webhooks))
     const context = yield* Effect.context<R>()

@@ -1,92 +1,29 @@
 /**
- * The loop between a keyed queue and a reconcile: a bounded number of runs at once, one at a time per key, and one switch that
- * turns each outcome into what the queue does next. Every run is a fiber of its own, so a run that times out, dies or is
- * interrupted releases its key and takes nothing else with it. Which key comes next is the queue's business, what a
- * reconcile does is its author's.
+ * The loop between a keyed queue and a reconcile: a bounded number of runs at once, one at a time per key. Every run is a fiber of
+ * its own, so a run that times out, dies or is interrupted releases its key and takes nothing else with it. Which key comes next is
+ * the queue's business, what a reconcile does is its author's, and what follows from an outcome is in `outcome.ts`.
  *
- * Outcomes: done (backoff forgotten), after(d) (forgotten, asked for again in d), failure (asked for again after the key's
- * backoff), terminal failure (recorded, not retried). Source: framework.md 2.7.
+ * The machine takes keys synchronously while there are keys and free workers, forks a fiber per run, and settles each exit with the
+ * queue. It suspends nowhere itself; it is called when the queue has keys again, when a run ends, and when the watchdog finds a run
+ * over its time.
  */
-import type * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Scheduler from "effect/Scheduler"
+import type * as Tracer from "effect/Tracer"
+import * as Monotonic from "../monotonic.ts"
 import type { KeyedQueue } from "../queue/KeyedQueue.ts"
 import type { QueueMetrics } from "./loopMetrics.ts"
-import * as Loop from "./reconcileLoop.ts"
+import { type Outcome, type RunEvent, settler } from "./outcome.ts"
 import type { Trace } from "./trace.ts"
+import * as Watchdog from "./watchdog.ts"
 
-/** What a run that did not fail asks for. */
-export type Outcome = Done | After
-
-/** Nothing to do until the key is asked for again. */
-export interface Done {
-  readonly _tag: "Done"
-}
-
-/** Wants to run again when the time has passed, or earlier if the key is asked for. */
-export interface After {
-  readonly _tag: "After"
-  /** From the end of the run. */
-  readonly delay: Duration.Duration
-  /** The priority to run with then; by default the one it ran with. */
-  readonly priority: number | undefined
-}
-
-/** Nothing more to do until something changes. */
-export const done: Outcome = { _tag: "Done" }
-
-/** Run again in `delay`; zero or less means as soon as the key's turn comes. */
-export const after = (delay: Duration.Input, options?: { readonly priority?: number | undefined }): Outcome => ({
-  _tag: "After",
-  delay: Duration.fromInputUnsafe(delay),
-  priority: options?.priority
-})
-
-/** A failure that trying again cannot mend: recorded, not retried, and the key's backoff is reset. */
-export class TerminalError extends Data.TaggedError("TerminalError")<{
-  /** Why: told in logs and metrics. */
-  readonly cause: unknown
-}> {
-  override get message(): string {
-    return this.cause instanceof Error ? this.cause.message : String(this.cause)
-  }
-}
-
-/** Fails a run so that its key is left alone until something asks for it again. */
-export const terminal = (cause: unknown): TerminalError => new TerminalError({ cause })
-
-/**
- * What happened to a key, told synchronously and after the queue knows. `elapsed` and `delay` are in milliseconds; `attempt`
- * counts failures in a row, this one included. `delay` is undefined if the queue no longer takes adds.
- */
-export type RunEvent<K, E> =
-  | { readonly _tag: "Started"; readonly key: K; readonly priority: number }
-  | { readonly _tag: "Done"; readonly key: K; readonly elapsed: number }
-  | { readonly _tag: "After"; readonly key: K; readonly elapsed: number; readonly delay: number }
-  | { readonly _tag: "Terminal"; readonly key: K; readonly elapsed: number; readonly error: E }
-  | RetryEvent<K, "Failed", { readonly error: E }>
-  | RetryEvent<K, "Defect", { readonly defect: unknown; readonly cause: Cause.Cause<E> }>
-  | RetryEvent<K, "Timeout", { readonly limit: number }>
-  | RetryEvent<K, "Interrupted", {}>
-  /** It failed more often in a row than `retries` allows: left alone until it is asked for again, its backoff reset. */
-  | {
-      readonly _tag: "GaveUp"
-      readonly key: K
-      readonly elapsed: number
-      readonly attempt: number
-      readonly cause: Cause.Cause<E>
-    }
-  /** The whole loop was interrupted and the run with it; the key is queued again, no failure is counted. */
-  | { readonly _tag: "Stopped"; readonly key: K; readonly elapsed: number }
-
-type RetryEvent<K, Tag extends string, Facts> = Facts & {
-  readonly _tag: Tag
-  readonly key: K
-  readonly elapsed: number
-  readonly attempt: number
-  readonly delay: number | undefined
-}
+export { type After, after, type Done, done, type Outcome, type RunEvent, terminal, TerminalError } from "./outcome.ts"
 
 /** Settings of a loop. */
 export interface Options<K, E, R> {
@@ -117,7 +54,209 @@ export interface Options<K, E, R> {
  * Runs until the queue has ended and the last run is over. Interrupting it interrupts all runs and waits for them; their
  * keys go back to the queue.
  */
-export const run: <K extends string, E, R>(
+export const run = <K extends string, E, R>(
   queue: KeyedQueue<K>,
   options: Options<K, E, R>
-) => Effect.Effect<void, never, R> = Loop.run
+): Effect.Effect<void, never, R> =>
+  Effect.contextWith((context: Context.Context<R>) =>
+    Effect.callback<void>((resume) => {
+      const loop = make(queue, options, context, resume)
+      loop.pump()
+      return loop.stop
+    })
+  )
+
+/** After so many runs that ended at once, other fibers get their turn. */
+const runsPerTurn = 256
+
+interface Run<K, E> extends Watchdog.Watched {
+  readonly key: K
+  /** What the key was handed out with; retries keep it. */
+  readonly priority: number
+  fiber: Fiber.Fiber<Outcome | void, E> | undefined
+  /** Of a loop that is traced. */
+  readonly span: Tracer.Span | undefined
+}
+
+interface Loop {
+  /** Starts what can be started. */
+  readonly pump: () => void
+  /** Interrupts every run, waits for them, and gives all keys back. */
+  readonly stop: Effect.Effect<void>
+}
+
+const make = <K extends string, E, R>(
+  queue: KeyedQueue<K>,
+  options: Options<K, E, R>,
+  context: Context.Context<R>,
+  finish: (result: Effect.Effect<void>) => void
+): Loop => {
+  const now = Monotonic.millis(Context.get(context, Clock.Clock))
+  const fork = Effect.runForkWith(context)
+  const dispatcher = Context.get(context, Scheduler.Scheduler).makeDispatcher()
+  const concurrency = Math.max(1, Math.floor(options.concurrency) || 1)
+  const limit = options.timeout === "none" ? Infinity : Math.max(0, Duration.toMillis(options.timeout ?? "5 minutes"))
+  const watchdog = Watchdog.make<Run<K, E>>(limit, now, context, (run) => run.fiber?.interruptUnsafe())
+
+  /** Runs whose fiber has not ended: at most `concurrency`, never two of one key. */
+  let active = 0
+  const running = new Set<Run<K, E>>()
+  /** Keys held by `park`, in flight for the queue but without a worker. */
+  const parked = new Set<K>()
+  /** How to stop waiting for keys; present iff the loop waits for the queue. */
+  let waiting: (() => void) | undefined
+  /** True while `pump` is on the stack or scheduled: a run that ends at once must not start the next one inside itself. */
+  let pumping = false
+  /** Set once, by `stop` or by a fatal defect; from then on nothing starts. */
+  let stopping = false
+  /** The defect that ends the loop, if defects are not recovered. */
+  let fatal: Cause.Cause<never> | undefined
+  let finished = false
+  /** Whether anybody wants to know how long runs take. */
+  const isTimed = options.observe !== undefined || options.metrics !== undefined
+  /** What the clock said last in this synchronous section: a run starts when the one before it has ended. */
+  let moment = 0
+  const { trace } = options
+  const detach = options.metrics?.attachLoop({
+    concurrency,
+    active: () => active,
+    *running() {
+      for (const run of running) yield { key: run.key, millis: now() - run.since }
+    }
+  })
+
+  const tell = (event: RunEvent<K, E>): void => {
+    try {
+      options.observe?.(event)
+    } catch (defect) {
+      fork(
+        Effect.logError("the observer of a reconcile loop failed", Cause.die(defect)) as Effect.Effect<void, never, R>
+      )
+    }
+  }
+
+  const hasRoom = (): boolean => !stopping && active < concurrency
+
+  const settling = settler<K, E>({
+    queue,
+    limit,
+    retries: options.retries ?? Infinity,
+    tell,
+    metrics: options.metrics,
+    isStopping: () => stopping,
+    onDefect: (cause) => onDefect(cause)
+  })
+
+  const pump = (): void => {
+    if (pumping) return
+    pumping = true
+    let budget = runsPerTurn
+    moment = now()
+    while (hasRoom()) {
+      if (budget-- === 0) return dispatcher.scheduleTask(resumePump, 0)
+      const key = queue.takeUnsafe(moment)
+      if (key === undefined) break
+      if (!park(key)) start(key)
+    }
+    pumping = false
+    if (stopping || queue.endedUnsafe()) end()
+    else if (hasRoom() && waiting === undefined) waiting = queue.onReadyUnsafe(wake)
+  }
+  const resumePump = (): void => {
+    pumping = false
+    pump()
+  }
+  const wake = (): void => {
+    waiting = undefined
+    pump()
+  }
+
+  const end = (): void => {
+    if (finished || active > 0) return
+    finished = true
+    waiting?.()
+    detach?.()
+    watchdog.stop()
+    for (const key of parked) queue.releaseUnsafe(key)
+    parked.clear()
+    finish(fatal === undefined ? Effect.void : Effect.failCause(fatal))
+  }
+
+  const park = (key: K): boolean => {
+    if (options.park === undefined) return false
+    let resumed = false
+    try {
+      const held = options.park(key, () => {
+        resumed = true
+        if (parked.delete(key)) queue.releaseUnsafe(key)
+      })
+      if (!held || resumed) return false
+    } catch (defect) {
+      settling.failure({
+        key,
+        priority: queue.priority(key) ?? 0,
+        elapsed: 0,
+        cause: Cause.die(defect),
+        expired: false
+      })
+      return true
+    }
+    parked.add(key)
+    return true
+  }
+
+  const start = (key: K): void => {
+    const span = trace?.begin(key, queue.claimUnsafe(key))
+    const priority = queue.priority(key) ?? 0
+    const run: Run<K, E> = { key, priority, since: moment, expired: false, fiber: undefined, span }
+    active++
+    if (options.observe !== undefined) tell({ _tag: "Started", key, priority })
+    const reconcile = Effect.suspend(() => options.reconcile(key))
+    const fiber = fork(span === undefined ? reconcile : Effect.withParentSpan(reconcile, span))
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) return settle(run, exit)
+    moment = now()
+    run.fiber = fiber
+    running.add(run)
+    watchdog.watch(run)
+    fiber.addObserver((exit) => {
+      running.delete(run)
+      watchdog.forget(run)
+      settle(run, exit)
+      pump()
+    })
+  }
+
+  const settle = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>): void => {
+    active--
+    moment = now()
+    const elapsed = isTimed ? moment - run.since : 0
+    const isAgain = conclude(run, exit, elapsed)
+    if (run.span === undefined) return
+    if (isAgain) queue.noteUnsafe(run.key, run.span)
+    trace?.end(run.span, exit, isAgain)
+  }
+
+  const conclude = (run: Run<K, E>, exit: Exit.Exit<Outcome | void, E>, elapsed: number): boolean => {
+    if (exit._tag === "Success" && !run.expired) return settling.success(run, exit.value, elapsed)
+    const cause: Cause.Cause<E> = exit._tag === "Failure" ? exit.cause : Cause.interrupt()
+    return settling.failure({ key: run.key, priority: run.priority, elapsed, cause, expired: run.expired })
+  }
+
+  /** A defect that must not be recovered: no new runs, the others are interrupted, the last one ends the loop. */
+  const onDefect = (cause: Cause.Cause<E>): void => {
+    if (stopping || options.recoverDefects !== false) return
+    fatal = cause as Cause.Cause<never>
+    stopping = true
+    for (const run of running) run.fiber?.interruptUnsafe()
+  }
+
+  const stop = Effect.suspend(() => {
+    stopping = true
+    const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
+    for (const run of running) if (run.fiber !== undefined) fibers.push(run.fiber)
+    return Effect.andThen(Fiber.interruptAll(fibers), Effect.sync(end))
+  })
+
+  return { pump, stop }
+}

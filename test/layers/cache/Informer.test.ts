@@ -10,7 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { Pod } from "../../../src/kube/resources.ts"
-import * as Informer from "../../../src/layers/cache/Informer.ts"
+import * as SharedInformer from "../../../src/layers/cache/informer/SharedInformer.ts"
 import * as CacheMetrics from "../../../src/layers/cache/metrics.ts"
 import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
 import type { Delta } from "../../../src/streams/store/Delta.ts"
@@ -58,7 +58,7 @@ type Script = typeof scripts extends Arbitrary.Arbitrary<infer A> ? A : never
 const holds = Effect.fnUntraced(function* (script: Script) {
   const kind = new Fake.FakeServer().kind(Pod)
   const outstanding = Outstanding.make()
-  const informer = yield* Informer.make<KubeObject>({
+  const informer = yield* SharedInformer.make<KubeObject>({
     resource: Pod,
     selection: {},
     watch: () =>

@@ -6,7 +6,6 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import * as KeyedQueue from "../../../src/streams/queue/KeyedQueue.ts"
 import * as Reconcile from "../../../src/streams/reconcile/Reconcile.ts"
-import * as Loop from "../../../src/streams/reconcile/reconcileLoop.ts"
 import { runs } from "../../support/runs.ts"
 
 const limit = 50
@@ -105,7 +104,7 @@ const property = (plan: Plan) =>
     const queue = yield* KeyedQueue.make()
     const { added, missed, observe, reconcile, running, wrong } = watcher(plan)
     const { concurrency } = plan
-    yield* Effect.forkScoped(Loop.run(queue, { concurrency, reconcile, observe, timeout: limit }), {
+    yield* Effect.forkScoped(Reconcile.run(queue, { concurrency, reconcile, observe, timeout: limit }), {
       startImmediately: true
     })
     for (const step of plan.steps) {

@@ -16,7 +16,6 @@ import type { Change } from "../../../streams/watch/Change.ts"
 import type { Delta } from "../../../streams/store/Delta.ts"
 import * as PartedStore from "../../../streams/store/PartedStore.ts"
 import * as Store from "../../../streams/store/Store.ts"
-import type { Options } from "../Informer.ts"
 import * as VersionWaits from "../VersionWaits.ts"
 import * as Audience from "./Audience.ts"
 import type * as Namespaces from "./Namespaces.ts"
@@ -31,7 +30,7 @@ interface Branch<A extends KubeObject> {
 }
 
 export const make = Effect.fnUntraced(function* <A extends KubeObject>(
-  { freeze, metrics, resource, watch }: Options<A>,
+  { freeze, metrics, resource, watch }: Source.Options<A>,
   namespaces: Namespaces.Namespaces,
   ready: Source.Ready,
   waits: VersionWaits.Gate["waits"]
