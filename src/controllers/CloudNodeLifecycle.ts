@@ -1,6 +1,7 @@
 /**
- * cloud-node-lifecycle: asks the cloud about the machines of nodes that are not ready. A node whose machine is gone is deleted; one whose machine is
- * switched off says so with a taint, until it is ready again. Only where cloud loops run. Source: spec G.4.4.
+ * cloud-node-lifecycle: asks the cloud about the machines of nodes that are not ready. A node whose machine is gone is deleted; one whose machine
+ * is switched off says so with a taint, until it is ready again. Only where cloud loops run. Source: cloud-provider/controllers/nodelifecycle:
+ * MonitorNodes.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,6 @@ import { Node } from "../kube/resources.ts"
 import { CloudProvider, type NodeRef } from "../layers/CloudProvider.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
-import * as Plan from "./cloudnodelifecycle/plan.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
@@ -45,15 +45,29 @@ export const make = (options: Options = {}) =>
       )
   })
 
+const shutdown = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" } as const
+
+/** Whether the cloud has to be asked: the node is not ready. */
+export const isInDoubt = (node: Node): boolean => Nodes.readyCondition(node)?.status !== "True"
+
+/** `gone`: the cloud is sure that there is no such machine. `off`: it is there and switched off. */
+type MachineState = "gone" | "off" | "there"
+
+/** The taints of the node with the one that says that the machine is off, or without it; undefined if they are right. */
+export const taints = (node: Node, machine: MachineState): ReadonlyArray<Nodes.Taint> | undefined => {
+  if (machine === "off") return Nodes.changed(node, { add: [shutdown] })
+  return isInDoubt(node) ? undefined : Nodes.changed(node, { remove: [shutdown] })
+}
+
 const look = Effect.fnUntraced(
   function* (tools: Tools, node: Node) {
-    const word = Plan.isInDoubt(node) ? yield* ask(node) : "there"
+    const word = isInDoubt(node) ? yield* ask(node) : "there"
     if (word === "gone") return yield* remove(tools, node)
     const calls: Nodes.Calls = {
       live: (name) => tools.client.get(Node, { name }),
       patch: (name, patch) => tools.client.patch(Node, { name }, patch)
     }
-    if (yield* Nodes.write(calls, node, (one) => Plan.taints(one, word))) {
+    if (yield* Nodes.write(calls, node, (one) => taints(one, word))) {
       yield* Effect.logInfo(word === "off" ? "The machine of a node is switched off" : "The machine of a node is on")
     }
   },
