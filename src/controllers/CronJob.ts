@@ -1,15 +1,22 @@
 /**
  * cronjob: makes Jobs at the times of schedules, in the clocks of any place. No time is run twice, wherever the process ends, and runs that
- * may not overlap do not. What a sync does is decided in `cronjob/`; here is what it reads and may do. Source: spec G.7.
+ * may not overlap do not. What a sync does is decided in `cronjob/`; here is what it reads and may do. Source: pkg/controller/cronjob: syncCronJob.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as Zone from "../kube/cron/Zone.ts"
+import type { Key } from "../kube/Key.ts"
 import { CronJob, Job } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Loop from "./cronjob/loop.ts"
-import * as Metrics from "./cronjob/metrics.ts"
+import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import type * as Trigger from "../streams/store/trigger.ts"
+import * as Books from "./cronjob/books.ts"
+import * as Handover from "./cronjob/handover.ts"
 import * as Runs from "./cronjob/plan/runs.ts"
+import type { Ports } from "./cronjob/ports.ts"
+import * as Sync from "./cronjob/sync.ts"
+import * as Triggers from "./cronjob/triggers.ts"
 
 export interface Options {
   /** How many CronJobs are synced at once; 5 unless said otherwise. */
@@ -21,7 +28,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "cronjob",
-    metrics: Metrics.families,
+    metrics: Sync.families,
     component: "cronjob-controller",
     for: CronJob,
     access: [
@@ -41,7 +48,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(
-        Loop.make({
+        loopOf({
           cronJobs: store(CronJob),
           jobs: store(Job),
           zone: options.zone ?? Zone.local(),
@@ -63,4 +70,24 @@ export const make = (options: Options = {}) =>
           reconcile
         })
       )
+  })
+
+/** One term of leadership of the loop: its triggers and its reconcile, with state of their own. */
+export interface Loop {
+  /** They run after the stores have changed. */
+  readonly onCronJob: Trigger.Trigger<CronJob>
+  readonly onJob: Trigger.Trigger<Job>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome, Sync.Failure>
+}
+
+export const loopOf = (given: Ports): Effect.Effect<Loop> =>
+  Effect.map(Clock.Clock, (clock) => {
+    const books = Books.make()
+    const ports = Handover.doubting(given, books)
+    const sync = Sync.sync(ports, books)
+    return {
+      onCronJob: Triggers.cronJob(ports, books, clock),
+      onJob: Triggers.job(ports, books),
+      reconcile: ({ key }) => sync(key)
+    }
   })

@@ -1,6 +1,6 @@
 /**
  * One sync of a CronJob: old runs are deleted, the account of the others is settled, and if a time is due it is run; then the status is written, once.
- * What is decided is decided in `plan/`; here is the order of the writes, which may fail between any two. Source: spec G.7.
+ * What is decided is decided in `plan/`; here is the order of the writes, which may fail between any two. Source: pkg/controller/cronjob: syncCronJob.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -11,16 +11,28 @@ import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { CronJob, Job } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type { Books } from "./books.ts"
 import * as Handover from "./handover.ts"
-import * as Metrics from "./metrics.ts"
 import * as Account from "./plan/account.ts"
 import * as Decide from "./plan/decide.ts"
-import * as History from "./plan/history.ts"
-import * as News from "./plan/news.ts"
 import * as Runs from "./plan/runs.ts"
 import type { Ports } from "./ports.ts"
+
+const skew = Family.histogram(
+  "cronjob_controller_job_creation_skew_duration_seconds",
+  "How long after its time a run of a CronJob was made",
+  Family.exponential(1, 2, 10)
+)
+
+export const families = [skew]
+
+/** A run was made for that time. */
+const started = ({ metadata }: Job, time: number): Effect.Effect<void> => {
+  const made = Time.parse(metadata.creationTimestamp)
+  return made === undefined ? Effect.void : skew.observe((made - time) / 1000)
+}
 
 /** A run that was to make room for the next one is still there. */
 export class NotReplaced extends Data.TaggedError("NotReplaced")<{ readonly job: string }> {
@@ -46,11 +58,11 @@ export const sync = (ports: Ports, books: Books) =>
     if (cronJob === undefined) return Reconcile.done
     if (books.takeUnreadable(key)) {
       const text = `unparseable schedule for cronjob: ${cronJob.spec?.schedule ?? ""}`
-      yield* tell(ports, cronJob, [News.warning("UnParseableCronJobSchedule", text)])
+      yield* tell(ports, cronJob, [Runs.warning("UnParseableCronJobSchedule", text)])
       return Reconcile.done
     }
     const runs = ports.jobs.byIndex(Runs.byParent.name, key)
-    const cleaned = yield* clean(ports, cronJob, History.surplus(cronJob, runs))
+    const cleaned = yield* clean(ports, cronJob, Runs.surplus(cronJob, runs))
     const asked = yield* ask(ports, Account.unknown(cleaned.status, runs))
     const now = yield* Clock.currentTimeMillis
     const account = Account.settle({ cronJob, status: cleaned.status, runs, asked, now })
@@ -76,12 +88,12 @@ export const sync = (ports: Ports, books: Books) =>
 const tell = (
   { events }: Pick<Ports, "events">,
   cronJob: CronJob,
-  news: ReadonlyArray<News.News>
+  news: ReadonlyArray<Runs.News>
 ): Effect.Effect<void> =>
   Effect.forEach(news, ({ message, reason, type }) => events.event(cronJob, type, reason, message), { discard: true })
 
-const unexpected = ({ metadata }: Job): News.News =>
-  News.warning("UnexpectedJob", `Saw a job that the controller did not create or forgot: ${metadata.name}`)
+const unexpected = ({ metadata }: Job): Runs.News =>
+  Runs.warning("UnexpectedJob", `Saw a job that the controller did not create or forgot: ${metadata.name}`)
 
 /** Deletes what the history is not to keep; what cannot be deleted is tried again. */
 const clean = Effect.fnUntraced(function* (ports: Ports, cronJob: CronJob, jobs: ReadonlyArray<Job>) {
@@ -102,12 +114,12 @@ const remove = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Done> {
   const removed = yield* Effect.result(ports.remove(job))
   if (Result.isFailure(removed) && !ApiError.hasReason(removed.failure, "NotFound")) {
-    yield* tell(ports, cronJob, [News.warning("FailedDelete", `Deleted job: ${removed.failure.message}`)])
+    yield* tell(ports, cronJob, [Runs.warning("FailedDelete", `Deleted job: ${removed.failure.message}`)])
     return { status, failure: removed.failure }
   }
   const { name, uid } = job.metadata
   if (Result.isSuccess(removed)) {
-    yield* tell(ports, cronJob, [News.normal("SuccessfulDelete", `Deleted job ${name}`)])
+    yield* tell(ports, cronJob, [Runs.normal("SuccessfulDelete", `Deleted job ${name}`)])
     yield* Effect.annotateLogs(Effect.logDebug("Deleted a run of a CronJob"), { job: name })
   }
   const left = Runs.activeOf(status).filter((one) => one.uid !== uid)
@@ -148,7 +160,7 @@ const replace = Effect.fnUntraced(function* (
   for (const { name = "", namespace } of references) {
     const found = yield* Effect.result(ports.liveJob({ namespace, name }))
     if (Result.isFailure(found)) {
-      yield* tell(ports, cronJob, [News.warning("FailedGet", `Get job: ${found.failure.message}`)])
+      yield* tell(ports, cronJob, [Runs.warning("FailedGet", `Get job: ${found.failure.message}`)])
       return { status, failure: found.failure }
     }
     const removed = yield* remove(ports, cronJob, status, found.success)
@@ -171,8 +183,8 @@ const start = Effect.fnUntraced(function* (
   const { name = "", namespace } = draft.metadata
   const made = yield* Effect.result(ports.create(draft, namespace))
   if (Result.isSuccess(made)) {
-    yield* tell(ports, cronJob, [News.normal("SuccessfulCreate", `Created job ${name}`)])
-    yield* Metrics.started(made.success, time)
+    yield* tell(ports, cronJob, [Runs.normal("SuccessfulCreate", `Created job ${name}`)])
+    yield* started(made.success, time)
     yield* Effect.annotateLogs(Effect.logInfo("Started a run of a CronJob"), { job: name, time: Time.format(time) })
     return { status: written(status, made.success, time) }
   }
@@ -180,7 +192,7 @@ const start = Effect.fnUntraced(function* (
   // Nothing will be made there any more, and the CronJob goes with its namespace.
   if (ApiError.isNamespaceTerminating(failure)) return { status }
   if (!ApiError.hasReason(failure, "AlreadyExists")) {
-    yield* tell(ports, cronJob, [News.warning("FailedCreate", `Error creating job: ${failure.message}`)])
+    yield* tell(ports, cronJob, [Runs.warning("FailedCreate", `Error creating job: ${failure.message}`)])
     return { status, failure }
   }
   const found = yield* Effect.result(ports.liveJob({ namespace, name }))

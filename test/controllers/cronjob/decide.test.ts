@@ -1,8 +1,8 @@
 /** What is decided for a CronJob, row by row, with what is told of it: also for objects that no server of today stores. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as CronJobLoop from "../../../src/controllers/CronJob.ts"
 import * as Decide from "../../../src/controllers/cronjob/plan/decide.ts"
-import * as Loop from "../../../src/controllers/cronjob/loop.ts"
 import type * as Ports from "../../../src/controllers/cronjob/ports.ts"
 import type * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
 import * as Zone from "../../../src/kube/cron/Zone.ts"
@@ -155,7 +155,7 @@ describe("an update", () => {
         },
         queue: { addWithUnsafe: () => undefined }
       }
-      const loop = yield* Loop.make(ports)
+      const loop = yield* CronJobLoop.loopOf(ports)
       const previous = cronJob({})
       const object = cronJob({ schedule: "at noon" })
       for (const store of [cronJobs, jobs]) {

@@ -1,10 +1,10 @@
 /**
  * What the status says of the runs there are: those under way, the last time that was run, when one last succeeded. A run that was made and never
- * written down, because the process ended in between, is written down now. Total; what is true already is left as it is. Source: spec G.7.
+ * written down, because the process ended in between, is written down now. Total; what is true already is left as it is. Source:
+ * pkg/controller/cronjob: syncCronJob.
  */
 import type { CronJob, Job } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
-import * as News from "./news.ts"
 import * as Runs from "./runs.ts"
 
 export interface Gathered {
@@ -22,7 +22,7 @@ export interface Gathered {
 export interface Account {
   /** The very same status if nothing is new. */
   readonly status: Runs.Status
-  readonly news: ReadonlyArray<News.News>
+  readonly news: ReadonlyArray<Runs.News>
   /** Runs that have not ended, are not in the status, and that this loop did not make or does not remember; none that is going. */
   readonly unexpected: ReadonlyArray<Job>
 }
@@ -36,7 +36,7 @@ export const unknown = (status: Runs.Status, runs: ReadonlyArray<Job>): Readonly
 }
 
 export const settle = ({ asked, cronJob, now, runs, status: before }: Gathered): Account => {
-  const news: Array<News.News> = []
+  const news: Array<Runs.News> = []
   const unexpected: Array<Job> = []
   let status = before
   for (const job of [...runs, ...[...asked.values()].filter((one) => one !== undefined)]) {
@@ -51,7 +51,7 @@ export const settle = ({ asked, cronJob, now, runs, status: before }: Gathered):
         status,
         Runs.activeOf(status).filter((one) => one.uid !== uid)
       )
-      news.push(News.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`))
+      news.push(Runs.normal("SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`))
     }
     if (end === undefined && !isActive) {
       if (isUnwritten) status = Runs.withActive(status, [...Runs.activeOf(status), Runs.reference(job)])
@@ -60,7 +60,7 @@ export const settle = ({ asked, cronJob, now, runs, status: before }: Gathered):
     if (end === "Complete") status = succeededAt(status, job)
   }
   const gone = Runs.activeOf(status).filter(({ uid = "" }) => asked.has(uid) && asked.get(uid) === undefined)
-  for (const { name } of gone) news.push(News.normal("MissingJob", `Active job went missing: ${name}`))
+  for (const { name } of gone) news.push(Runs.normal("MissingJob", `Active job went missing: ${name}`))
   return {
     status: Runs.withActive(
       status,

@@ -1,17 +1,16 @@
 /**
  * What is to be done for a CronJob now: nothing, look again later, or a run. A total function of the CronJob, the status that is true of its runs,
- * and the time. Source: spec G.7.
+ * and the time. Source: pkg/controller/cronjob: syncCronJob.
  */
 import * as Result from "effect/Result"
 import * as Schedule from "../../../kube/cron/Schedule.ts"
 import * as Zone from "../../../kube/cron/Zone.ts"
 import type { CronJob } from "../../../kube/resources.ts"
 import * as Due from "./due.ts"
-import * as News from "./news.ts"
 import * as Runs from "./runs.ts"
 
 export interface Decision {
-  readonly news: ReadonlyArray<News.News>
+  readonly news: ReadonlyArray<Runs.News>
   /** A time that may not be run any more: of interest once. */
   readonly missed: number | undefined
   /** The run that is to be made. */
@@ -36,7 +35,7 @@ export interface Given {
   readonly zone: Zone.Zone
 }
 
-const stop = (...news: ReadonlyArray<News.News>): Decision => ({
+const stop = (...news: ReadonlyArray<Runs.News>): Decision => ({
   news,
   missed: undefined,
   run: undefined,
@@ -48,17 +47,17 @@ export const decide = (given: Given): Decision => {
   if (metadata.deletionTimestamp !== undefined) return stop()
   const zone = spec?.timeZone
   if (zone !== undefined && Zone.named(zone) === undefined) {
-    return stop(News.warning("UnknownTimeZone", `invalid timeZone: ${JSON.stringify(zone)}: unknown time zone ${zone}`))
+    return stop(Runs.warning("UnknownTimeZone", `invalid timeZone: ${JSON.stringify(zone)}: unknown time zone ${zone}`))
   }
   if (spec?.suspend === true) return stop()
   const text = spec?.schedule ?? ""
   const quoted = JSON.stringify(text)
   const hints = text.includes("TZ")
-    ? [News.warning("UnsupportedSchedule", `CRON_TZ or TZ used in schedule ${quoted} ${unsupported}`)]
+    ? [Runs.warning("UnsupportedSchedule", `CRON_TZ or TZ used in schedule ${quoted} ${unsupported}`)]
     : []
   const schedule = scheduleOf(given.cronJob, given.zone)
   if (Result.isFailure(schedule)) {
-    return stop(...hints, News.warning("UnparseableSchedule", `unparseable schedule: ${quoted} : ${schedule.failure}`))
+    return stop(...hints, Runs.warning("UnparseableSchedule", `unparseable schedule: ${quoted} : ${schedule.failure}`))
   }
   const decision = onTime(given, schedule.success)
   return { ...decision, news: [...hints, ...decision.news] }
@@ -91,8 +90,8 @@ const forbidden = "Not starting job because prior execution is running and concu
 const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): Decision => {
   const { concurrencyPolicy, schedule: text } = cronJob.spec ?? {}
   const due = Due.look(schedule, cronJob, status, now)
-  if (due._tag === "Never") return stop(News.warning("InvalidSchedule", `invalid schedule: ${text} : ${tooClose}`))
-  const later = (...news: ReadonlyArray<News.News>): Decision => ({
+  if (due._tag === "Never") return stop(Runs.warning("InvalidSchedule", `invalid schedule: ${text} : ${tooClose}`))
+  const later = (...news: ReadonlyArray<Runs.News>): Decision => ({
     news,
     missed: due._tag === "Missed" ? due.time : undefined,
     run: undefined,
@@ -100,12 +99,12 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
   })
   if (due._tag !== "Due") return later()
   const { time } = due
-  const hints = due.isMany ? [News.warning("TooManyMissedTimes", tooMany)] : []
+  const hints = due.isMany ? [Runs.warning("TooManyMissedTimes", tooMany)] : []
   const active = Runs.activeOf(status)
   const name = Runs.nameOf(cronJob, time)
   if (active.some((one) => one.name === name)) return later(...hints)
   if (concurrencyPolicy === "Forbid" && active.length > 0) {
-    return later(...hints, News.normal("JobAlreadyActive", forbidden))
+    return later(...hints, Runs.normal("JobAlreadyActive", forbidden))
   }
   const isAlone = concurrencyPolicy === "Forbid" || concurrencyPolicy === "Replace"
   const replaces = concurrencyPolicy === "Replace" ? active : []
@@ -113,8 +112,8 @@ const onTime = ({ cronJob, now, status }: Given, schedule: Schedule.Schedule): D
 }
 
 /** What is told of a time that was missed. */
-export const missed = (time: number): News.News =>
-  News.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`)
+export const missed = (time: number): Runs.News =>
+  Runs.warning("MissSchedule", `Missed scheduled time to start a job: ${rfc1123(time)}`)
 
 /** `Mon, 02 Jan 2006 15:04:05 +0000`. Source: Go time.RFC1123Z. */
 const rfc1123 = (time: number): string => new Date(time).toUTCString().replace("GMT", "+0000")

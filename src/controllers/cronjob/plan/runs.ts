@@ -1,6 +1,7 @@
 /**
  * The runs of a CronJob: Jobs that are named after it and the time that they were made for. The name is the lock that keeps one time from being run
- * twice; the time is also in an annotation, in the clocks of the CronJob's zone. Times are milliseconds since 1970. Source: spec G.7.
+ * twice; the time is also in an annotation, in the clocks of the CronJob's zone. Times are milliseconds since 1970.
+ * Source: pkg/controller/cronjob: getJobFromTemplate2.
  */
 import * as Zone from "../../../kube/cron/Zone.ts"
 import * as Key from "../../../kube/Key.ts"
@@ -103,3 +104,49 @@ export const lastTimeOf = (status: Status): number | undefined => Time.parse(sta
 /** The status after a run for that time; the last time never goes back. */
 export const withTime = (status: Status, time: number): Status =>
   time > (lastTimeOf(status) ?? -Infinity) ? { ...status, lastScheduleTime: Time.format(time) } : status
+
+/**
+ * The ended runs above the limits of the history, oldest first; none that is being deleted already. A run that is not in the status yet stays, because
+ * only its name keeps its time from being run again. Source: cleanupFinishedJobs.
+ */
+export const surplus = (cronJob: CronJob, runs: ReadonlyArray<Job>): ReadonlyArray<Job> => {
+  const { failedJobsHistoryLimit, successfulJobsHistoryLimit } = cronJob.spec ?? {}
+  return [
+    ...beyond(cronJob, runs, "Complete", successfulJobsHistoryLimit),
+    ...beyond(cronJob, runs, "Failed", failedJobsHistoryLimit)
+  ]
+}
+
+const beyond = (
+  cronJob: CronJob,
+  runs: ReadonlyArray<Job>,
+  end: "Complete" | "Failed",
+  limit: number | undefined
+): ReadonlyArray<Job> => {
+  if (limit === undefined) return []
+  const ended = runs.filter((job) => job.metadata.deletionTimestamp === undefined && endOf(job) === end)
+  if (ended.length <= limit) return []
+  const last = lastTimeOf(statusOf(cronJob)) ?? -Infinity
+  const oldest = ended.toSorted(byStart).slice(0, ended.length - limit)
+  return oldest.filter((job) => (timeOf(cronJob, job) ?? -Infinity) <= last)
+}
+
+/** Those that never began last; of the same time by their names. */
+const byStart = (a: Job, b: Job): number => {
+  const [x, y] = [startOf(a), startOf(b)]
+  if (x !== y) return x < y ? -1 : 1
+  return a.metadata.name < b.metadata.name ? -1 : 1
+}
+
+const startOf = ({ status }: Job): number => Time.parse(status?.startTime) ?? Infinity
+
+/** An event of a CronJob, as data; reasons and messages are those of kube-controller-manager. */
+export interface News {
+  readonly type: "Normal" | "Warning"
+  readonly reason: string
+  readonly message: string
+}
+
+export const normal = (reason: string, message: string): News => ({ type: "Normal", reason, message })
+
+export const warning = (reason: string, message: string): News => ({ type: "Warning", reason, message })

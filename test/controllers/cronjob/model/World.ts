@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as TestClock from "effect/testing/TestClock"
-import * as CronJobLoop from "../../../../src/controllers/cronjob/loop.ts"
+import * as CronJobLoop from "../../../../src/controllers/CronJob.ts"
 import type { Ports } from "../../../../src/controllers/cronjob/ports.ts"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
@@ -203,7 +203,7 @@ export class World {
     this.cronJobLog.store = Store.make<CronJob>()
     this.jobLog.store = Store.make<Job>()
     this.jobLog.store.addIndex(Runs.byParent.name, Runs.byParent.of)
-    this.loop = yield* CronJobLoop.make(this.ports())
+    this.loop = yield* CronJobLoop.loopOf(this.ports())
     this.begin(this.cronJobLog, cronJobLag, this.loop.onCronJob)
     this.begin(this.jobLog, jobLag, this.loop.onJob)
   })
