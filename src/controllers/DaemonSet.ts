@@ -1,17 +1,24 @@
 /**
  * daemonset: keeps one pod of a template on each node that should have one, and updates them node by node. Each template is kept as a
- * ControllerRevision. What a sync does is decided in `daemonset/`; here is what it reads and may do. Source: spec E.
+ * ControllerRevision. What a sync does is decided in `daemonset/`; here is what it reads and may do. Source: pkg/controller/daemon: syncDaemonSet.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
+import type { Key } from "../kube/Key.ts"
 import { ControllerRevision, DaemonSet, Node, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Loop from "./daemonset/loop.ts"
-import * as Metrics from "./daemonset/metrics.ts"
+import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import type { Trigger } from "../streams/store/trigger.ts"
+import * as Backoff from "./daemonset/backoff.ts"
 import * as Pods from "./daemonset/pods.ts"
-import type { Ports } from "./daemonset/ports.ts"
+import { doubting, type Ports } from "./daemonset/ports.ts"
 import * as Spec from "./daemonset/spec.ts"
+import * as Sync from "./daemonset/sync.ts"
+import * as Triggers from "./daemonset/triggers.ts"
+import * as Work from "./daemonset/work.ts"
+import * as Expectations from "./shared/workload/expectations.ts"
+import * as Handover from "./shared/workload/handover.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 
@@ -23,7 +30,7 @@ export interface Options {
 export const make = (options: Options = {}) =>
   Controller.stateful({
     name: "daemonset",
-    metrics: Metrics.families,
+    metrics: Work.metrics,
     component: "daemonset-controller",
     for: DaemonSet,
     access,
@@ -31,8 +38,8 @@ export const make = (options: Options = {}) =>
     // A decision on a stale cache is a wrong one: as long as expectations, a sync waits for what the last one wrote.
     ownWritesLimit: "5 minutes",
     body: (tools) =>
-      Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
-        const { onNode, onPod, onRevision, onSet, reconcile } = Loop.make(portsOf(tools))
+      Effect.map(Skips.skipping(Work.skips), (onHeld) => {
+        const { onNode, onPod, onRevision, onSet, reconcile } = loopOf(portsOf(tools))
         return {
           sources: [
             Controller.watch(DaemonSet, onSet),
@@ -92,3 +99,27 @@ const portsOf = ({ client, events, queue, store }: Tools): Ports => ({
   events,
   queue
 })
+
+/** One term of leadership of the loop: its triggers and its reconcile, with state of their own. */
+export interface Loop {
+  /** They run after the stores have changed. */
+  readonly onSet: Trigger<DaemonSet>
+  readonly onPod: Trigger<Pod>
+  readonly onNode: Trigger<Node>
+  readonly onRevision: Trigger<ControllerRevision>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
+}
+
+export const loopOf = (given: Ports): Loop => {
+  const books = Expectations.make()
+  const trust = Handover.trust()
+  const ports = doubting(given, trust)
+  const sync = Sync.sync(Work.make({ ports, books, trust, backoff: Backoff.make() }))
+  return {
+    onSet: Triggers.daemonSet(books, trust),
+    onPod: Triggers.pod(ports, books),
+    onNode: Triggers.node(ports),
+    onRevision: Triggers.revision(ports),
+    reconcile: ({ key }) => sync(key)
+  }
+}

@@ -1,11 +1,13 @@
 /** What the DaemonSet loop reads and does; nothing here knows where it goes. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
 import type { Draft } from "../../kube/Meta.ts"
+import * as Owner from "../../kube/Owner.ts"
 import type * as Patch from "../../kube/Patch.ts"
 import type { ControllerRevision, DaemonSet, Node, Pod } from "../../kube/resources.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
+import * as Handover from "../shared/workload/handover.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
@@ -29,3 +31,28 @@ export interface Ports extends PodControl.Calls {
   readonly removeRevision: (revision: ControllerRevision) => Call<unknown>
   readonly queue: Pick<KeyedQueue, "addWithUnsafe">
 }
+
+/** `pods`: all that the set has claimed. Whether they are all there are; if not, it is to be asked again a little later. */
+export const isCurrent = (
+  { livePods }: Pick<Ports, "livePods">,
+  trust: Handover.Trust,
+  set: DaemonSet,
+  pods: ReadonlyArray<Pod>
+): Effect.Effect<boolean, ApiError> => {
+  const { uid = "" } = set.metadata
+  if (trust.isOurs(uid)) return Effect.succeed(true)
+  return Effect.map(livePods(set), (live) => {
+    const own = live.filter((pod) => Owner.controlledBy(pod, uid))
+    const isSame = Handover.isSame(pods, own)
+    if (isSame) trust.takeOver(uid)
+    return isSame
+  })
+}
+
+/** The ports, with which a set of whose pods nobody knows whether they were made or deleted is not trusted any more. */
+export const doubting = (ports: Ports, trust: Handover.Trust): Ports => ({
+  ...ports,
+  create: (pod, namespace) =>
+    Handover.watched(trust, pod.metadata.ownerReferences?.[0]?.uid, ports.create(pod, namespace)),
+  remove: (pod) => Handover.watched(trust, Owner.controllerOf(pod)?.uid, ports.remove(pod))
+})

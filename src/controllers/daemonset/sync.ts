@@ -1,6 +1,6 @@
 /**
  * One sync of a DaemonSet: claim, bring the history up to date, look, decide, carry out, tell. What is decided is decided in `plan/`; here
- * is the order, and what happens between failures. Source: spec E.4.
+ * is the order, and what happens between failures. Source: pkg/controller/daemon: syncDaemonSet.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,14 +13,13 @@ import * as Adopt from "../shared/workload/adopt.ts"
 import * as Handover from "../shared/workload/handover.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
-import * as DaemonHandover from "./handover.ts"
 import * as History from "./history.ts"
 import * as Look from "./plan/look.ts"
 import * as Manage from "./plan/manage.ts"
 import * as Rolling from "./plan/rolling.ts"
 import * as Status from "./plan/status.ts"
 import * as Step from "./plan/step.ts"
-import type { Ports } from "./ports.ts"
+import { isCurrent, type Ports } from "./ports.ts"
 import * as Spec from "./spec.ts"
 import * as Work from "./work.ts"
 
@@ -99,7 +98,7 @@ const manage = Effect.fnUntraced(function* (
   const step = Step.isNothing(managed) ? Rolling.decide(look) : managed
   const { wait } = managed
   if (Step.isNothing(step)) return { wasManaged: true, wait, failure: undefined }
-  const current = yield* Effect.result(DaemonHandover.isCurrent(work.ports, work.trust, set, pods))
+  const current = yield* Effect.result(isCurrent(work.ports, work.trust, set, pods))
   if (current._tag === "Failure") return { ...waited, failure: current.failure }
   if (!current.success) {
     yield* Effect.logDebug("The cache does not show the pods of a DaemonSet as they are: nothing is done yet")

@@ -1,25 +1,42 @@
 /**
  * What a step asks for, done: words on pods that have ended, creations in batches that grow, deletions. The books are told before, and
- * of what no event will tell. Source: spec E.5.
+ * of what no event will tell. Source: pkg/controller/daemon: syncNodes.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import * as Key from "../../kube/Key.ts"
 import type { DaemonSet } from "../../kube/resources.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Expectations } from "../shared/workload/expectations.ts"
 import type { Trust } from "../shared/workload/handover.ts"
+import * as Metrics from "../shared/workload/metrics.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as SlowStart from "../shared/workload/slowStart.ts"
 import type { Backoff } from "./backoff.ts"
 import * as Drafts from "./drafts.ts"
-import * as Metrics from "./metrics.ts"
-import { type Creation, type Deletion, isNothing, type Step } from "./plan/step.ts"
+import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/step.ts"
 import * as Pods from "./pods.ts"
 import type { Ports } from "./ports.ts"
 import * as Spec from "./spec.ts"
 
 /** So many pods are made or deleted at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
 const atOnce = 64
+
+const handledPods = Family.counter(
+  "daemonset_controller_pods_total",
+  "Daemons that were asked for or asked to go, by reason",
+  ["action", "reason"]
+)
+
+export const skips = Metrics.staleSkips("daemonset_controller")
+
+export const metrics = [skips, handledPods]
+
+const asked = (action: "create" | "delete", reasons: ReadonlyArray<Need | Fault>): Effect.Effect<void> => {
+  const counts = new Map<string, number>()
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return Effect.forEach(counts, ([reason, count]) => handledPods.add(count, { action, reason }), { discard: true })
+}
 
 /** What syncs share. */
 export interface Work {
@@ -56,11 +73,11 @@ export const carryOut = Effect.fnUntraced(function* (
     now
   )
   yield* tell(work, set, remove, now)
-  yield* Metrics.asked(
+  yield* asked(
     "create",
     create.map(({ why }) => why)
   )
-  yield* Metrics.asked(
+  yield* asked(
     "delete",
     remove.map(({ why }) => why)
   )

@@ -6,7 +6,7 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as DaemonLoop from "../../../src/controllers/daemonset/loop.ts"
+import * as DaemonLoop from "../../../src/controllers/DaemonSet.ts"
 import * as Pods from "../../../src/controllers/daemonset/pods.ts"
 import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -63,7 +63,7 @@ export class World {
   }
 
   private start(): DaemonLoop.Loop {
-    return DaemonLoop.make({
+    return DaemonLoop.loopOf({
       sets: this.sets.store,
       pods: this.pods.store,
       nodes: this.nodes.store,

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as References from "effect/References"
-import * as DaemonLoop from "../../../src/controllers/daemonset/loop.ts"
+import * as DaemonLoop from "../../../src/controllers/DaemonSet.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import { DaemonSet, Event, type ControllerRevision, Namespace, Node, Pod } from "../../../src/kube/resources.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
@@ -125,7 +125,7 @@ describe("a DaemonSet", () => {
       }
       const never = () => Effect.die("nobody is asked for anything")
       const set = Stand.daemonSet({ selector: {} }, { uid: "u", resourceVersion: "1" }) as DaemonSet
-      const loop = DaemonLoop.make({
+      const loop = DaemonLoop.loopOf({
         sets: holding(set),
         pods: holding<Pod>(),
         nodes: holding<Node>(),
