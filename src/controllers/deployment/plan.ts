@@ -1,6 +1,11 @@
-/** Which way a sync goes: the first that applies. Source: spec B.2. */
-import type { Deployment } from "../../kube/resources.ts"
-import type * as ReplicaSets from "./replicaSets.ts"
+/**
+ * Which way a sync goes: the first that applies; and the steps of the strategy Recreate, in which no new pod starts before the last old one
+ * has ended. Source: pkg/controller/deployment: syncDeployment, rolloutRecreate.
+ */
+import * as PodState from "../../kube/pod.ts"
+import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
+import * as Bounds from "./bounds.ts"
+import * as ReplicaSets from "./replicaSets.ts"
 import * as Rollback from "./rollback.ts"
 import * as Scaling from "./scaling.ts"
 
@@ -37,3 +42,15 @@ export const selectsEverything = (deployment: Deployment): boolean => {
   const { matchExpressions = [], matchLabels = {} } = deployment.spec?.selector ?? {}
   return matchExpressions.length === 0 && Object.keys(matchLabels).length === 0
 }
+
+/** Every old set with pods goes to zero. */
+export const shrinkToZero = ({ old }: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> =>
+  old.filter(ReplicaSets.isActive).map((set) => Scaling.to(set, 0))
+
+/** The new set gets everything at once. */
+export const growAtOnce = (deployment: Deployment, { current }: ReplicaSets.Sets): ReadonlyArray<Scaling.Resize> =>
+  current === undefined ? [] : [Scaling.to(current, Bounds.replicasOf(deployment))]
+
+/** Whether an old set still reports pods, or a pod of one has not ended. A pod that is terminating or lost has not. */
+export const isWaitingForPods = ({ old }: ReplicaSets.Sets, podsOf: (set: ReplicaSet) => ReadonlyArray<Pod>): boolean =>
+  old.some((set) => ReplicaSets.replicas(set) > 0 || podsOf(set).some((pod) => !PodState.isTerminal(pod)))

@@ -1,9 +1,10 @@
 /**
  * Revisions number the templates a Deployment has had. The new ReplicaSet always has the highest; one that becomes the new one again
- * is renumbered and keeps its former numbers as history. Numbers are int64, hence bigint. Source: spec B.3.
+ * is renumbered and keeps its former numbers as history. Numbers are int64, hence bigint. Also which
+ * old ReplicaSets the history no longer needs. Source: pkg/controller/deployment/util: SetNewReplicaSetAnnotations; cleanupDeployment.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { ReplicaSet } from "../../kube/resources.ts"
+import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as Annotations from "./annotations.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 
@@ -42,3 +43,21 @@ export const extend = (history: string, revision: string): string => {
   while (length > historyLimit) length -= (entries[dropped++]?.length ?? 0) + 1
   return [...entries.slice(dropped), revision].join(",")
 }
+
+/**
+ * The sets to delete, lowest revision first. One among the lowest that is still in use is left for later; no other is deleted in its
+ * place, or the history would lose the newer revision.
+ */
+export const surplus = (deployment: Deployment, old: ReadonlyArray<ReplicaSet>): ReadonlyArray<ReplicaSet> => {
+  // The largest int32, which stands for no limit, is never exceeded.
+  const limit = deployment.spec?.revisionHistoryLimit ?? Infinity
+  const present = old.filter((set) => set.metadata.deletionTimestamp === undefined)
+  const excess = present.length - limit
+  return excess <= 0 ? [] : present.sort(byRevision).slice(0, excess).filter(isIdle)
+}
+
+/** No pods wanted, none there, and the set's loop has seen that. */
+const isIdle = (set: ReplicaSet): boolean =>
+  ReplicaSets.size(set) === 0 &&
+  ReplicaSets.replicas(set) === 0 &&
+  (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0)

@@ -1,7 +1,7 @@
 /**
  * One sync of a Deployment: what the plans beside this file decide, carried out in order. A round changes one thing and then writes the
  * status; the event of its own write brings the next round. Writes go through ports, so nothing here knows where they go.
- * Source: spec B.2 to B.8, B.10.
+ * Source: pkg/controller/deployment: syncDeployment.
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -11,14 +11,13 @@ import * as ApiError from "../../kube/ApiError.ts"
 import type { Key } from "../../kube/Key.ts"
 import type { Deployment, Pod, ReplicaSet } from "../../kube/resources.ts"
 import * as Bounds from "./bounds.ts"
-import * as Cleanup from "./cleanup.ts"
 import type * as Conditions from "./conditions.ts"
 import * as Ensure from "./ensure.ts"
 import * as Plan from "./plan.ts"
 import { type Ports, resize, type Rollout, writeStatus } from "./ports.ts"
 import * as Progress from "./progress.ts"
-import * as Recreate from "./recreate.ts"
 import * as ReplicaSets from "./replicaSets.ts"
+import * as Revisions from "./revisions.ts"
 import * as Rollback from "./rollback.ts"
 import * as Rolling from "./rolling.ts"
 import * as Scaling from "./scaling.ts"
@@ -139,11 +138,11 @@ const recreate = Effect.fnUntraced(function* (
   before: Rollout,
   podsOf: Gathered["podsOf"]
 ): Effect.fn.Return<Progress.Recheck, Failure> {
-  const steps = Recreate.shrink(before.sets)
+  const steps = Plan.shrinkToZero(before.sets)
   if (steps.length > 0) return yield* judge(ports, yield* resize(ports, before, steps))
-  if (Recreate.isWaiting(before.sets, podsOf)) return yield* judge(ports, before)
+  if (Plan.isWaitingForPods(before.sets, podsOf)) return yield* judge(ports, before)
   const rollout = yield* Ensure.present(ports, before)
-  const growth = Recreate.grow(rollout.deployment, rollout.sets)
+  const growth = Plan.growAtOnce(rollout.deployment, rollout.sets)
   return yield* judge(ports, yield* finish(ports, yield* resize(ports, rollout, growth)))
 })
 
@@ -155,7 +154,7 @@ const finish = (ports: Ports, rollout: Rollout): Effect.Effect<Rollout, ApiError
 
 const cleanUp = (ports: Ports, { deployment, sets }: Rollout): Effect.Effect<void, ApiError.ApiError> =>
   Effect.forEach(
-    Cleanup.plan(deployment, sets.old),
+    Revisions.surplus(deployment, sets.old),
     (set) =>
       Effect.catchIf(
         ports.removeSet(set),

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
-import * as Cleanup from "../../../src/controllers/deployment/cleanup.ts"
 import * as NewReplicaSet from "../../../src/controllers/deployment/newReplicaSet.ts"
 import * as ReplicaSets from "../../../src/controllers/deployment/replicaSets.ts"
+import * as Revisions from "../../../src/controllers/deployment/revisions.ts"
 import * as Rollback from "../../../src/controllers/deployment/rollback.ts"
 import type { Deployment, ReplicaSet } from "../../../src/kube/resources.ts"
 import { checkProperty, int, oneOf } from "../../support/property.ts"
@@ -54,12 +54,12 @@ const rank = (set: ReplicaSet): bigint => {
 
 describe("Cleanup", () => {
   checkProperty("a set with pods, or one that is going, is left alone", leftovers, (facts) =>
-    Cleanup.plan(limited(facts), old(facts)).every((set) => isIdle(set) && !isLeaving(set))
+    Revisions.surplus(limited(facts), old(facts)).every((set) => isIdle(set) && !isLeaving(set))
   )
 
   checkProperty("the limit is kept from below, and without a limit everything is", leftovers, (facts) => {
     const sets = old(facts)
-    const deleted = Cleanup.plan(limited(facts), sets)
+    const deleted = Revisions.surplus(limited(facts), sets)
     if (facts.limit < 0 || facts.limit === 2147483647) return deleted.length === 0
     return (
       sets.filter((set) => !isLeaving(set)).length - deleted.length >=
@@ -72,7 +72,7 @@ describe("Cleanup", () => {
     leftovers,
     (facts) => {
       if (facts.limit < 0 || facts.limit === 2147483647) return true
-      const deleted = Cleanup.plan(limited(facts), old(facts))
+      const deleted = Revisions.surplus(limited(facts), old(facts))
       const present = old(facts).filter((set) => !isLeaving(set))
       const names = deleted.map(({ metadata }) => metadata.name)
       const excess = Math.max(0, present.length - facts.limit)

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Annotations from "../../../src/controllers/deployment/annotations.ts"
 import * as Plan from "../../../src/controllers/deployment/plan.ts"
-import * as Recreate from "../../../src/controllers/deployment/recreate.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import { deployment, replicaSet } from "./objects.ts"
 
@@ -49,8 +48,9 @@ describe("Recreate", () => {
     status: { phase }
   })
   const waits = (pods: ReadonlyArray<Pod>, replicas = 0) =>
-    Recreate.isWaiting({ current: replicaSet({ name: "new", replicas: 3 }), old: [replicaSet({ replicas })] }, (set) =>
-      set.metadata.name === "new" ? [pod("Running")] : pods
+    Plan.isWaitingForPods(
+      { current: replicaSet({ name: "new", replicas: 3 }), old: [replicaSet({ replicas })] },
+      (set) => (set.metadata.name === "new" ? [pod("Running")] : pods)
     )
 
   it("waits for every old pod that has not ended", () => {
@@ -64,13 +64,13 @@ describe("Recreate", () => {
   it("takes all old pods at once, and then makes all new ones", () => {
     const sets = { current: replicaSet({ name: "new" }), old: [replicaSet({ size: 2 }), replicaSet({ size: 0 })] }
     assert.deepStrictEqual(
-      Recreate.shrink(sets).map(({ set, size }) => [set, size]),
+      Plan.shrinkToZero(sets).map(({ set, size }) => [set, size]),
       [[sets.old[0], 0]]
     )
     assert.deepStrictEqual(
-      Recreate.grow(deployment({ replicas: 4 }), sets).map(({ size }) => size),
+      Plan.growAtOnce(deployment({ replicas: 4 }), sets).map(({ size }) => size),
       [4]
     )
-    assert.deepStrictEqual(Recreate.grow(deployment(), none), [])
+    assert.deepStrictEqual(Plan.growAtOnce(deployment(), none), [])
   })
 })
