@@ -1,6 +1,6 @@
 /**
  * disruption: says of each PodDisruptionBudget how many of its pods may be let go now, for whoever evicts pods to count down. What a look at a budget
- * comes to is decided in `disruption/`; here is what it reads and may do. Source: spec G.9.
+ * comes to is decided in `disruption/`; here is what it reads and may do. Source: pkg/controller/disruption.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -17,8 +17,6 @@ import * as Controller from "../layers/Controller.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import * as Coverage from "./disruption/coverage.ts"
-import * as Metrics from "./disruption/metrics.ts"
-import type { Ports } from "./disruption/ports.ts"
 import * as Sync from "./disruption/sync.ts"
 import * as Triggers from "./disruption/triggers.ts"
 import * as Scales from "./shared/scale/scales.ts"
@@ -27,7 +25,7 @@ import * as Indexes from "./shared/workload/indexes.ts"
 export const make = () =>
   Controller.stateful({
     name: "disruption",
-    metrics: Metrics.families,
+    metrics: Sync.families,
     component: "controllermanager",
     for: PodDisruptionBudget,
     access: [
@@ -44,7 +42,7 @@ export const make = () =>
     ],
     body: Effect.fnUntraced(function* ({ client, events, store }) {
       const scales = Scales.make(yield* KubeClient, yield* Discovery)
-      const ports: Ports = {
+      const ports: Sync.Ports = {
         budgets: store(PodDisruptionBudget),
         pods: store(Pod),
         replicationControllers: store(ReplicationController),

@@ -1,31 +1,60 @@
 /**
  * One look at a budget: gathers its pods and the sizes of what controls them, plans, tells users what is odd, and writes at most one status. Whatever
  * goes wrong on the way, no pod may be let go by a count that does not hold any more: unless another writer was faster, the status says so,
- * and the budget is looked at again. And the pods that have keys of their own. Source: spec G.9.
+ * and the budget is looked at again. And the pods that have keys of their own. Source: pkg/controller/disruption: trySync.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
+import type * as Patch from "../../kube/Patch.ts"
 import type { Pod, PodDisruptionBudget } from "../../kube/resources.ts"
+import type { EventSink } from "../../layers/Recorder.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
+import type { Readable } from "../../streams/store/Store.ts"
 import * as Controllers from "./controllers.ts"
 import * as Coverage from "./coverage.ts"
 import * as Expectation from "./expectation.ts"
-import * as Keys from "./keys.ts"
-import * as Metrics from "./metrics.ts"
 import * as Plan from "./plan.ts"
-import type { Ports } from "./ports.ts"
 import * as Stale from "./stale.ts"
-import type { Books } from "./triggers.ts"
+import { type Books, subjectOf } from "./triggers.ts"
+
+type Call<A> = Effect.Effect<A, ApiError.ApiError>
+
+/** What the loop reads and writes. */
+export interface Ports extends Controllers.Ports {
+  readonly budgets: Readable<PodDisruptionBudget>
+  readonly pods: Readable<Pod>
+  readonly updateStatus: (budget: PodDisruptionBudget) => Call<PodDisruptionBudget>
+  readonly patchPodStatus: (pod: Pod, patch: Patch.Patch) => Call<Pod>
+  readonly events: EventSink
+}
+
+const writes = Family.counter(
+  "disruption_controller_status_writes_total",
+  "Writes of the status of disruption budgets, by the reason of its condition",
+  ["reason"]
+)
+
+const resets = Family.counter(
+  "disruption_controller_stale_disruptions_total",
+  "Pods that were told to go and did not, whose condition was taken back"
+)
+
+export const families = [writes, resets]
+
+const wrote = (reason: string): Effect.Effect<void> => writes.add(1, { reason })
+
+const takenBack: Effect.Effect<void> = resets.add(1)
 
 type Failure = ApiError.ApiError | Controllers.Uncountable
 
 export const sync =
   (ports: Ports, books: Books) =>
   (key: Key.Key): Effect.Effect<Reconcile.Outcome, Failure> => {
-    const subject = Keys.subjectOf(key)
+    const subject = subjectOf(key)
     switch (subject._tag) {
       case "Budget":
         return budget(ports, books, subject.key)
@@ -126,7 +155,7 @@ const write = Effect.fnUntraced(function* (
   const { metadata } = yield* ports.updateStatus({ ...found, status })
   if (metadata.resourceVersion !== undefined) written.set(Key.of(found), metadata.resourceVersion)
   const condition = status.conditions?.find(({ type }) => type === "DisruptionAllowed")
-  yield* Metrics.wrote(condition?.reason ?? "")
+  yield* wrote(condition?.reason ?? "")
   yield* Effect.annotateLogs(Effect.logDebug("Wrote how many disruptions a budget allows"), {
     allowed: status.disruptionsAllowed,
     healthy: status.currentHealthy,
@@ -168,7 +197,7 @@ const takeBack = Effect.fnUntraced(function* (
   if (due > now) return Reconcile.after(due - now)
   const done = yield* Effect.result(ports.patchPodStatus(pod, Stale.reset(pod, now)))
   if (Result.isFailure(done)) return isGone(done.failure) ? Reconcile.done : yield* done.failure
-  yield* Metrics.takenBack
+  yield* takenBack
   yield* Effect.annotateLogs(Effect.logInfo("Took back that a pod is to go, because it stayed"), { pod: key })
   return Reconcile.done
 })

@@ -1,7 +1,7 @@
 /**
  * Whom a change concerns. A pod asks for the budgets that select it, before or after, and only if it changed in something that they count; whatever
  * controls pods asks for the budgets of those when its size changes. The loop's own writes of a status are known by their version, and ask for
- * nothing. Triggers run after the stores have changed. Source: spec G.9.
+ * nothing. Triggers run after the stores have changed. Source: pkg/controller/disruption.
  */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
@@ -13,7 +13,6 @@ import type { Readable } from "../../streams/store/Store.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type { Coverage } from "./coverage.ts"
-import * as Keys from "./keys.ts"
 import * as Stale from "./stale.ts"
 
 /** What one term remembers. */
@@ -24,6 +23,28 @@ export interface Books {
 }
 
 const none: ReadonlyArray<Key.Key> = []
+
+/**
+ * What a key names: a budget, or, marked, in the same queue, a pod that several budgets select, or a pod with the condition `DisruptionTarget` that may
+ * not have been deleted.
+ */
+type Subject =
+  | { readonly _tag: "Budget"; readonly key: Key.Key }
+  | { readonly _tag: "Shared"; readonly key: Key.Key }
+  | { readonly _tag: "Stale"; readonly key: Key.Key }
+
+/** No name has them. */
+const marks = { Shared: "#shared", Stale: "#stale" } as const
+
+const sharedKey = (pod: Pod): Key.Key => Key.of(pod) + marks.Shared
+
+const staleKey = (pod: Pod): Key.Key => Key.of(pod) + marks.Stale
+
+export const subjectOf = (key: Key.Key): Subject => {
+  const at = key.indexOf("#")
+  if (at === -1) return { _tag: "Budget", key }
+  return { _tag: key.slice(at) === marks.Stale ? "Stale" : "Shared", key: key.slice(0, at) }
+}
 
 export const budget =
   (pods: Readable<Pod>, { coverage, written }: Books): Trigger.Trigger<PodDisruptionBudget> =>
@@ -47,7 +68,7 @@ export const pod =
     const isShared = concerned.length > 1 && delta._tag !== "Deleted" && coverage.of(object).length > 1
     const isStale = delta._tag !== "Deleted" && Stale.due(object) !== undefined
     if (!isShared && !isStale) return concerned
-    return [...concerned, ...(isShared ? [Keys.shared(object)] : none), ...(isStale ? [Keys.stale(object)] : none)]
+    return [...concerned, ...(isShared ? [sharedKey(object)] : none), ...(isStale ? [staleKey(object)] : none)]
   }
 
 const budgetsOf = (coverage: Coverage, delta: Delta<Pod>): ReadonlyArray<Key.Key> => {
