@@ -1,6 +1,7 @@
 /**
- * endpointslice: keeps the addresses behind each Service in slices of a hundred, from where every node reads them. What a sync does is decided
- * in `endpointslice/`, what it shares with `endpoint` is in `services/`; here is what it reads and may do. Source: spec F.3.
+ * endpointslice: keeps the addresses behind each Service in slices of a hundred, from where every node reads them. What a sync does is decided in
+ * `endpointslice/`, what it shares with `endpoint` is in `services/`; here is what it reads and may do. Source: pkg/controller/endpointslice:
+ * syncService.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,8 +11,7 @@ import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Books from "./endpointslice/books.ts"
 import * as Metrics from "./endpointslice/metrics.ts"
-import type { Memory, Ports } from "./endpointslice/ports.ts"
-import * as Preferences from "./endpointslice/preferences.ts"
+import { makePreferences, type Memory, type Ports } from "./endpointslice/ports.ts"
 import * as Slices from "./endpointslice/slices.ts"
 import * as Sync from "./endpointslice/sync.ts"
 import * as Triggers from "./endpointslice/triggers.ts"
@@ -76,7 +76,7 @@ export const make = (options: Options = {}) =>
           zones: Zones.make(),
           wishes: Wishes.make(),
           totals: Totals.make(),
-          preferences: Preferences.make(),
+          preferences: makePreferences(),
           limit: options.maxEndpointsPerSlice ?? 100,
           patience: Duration.max(options.batchPeriod ?? Duration.zero, Triggers.patience)
         }

@@ -1,17 +1,18 @@
 /**
  * endpointslicemirroring: Endpoints that somebody writes by hand, for a Service without a selector, are shown as slices, which is what nodes read.
- * What a sync does is decided in `endpointslicemirroring/`; here is what it reads and may do. Source: spec F.4.
+ * What a sync does is decided in `endpointslicemirroring/`; here is what it reads and may do. Source: pkg/controller/endpointslicemirroring.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
+import * as Key from "../kube/Key.ts"
 import { Endpoints, EndpointSlice, Service } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
-import * as Triggers from "./endpointslicemirroring/triggers.ts"
 import * as Totals from "./shared/services/totals.ts"
 import * as Watching from "./shared/services/watching.ts"
 
@@ -64,9 +65,9 @@ export const make = (options: Options = {}) =>
         })
         return {
           sources: [
-            Controller.watch(Service, Triggers.services),
-            Controller.watch(Endpoints, Triggers.endpoints),
-            Controller.watch(EndpointSlice, Watching.batched(Triggers.slices, queue, options.batchPeriod), {
+            Controller.watch(Service, onService),
+            Controller.watch(Endpoints, onEndpoints),
+            Controller.watch(EndpointSlice, Watching.batched(onSlice, queue, options.batchPeriod), {
               indexes: [Mirrored.byEndpoints]
             })
           ],
@@ -74,3 +75,30 @@ export const make = (options: Options = {}) =>
         }
       })
   })
+
+const none: ReadonlyArray<Key.Key> = []
+
+/** Endpoints that are to be mirrored, or were before. */
+export const onEndpoints: Trigger<Endpoints> = (delta) => {
+  const { object } = delta
+  const isOurs = Mirrored.isWanted(object) || (delta._tag === "Updated" && Mirrored.isWanted(delta.previous))
+  return isOurs ? [Key.of(object)] : none
+}
+
+/** A Service that appears, is deleted, or whose selector appears or is removed. */
+export const onService: Trigger<Service> = (delta) => {
+  const { object } = delta
+  const isOurs = Mirrored.leavesToOthers(object)
+  if (delta._tag === "Updated") return Mirrored.leavesToOthers(delta.previous) === isOurs ? none : [Key.of(object)]
+  return isOurs ? [Key.of(object)] : none
+}
+
+/** The Endpoints of a mirrored slice that changed; after our own writes too, where the sync finds nothing to do. */
+export const onSlice: Trigger<EndpointSlice> = (delta) => {
+  const keys = [Mirrored.endpointsOf(delta.object)]
+  if (delta._tag === "Updated") {
+    if (delta.previous === delta.object) return none
+    keys.push(Mirrored.endpointsOf(delta.previous))
+  }
+  return [...new Set(keys)].filter((key) => key !== undefined)
+}

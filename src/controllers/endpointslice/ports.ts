@@ -2,6 +2,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
+import type { Key } from "../../kube/Key.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import type { EndpointSlice, Node, Pod, Service } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
@@ -10,7 +11,6 @@ import type * as Store from "../../streams/store/Store.ts"
 import type * as Selection from "../shared/services/selection.ts"
 import type { Totals } from "../shared/services/totals.ts"
 import type { Books } from "./books.ts"
-import type { Preferences } from "./preferences.ts"
 import type { Wishes } from "./wishes.ts"
 import type { Zones } from "./zones.ts"
 
@@ -40,4 +40,27 @@ export interface Memory {
   readonly limit: number
   /** Between a change of a slice by another client and the sync that puts it right. */
   readonly patience: Duration.Duration
+}
+
+/** The traffic distributions that Services ask for, and how many ask for each; for one term of leadership. */
+interface Preferences {
+  /** Returns how many Services have each of the values that were ever seen. */
+  readonly note: (service: Key, preference: string | undefined) => ReadonlyMap<string, number>
+}
+
+export const makePreferences = (): Preferences => {
+  const known = new Map<Key, string>()
+  const services = new Map<string, number>()
+  const add = (preference: string | undefined, count: number): void => {
+    if (preference !== undefined) services.set(preference, (services.get(preference) ?? 0) + count)
+  }
+  return {
+    note: (service, preference) => {
+      add(known.get(service), -1)
+      add(preference, 1)
+      if (preference === undefined) known.delete(service)
+      else known.set(service, preference)
+      return services
+    }
+  }
 }

@@ -1,12 +1,12 @@
 import { describe } from "@effect/vitest"
 /** Who is asked for: exactly those whose slices may have to change, and nobody for the heartbeat of a lock. */
 import * as Arbitrary from "effect/Arbitrary"
-import * as Mirrored from "../../../src/controllers/endpointslicemirroring/mirrored.ts"
-import * as Triggers from "../../../src/controllers/endpointslicemirroring/triggers.ts"
-import type { KubeObject } from "../../../src/kube/Meta.ts"
-import type { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
-import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
+import * as Triggers from "../../src/controllers/EndpointSliceMirroring.ts"
+import * as Mirrored from "../../src/controllers/endpointslicemirroring/mirrored.ts"
+import type { KubeObject } from "../../src/kube/Meta.ts"
+import type { Endpoints, EndpointSlice, Service } from "../../src/kube/resources.ts"
+import type { Delta } from "../../src/streams/store/Delta.ts"
+import { checkProperty, oneOf, type ValueOf } from "../support/property.ts"
 
 const facts = Arbitrary.all({
   skip: oneOf(true, false),
@@ -65,7 +65,7 @@ const isOf = (keys: ReadonlyArray<string>, wanted: ReadonlyArray<string>): boole
 describe("Triggers", () => {
   checkProperty("Endpoints ask for themselves if they are to be mirrored or were", change, (given) =>
     isOf(
-      Triggers.endpoints(deltaOf(endpoints, given)),
+      Triggers.onEndpoints(deltaOf(endpoints, given)),
       states(given).some((one) => Mirrored.isWanted(endpoints(one))) ? ["ns/web"] : []
     )
   )
@@ -75,11 +75,11 @@ describe("Triggers", () => {
     const leaves = (one: Facts | undefined) => one?.selector === false
     const hasChanged =
       given.what === "again" ? false : given.what === "Updated" ? leaves(first) !== leaves(last) : leaves(first)
-    return isOf(Triggers.services(deltaOf(service, given)), hasChanged ? ["ns/web"] : [])
+    return isOf(Triggers.onService(deltaOf(service, given)), hasChanged ? ["ns/web"] : [])
   })
 
   checkProperty("a slice asks for those whose it is and was, if it is ours", change, (given) => {
     const wanted = states(given).flatMap(({ of, ours }) => (ours && of !== "" ? [`ns/${of}`] : []))
-    return isOf(Triggers.slices(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
+    return isOf(Triggers.onSlice(deltaOf(slice, given)), given.what === "again" ? [] : wanted)
   })
 })
