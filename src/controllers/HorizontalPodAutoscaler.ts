@@ -1,6 +1,7 @@
 /**
- * horizontalpodautoscaling: gives whatever can be scaled as many replicas as its metrics ask for, between its bounds, and no faster than
- * its behaviour allows. What a look decides is decided in `horizontalpodautoscaler/`; here is what it reads and may do. Source: spec G.10.
+ * horizontalpodautoscaling: gives whatever can be scaled as many replicas as its metrics ask for, between its bounds, and no faster than its
+ * behaviour allows. What a look decides is decided in `horizontalpodautoscaler/`; here is what it reads and may do. Source:
+ * pkg/controller/podautoscaler.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,10 +15,9 @@ import { Discovery } from "../layers/Discovery.ts"
 import { KubeClient } from "../layers/KubeClient.ts"
 import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layers/MetricsApi.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as Books from "./horizontalpodautoscaler/books.ts"
 import * as Metrics from "./horizontalpodautoscaler/metrics.ts"
 import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
-import type { Ports } from "./horizontalpodautoscaler/ports.ts"
+import { makeBooks, type Ports } from "./horizontalpodautoscaler/ports.ts"
 import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
 import * as Sync from "./horizontalpodautoscaler/sync.ts"
 import * as Scales from "./shared/scale/scales.ts"
@@ -87,7 +87,7 @@ export const make = (options: Options = {}) => {
           updateStatus: (autoscaler) => client.subresource("status").update(HorizontalPodAutoscaler, autoscaler),
           events
         }
-        const sync = Sync.sync(ports, { settings, books: Books.make() })
+        const sync = Sync.sync(ports, { settings, books: makeBooks() })
         return {
           sources: [
             // A change does not bring the next look forward: the first comes one period after the autoscaler does.

@@ -1,13 +1,15 @@
 /** What the loop of autoscalers reads and does; nothing here knows where it goes. */
 import type * as Effect from "effect/Effect"
 import type { ApiError } from "../../kube/ApiError.ts"
+import type { Key } from "../../kube/Key.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../kube/resources.ts"
 import type { MetricsApi } from "../../layers/MetricsApi.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Scales } from "../shared/scale/scales.ts"
-import type { Books } from "./books.ts"
+import * as History from "./plan/history.ts"
 import type { Settings } from "./plan/spec.ts"
+import * as Selectors from "./selectors.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>
 
@@ -26,4 +28,36 @@ export interface Ports {
 export interface Memory {
   readonly settings: Settings
   readonly books: Books
+}
+
+/**
+ * What the loop keeps between two syncs: recommendations, scale events, and what each target selects; for one term of leadership. A new term takes the
+ * present size for a recommendation.
+ */
+interface Books {
+  /** Of this very autoscaler: a namesake starts clean. */
+  readonly history: (key: Key, autoscaler: HorizontalPodAutoscaler) => History.History
+  readonly remember: (key: Key, autoscaler: HorizontalPodAutoscaler, history: History.History) => void
+  readonly forget: (key: Key) => void
+  readonly selectors: Selectors.Table
+  /** How many autoscalers are remembered. */
+  readonly size: () => number
+}
+
+export const makeBooks = (): Books => {
+  const known = new Map<Key, { readonly uid: string | undefined; readonly history: History.History }>()
+  const selectors = Selectors.makeTable()
+  return {
+    history: (key, { metadata }) => {
+      const entry = known.get(key)
+      return entry === undefined || entry.uid !== metadata.uid ? History.empty : entry.history
+    },
+    remember: (key, { metadata }, history) => void known.set(key, { uid: metadata.uid, history }),
+    forget: (key) => {
+      known.delete(key)
+      selectors.delete(key)
+    },
+    selectors,
+    size: () => known.size
+  }
 }

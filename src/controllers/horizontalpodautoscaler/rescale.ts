@@ -1,16 +1,17 @@
 /**
  * Carries out what was decided for a target: writes its size, tells the user, and keeps the books. A conflict is met by reading the size again;
- * when somebody else has changed that meanwhile, it is theirs, and the next look decides anew. Source: spec G.10.
+ * when somebody else has changed that meanwhile, it is theirs, and the next look decides anew. Source: pkg/controller/podautoscaler:
+ * reconcileAutoscaler.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Failure, Scale, Scales, Target } from "../shared/scale/scales.ts"
 import { type Done, type Look, LookError } from "./look.ts"
 import * as Metrics from "./metrics.ts"
-import * as Conditions from "./plan/conditions.ts"
 import * as History from "./plan/history.ts"
 import type { Plan } from "./plan/plan.ts"
 import * as Spec from "./plan/spec.ts"
+import * as Conditions from "./plan/status.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Tell from "./tell.ts"
 

@@ -1,6 +1,6 @@
 /**
  * One look at an autoscaler: reads the size of its target, asks its metrics, decides, and writes the size and the status. What went wrong
- * is told to the user in the status and in events, and fails the look. Source: spec G.10.
+ * is told to the user in the status and in events, and fails the look. Source: pkg/controller/podautoscaler: reconcileAutoscaler.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -11,9 +11,9 @@ import type { Scale } from "../shared/scale/scales.ts"
 import * as Ask from "./ask.ts"
 import * as Look from "./look.ts"
 import * as Metrics from "./metrics.ts"
-import type * as Conditions from "./plan/conditions.ts"
 import * as History from "./plan/history.ts"
 import * as Plan from "./plan/plan.ts"
+import type * as Conditions from "./plan/status.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Rescale from "./rescale.ts"
 import * as Selectors from "./selectors.ts"

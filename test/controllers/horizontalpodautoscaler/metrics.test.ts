@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Books from "../../../src/controllers/horizontalpodautoscaler/books.ts"
 import type { MetricSpec } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
+import { makeBooks } from "../../../src/controllers/horizontalpodautoscaler/ports.ts"
 import * as Sync from "../../../src/controllers/horizontalpodautoscaler/sync.ts"
 import type { Scale } from "../../../src/controllers/shared/scale/scales.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
@@ -58,7 +58,7 @@ const looked = Effect.fnUntraced(function* (world: World) {
       updateStatus: (one) => (refusesStatus === true ? Effect.fail(forbidden) : Effect.succeed(one)),
       events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void }
     },
-    { settings, books: Books.make() }
+    { settings, books: makeBooks() }
   )
   yield* Effect.result(sync("ns/web"))
   return (yield* Metric.snapshot).flatMap(({ attributes, id }) => {

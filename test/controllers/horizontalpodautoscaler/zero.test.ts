@@ -6,9 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
-import * as Books from "../../../src/controllers/horizontalpodautoscaler/books.ts"
 import type { Settings } from "../../../src/controllers/horizontalpodautoscaler/plan/spec.ts"
-import type { Ports } from "../../../src/controllers/horizontalpodautoscaler/ports.ts"
+import { makeBooks, type Ports } from "../../../src/controllers/horizontalpodautoscaler/ports.ts"
 import * as Sync from "../../../src/controllers/horizontalpodautoscaler/sync.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { HorizontalPodAutoscaler, Pod } from "../../../src/kube/resources.ts"
@@ -91,7 +90,7 @@ const portsOf = (world: World): Effect.Effect<Ports> =>
 /** A term of a loop: it looks whenever the test says so. */
 const term = (world: World, scalesToZero = true) =>
   Effect.map(portsOf(world), (ports) => {
-    const look = Sync.sync(ports, { settings: { ...settings, scalesToZero }, books: Books.make() })
+    const look = Sync.sync(ports, { settings: { ...settings, scalesToZero }, books: makeBooks() })
     return Effect.andThen(TestClock.adjust("15 seconds"), Effect.result(look("default/web")))
   })
 

@@ -1,16 +1,16 @@
 /**
  * What becomes of a target: left alone, put between its bounds, or given the largest size that a metric proposes, held back by what was
  * before. A metric that fails forbids to take replicas away, as nobody knows what it would have said. Pure and total.
- * Source: controllers.md G.10, reconcileAutoscaler of kube-controller-manager.
+ * Source: pkg/controller/podautoscaler: reconcileAutoscaler.
  */
 import * as Result from "effect/Result"
 import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
-import * as Conditions from "./conditions.ts"
 import * as History from "./history.ts"
 import * as Normalise from "./normalise.ts"
 import type { Proposal } from "./proposal.ts"
 import type { Flaw } from "./question.ts"
 import * as Spec from "./spec.ts"
+import * as Conditions from "./status.ts"
 
 /** What has to be found out before anything can be decided. */
 export type Course =

@@ -1,6 +1,6 @@
 /**
  * Which pods count: those that are going are nobody's, those that come up are not ready, those without a sample are missing. Processor time
- * of a pod that has just started is no measure of its work. Pure. Source: controllers.md G.10, groupPods of kube-controller-manager.
+ * of a pod that has just started is no measure of its work. Pure. Source: pkg/controller/podautoscaler: groupPods.
  */
 import * as Result from "effect/Result"
 import * as Pods from "../../../kube/pod.ts"

@@ -1,6 +1,6 @@
 /**
  * What one metric proposes: how many replicas follow from what was measured, and what the status shows of it; or why nothing follows. Pure.
- * Source: controllers.md G.10, computeReplicasForMetric of kube-controller-manager.
+ * Source: pkg/controller/podautoscaler: computeReplicasForMetric.
  */
 import * as Result from "effect/Result"
 import * as Quantity from "../../../kube/quantity.ts"
@@ -8,10 +8,8 @@ import type { Pod } from "../../../kube/resources.ts"
 import type { Samples } from "../../../layers/MetricsApi.ts"
 import * as Pods from "./pods.ts"
 import * as Question from "./question.ts"
-import type { MetricSpec, MetricStatus, Settings } from "./spec.ts"
+import { type MetricSpec, type MetricStatus, describeSelector, type Settings, type Tolerances } from "./spec.ts"
 import * as Usage from "./usage.ts"
-import * as Words from "./words.ts"
-
 /** What came of the question; a failure is one sentence. */
 export type Measured =
   | { readonly _tag: "Samples"; readonly samples: Samples }
@@ -31,7 +29,7 @@ export interface Given {
   readonly current: number
   /** Replicas there are. */
   readonly observed: number
-  readonly tolerances: Usage.Tolerances
+  readonly tolerances: Tolerances
   readonly settings: Settings
   readonly now: number
 }
@@ -157,7 +155,7 @@ const byObject = (given: Given, usage: bigint): Result.Result<Proposal, Question
   const { average, replicas } = Usage.perPod(usage, each, { current: observed, tolerances })
   return Result.succeed({
     replicas,
-    name: `external metric ${metric.name}(${Words.selector(metric.selector)})`,
+    name: `external metric ${metric.name}(${describeSelector(metric.selector)})`,
     status: {
       type: "Object",
       object: { describedObject, metric, current: { averageValue: Quantity.ofMilli(average) } }
@@ -170,7 +168,7 @@ const byExternal = (given: Given, usage: bigint): Result.Result<Proposal, Questi
   const external = spec.external
   if (external === undefined) return Result.fail(Question.unknownType(spec))
   const { metric, target } = external
-  const name = `external metric ${metric.name}(${Words.selector(metric.selector)})`
+  const name = `external metric ${metric.name}(${describeSelector(metric.selector)})`
   const each = Quantity.milli(target.averageValue)
   if (each !== undefined) {
     const { average, replicas } = Usage.perPod(usage, each, { current: observed, tolerances })

@@ -5,9 +5,7 @@
 import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
 import type { MetricQuery, ObjectQuery, PodsQuery, ResourceQuery } from "../../../layers/MetricsApi.ts"
-import type { MetricSpec, MetricTarget, Selector as SelectorSpec } from "./spec.ts"
-import * as Words from "./words.ts"
-
+import { type MetricSpec, type MetricTarget, type Selector as SelectorSpec, describeSelector } from "./spec.ts"
 /** What has to be asked before a metric can propose anything. */
 export type Question =
   | ({ readonly _tag: "Resource" } & ResourceQuery)
@@ -175,7 +173,7 @@ export const unanswered = (spec: MetricSpec, namespace: string, why: string): Fl
     }
     case "External": {
       const name = external?.metric.name ?? ""
-      const selector = Words.selector(external?.metric.selector)
+      const selector = describeSelector(external?.metric.selector)
       return flaw(spec, `unable to get external metric ${namespace}/${name}/${selector}: ${why}`, wayOfExternal(spec))
     }
   }

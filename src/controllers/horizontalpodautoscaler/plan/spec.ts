@@ -1,7 +1,6 @@
 /** Names for the parts of an autoscaler, and what stands where it says nothing. Source: autoscaling/v2, its defaults. */
 import * as Quantity from "../../../kube/quantity.ts"
 import type { HorizontalPodAutoscaler } from "../../../kube/resources.ts"
-import type { Tolerances } from "./usage.ts"
 
 type Spec = NonNullable<HorizontalPodAutoscaler["spec"]>
 export type Status = NonNullable<HorizontalPodAutoscaler["status"]>
@@ -72,6 +71,12 @@ export const behaviorOf = ({ spec }: HorizontalPodAutoscaler, settings: Settings
   }
 }
 
+/** How far below and above the target is near enough, as shares of it. */
+export interface Tolerances {
+  readonly down: number
+  readonly up: number
+}
+
 /** What the autoscaler says for a direction, else what the command line says for both. */
 export const tolerancesOf = ({ spec }: HorizontalPodAutoscaler, { tolerance }: Settings): Tolerances => {
   const said = (rules: Rules | undefined) => {
@@ -90,3 +95,17 @@ export const metricsOf = ({ spec }: HorizontalPodAutoscaler): ReadonlyArray<Metr
 /** Whether something is measured that is there without pods. */
 export const measuresOthers = (autoscaler: HorizontalPodAutoscaler): boolean =>
   metricsOf(autoscaler).some(({ type }) => type === "Object" || type === "External")
+
+/** A selector inside a sentence: `nil`, `&LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{},}`. */
+export const describeSelector = (given: Selector | undefined): string => {
+  if (given === undefined) return "nil"
+  const { matchExpressions = [], matchLabels = {} } = given
+  const labels = Object.keys(matchLabels)
+    .sort()
+    .map((key) => `${key}: ${matchLabels[key] ?? ""},`)
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`
+}

@@ -1,17 +1,12 @@
 /**
  * How many replicas a usage asks for. One rule for all of it: replicas in proportion to the usage, none more or fewer while it is near the
  * target, and what nobody has measured is taken to be against the change. Pure; amounts are thousandths.
- * Source: controllers.md G.10, the replica calculator of kube-controller-manager.
+ * Source: pkg/controller/podautoscaler: ReplicaCalculator.
  */
 import * as Result from "effect/Result"
 import type { Samples } from "../../../layers/MetricsApi.ts"
 import type { Groups } from "./pods.ts"
-
-/** How far below and above the target is near enough, as shares of it. */
-export interface Tolerances {
-  readonly down: number
-  readonly up: number
-}
+import type { Tolerances } from "./spec.ts"
 
 /** The API knows no more replicas. */
 export const most = 2_147_483_647
