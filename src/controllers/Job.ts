@@ -1,14 +1,21 @@
 /**
  * job: runs pods to their end until enough have succeeded, or too many have failed. Every pod is counted exactly once, wherever the process
- * ends. What a sync does is decided in `job/`; here is what it reads and may do. Source: spec D.
+ * ends. What a sync does is decided in `job/`; here is what it reads and may do. Source: pkg/controller/job: syncJob.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
+import type { Key } from "../kube/Key.ts"
 import { Job, Pod } from "../kube/resources.ts"
 import * as Selector from "../kube/Selector.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Loop from "./job/loop.ts"
+import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import type * as Trigger from "../streams/store/trigger.ts"
+import * as Books from "./job/books.ts"
+import * as Handover from "./job/handover.ts"
 import * as Metrics from "./job/metrics.ts"
+import * as Orphans from "./job/orphans.ts"
+import type { Ports } from "./job/ports.ts"
+import * as Sync from "./job/sync.ts"
 import * as Triggers from "./job/triggers.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 
@@ -43,7 +50,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: ({ client, events, queue, store }) =>
       Effect.map(Metrics.watching, (seen) => {
-        const { onJob, onPod, reconcile } = Loop.make({
+        const { onJob, onPod, reconcile } = loopOf({
           jobs: store(Job),
           pods: store(Pod),
           live: ({ metadata }) => client.get(Job, metadata),
@@ -80,3 +87,29 @@ export const make = (options: Options = {}) =>
         }
       })
   })
+
+/**
+ * One term of leadership of the loop, with state of its own. Keys are those of Jobs, and beside them those of pods without a Job that still have the
+ * finalizer.
+ */
+export interface Loop {
+  /** They run after the stores have changed. */
+  readonly onJob: Trigger.Trigger<Job>
+  readonly onPod: Trigger.Trigger<Pod>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
+}
+
+export const loopOf = (given: Ports): Loop => {
+  const books = Books.make()
+  const ports = Handover.doubting(given, books)
+  const sync = Sync.sync(ports, books)
+  const letGo = Orphans.sync(ports, books)
+  return {
+    onJob: Triggers.job(ports, books),
+    onPod: Triggers.pod(ports, books),
+    reconcile: ({ key }) => {
+      const pod = Orphans.podOf(key)
+      return pod === undefined ? sync(key) : letGo(pod)
+    }
+  }
+}

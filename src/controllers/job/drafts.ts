@@ -1,12 +1,12 @@
 /**
  * The bodies of new pods of a Job: the template, held by the finalizer, and for an index with everything that says which one it is.
- * Source: spec A.4, D.6.
+ * Source: pkg/controller/job: manageJob.
  */
 import * as Finalizers from "../../kube/finalizers.ts"
 import type { Draft } from "../../kube/Meta.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
-import * as FailurePolicy from "./plan/failurePolicy.ts"
+import * as Policies from "./plan/policies.ts"
 import * as Pods from "./pods.ts"
 import * as Spec from "./spec.ts"
 
@@ -46,7 +46,7 @@ const prefix = (name: string, index: number): string => {
 const failures = (job: Job, before: Pod | undefined): Readonly<Record<string, string>> => {
   if (Spec.backoffLimitPerIndex(job) === undefined) return {}
   if (before === undefined) return { [Pods.failuresKey]: "0" }
-  const counts = FailurePolicy.match(job, before).counts
+  const counts = Policies.match(job, before).counts
   const counted = Pods.failuresBefore(before) + (counts ? 1 : 0)
   const ignored = Pods.ignoredFailuresBefore(before) + (counts ? 0 : 1)
   return { [Pods.failuresKey]: `${counted}`, ...(ignored === 0 ? {} : { [Pods.ignoredFailuresKey]: `${ignored}` }) }

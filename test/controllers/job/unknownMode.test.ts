@@ -1,7 +1,7 @@
 /** A Job whose completion mode this loop does not know, as a newer server might have one: it is told of, and not touched. Source: spec D.3. */
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as JobLoop from "../../../src/controllers/job/loop.ts"
+import * as JobLoop from "../../../src/controllers/Job.ts"
 import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
 import type { Job, Pod } from "../../../src/kube/resources.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
@@ -25,7 +25,7 @@ const done = Effect.fnUntraced(function* (completionMode: string) {
   jobs.apply({ _tag: "Listed", objects: [job(completionMode)] })
   for (const store of [jobs, pods]) store.apply({ _tag: "Synced", resourceVersion: "1" })
   const call = (what: string) => Effect.sync(() => log.push(what))
-  const loop = JobLoop.make({
+  const loop = JobLoop.loopOf({
     jobs,
     pods,
     live: (one) => Effect.as(call("live"), one),

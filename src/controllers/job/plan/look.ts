@@ -1,6 +1,6 @@
 /**
  * A Job and its pods, read once for everything that a sync decides: which pods are active, which are still to be counted, how often the
- * Job has succeeded and failed if they are. Pure and total. Source: spec D.3, D.4, D.11.
+ * Job has succeeded and failed if they are. Pure and total. Source: pkg/controller/job: syncJob.
  */
 import * as PodFacts from "../../../kube/pod.ts"
 import type { Job, Pod } from "../../../kube/resources.ts"
@@ -8,7 +8,7 @@ import * as Time from "../../../kube/time.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Backoff from "./backoff.ts"
-import * as FailurePolicy from "./failurePolicy.ts"
+import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
 
 export interface Gathered {
@@ -84,7 +84,7 @@ export const take = (gathered: Gathered): Look => {
     uncounted,
     succeeded:
       progress === undefined ? before + uncounted.succeeded.size + succeeded.length : Indexes.size(progress.succeeded),
-    failed: failedBefore + uncounted.failed.size + failed.filter((pod) => FailurePolicy.match(job, pod).counts).length,
+    failed: failedBefore + uncounted.failed.size + failed.filter((pod) => Policies.match(job, pod).counts).length,
     record: Backoff.after(gathered.record, succeeded, failed),
     progress,
     retained: progress?.failed === undefined ? new Map() : retainedOf(job, active, tracked, progress)
@@ -125,7 +125,7 @@ const progressOf = (job: Job, tracked: ReadonlyArray<Pod>, uncounted: Uncounted)
 /** Its failure is the last that its index may have, or the policy says so. */
 const failsIndex = (job: Job, pod: Pod, limit: number): boolean => {
   if (!Pods.hasFailed(pod, job)) return false
-  const { action, counts } = FailurePolicy.match(job, pod)
+  const { action, counts } = Policies.match(job, pod)
   return action === "FailIndex" || (counts && Pods.failuresBefore(pod) >= limit)
 }
 

@@ -3,14 +3,13 @@
  * that are about to be let go, and the interim condition; `settle` moves uids to the counters once their pods are let go; `conclude`
  * adds the terminal condition when nothing is left to wait for. A uid is in the status before its pod loses the finalizer, and a pod without
  * one is never looked at again, so each is counted once, wherever a process ends between the writes. Pure and total.
- * Source: spec D.5, D.8.
+ * Source: pkg/controller/job: trackJobStatusAndRemoveFinalizers.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
-import * as Conditions from "./conditions.ts"
-import * as FailurePolicy from "./failurePolicy.ts"
+import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
 import type { Look } from "./look.ts"
 import * as Verdict from "./verdict.ts"
@@ -46,7 +45,7 @@ export interface Round {
   /** The Job was suspended or resumed in this round. */
   readonly turned: "Suspended" | "Resumed" | undefined
   /** What the policy made of the pods that were found to have failed. */
-  readonly actions: ReadonlyArray<FailurePolicy.Action>
+  readonly actions: ReadonlyArray<Policies.Action>
 }
 
 export const count = (look: Look, outcome: Outcome): Round => {
@@ -57,7 +56,7 @@ export const count = (look: Look, outcome: Outcome): Round => {
   const claim = verdict === undefined || verdict.isStored ? undefined : Verdict.interim(verdict)
   const status = withConditions(
     { ...taken, active, ready, terminating },
-    claim === undefined ? taken.conditions : Conditions.ensure(taken.conditions, claim, "True", look.now)
+    claim === undefined ? taken.conditions : Verdict.ensure(taken.conditions, claim, "True", look.now)
   )
   return { status, isNews: isNews(look.job.status ?? {}, status), removable, isFull, turned: turn.turned, actions }
 }
@@ -73,8 +72,8 @@ const turnOf = (
   if (verdict !== undefined || !wasManaged) return { status, turned: undefined }
   const isSuspended = Spec.isSuspended(job)
   const conditions = isSuspended
-    ? Conditions.ensure(status.conditions, suspended, "True", now)
-    : Conditions.ensure(status.conditions, resumed, "False", now)
+    ? Verdict.ensure(status.conditions, suspended, "True", now)
+    : Verdict.ensure(status.conditions, resumed, "False", now)
   if (conditions === status.conditions) return { status, turned: undefined }
   const { startTime: _, ...rest } = withConditions(status, conditions)
   return isSuspended
@@ -82,8 +81,8 @@ const turnOf = (
     : { status: { ...rest, startTime: Time.format(now) }, turned: "Resumed" }
 }
 
-const suspended: Conditions.Claim = { type: "Suspended", reason: "JobSuspended", message: "Job suspended" }
-const resumed: Conditions.Claim = { type: "Suspended", reason: "JobResumed", message: "Job resumed" }
+const suspended: Verdict.Claim = { type: "Suspended", reason: "JobSuspended", message: "Job suspended" }
+const resumed: Verdict.Claim = { type: "Suspended", reason: "JobResumed", message: "Job resumed" }
 
 /** Uids of pods that are let go are counted; `held` are those that are not. The very same status if there are none. */
 export const settle = (status: Spec.Status, held: ReadonlySet<string>): Spec.Status => {
@@ -114,7 +113,7 @@ const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.
   const failed = [...(known.uncountedTerminatedPods?.failed ?? [])]
   const indexes: Array<number> = []
   const removable: Array<Pod> = []
-  const actions: Array<FailurePolicy.Action> = []
+  const actions: Array<Policies.Action> = []
   let isFull = false
   for (const pod of progress === undefined ? tracked : byIndex(tracked)) {
     if (!isRemovable(look, verdict, pod)) continue
@@ -128,7 +127,7 @@ const takeDown = (look: Look, verdict: Verdict.Verdict | undefined, known: Spec.
         if (isNewIn(progress, index)) indexes.push(index)
       } else if (!uncounted.succeeded.has(uid)) succeeded.push(uid)
     } else if (counts && (Pods.hasFailed(pod, job) || verdict?.ends === "Failed")) {
-      const { action, counts: isCounted } = FailurePolicy.match(job, pod)
+      const { action, counts: isCounted } = Policies.match(job, pod)
       if (action !== undefined) actions.push(action)
       if (isCounted) failed.push(uid)
     }
@@ -177,7 +176,7 @@ export const conclude = (
   const { failed = [], succeeded = [] } = status.uncountedTerminatedPods ?? {}
   if (verdict === undefined || isFull || succeeded.length + failed.length > 0 || (status.terminating ?? 0) > 0)
     return status
-  const conditions = Conditions.ensure(status.conditions, Verdict.terminal(verdict), "True", now)
+  const conditions = Verdict.ensure(status.conditions, Verdict.terminal(verdict), "True", now)
   return {
     ...withConditions(status, conditions),
     ...(verdict.ends === "Complete" ? { completionTime: Time.format(now) } : {})

@@ -1,16 +1,14 @@
 /**
  * Whether a Job is to end, and why: a list of reasons of which the first counts. A verdict is told in two steps, an interim condition and,
  * when nothing runs any more and all is counted, the terminal one; one whose interim condition is stored is never taken back.
- * Source: spec D.4, D.5.
+ * Source: pkg/controller/job: syncJob, ensureJobConditionStatus.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Time from "../../../kube/time.ts"
 import * as Spec from "../spec.ts"
-import type { Claim } from "./conditions.ts"
-import * as FailurePolicy from "./failurePolicy.ts"
+import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
 import type { Look } from "./look.ts"
-import * as SuccessPolicy from "./successPolicy.ts"
 
 export interface Verdict {
   readonly ends: "Complete" | "Failed"
@@ -45,7 +43,7 @@ const stored = (job: Job): Verdict | undefined => {
 
 const failure = (look: Look): Verdict | undefined => {
   const { failed, job, pods } = look
-  const message = FailurePolicy.failJobMessage(job, pods)
+  const message = Policies.failJobMessage(job, pods)
   if (message !== undefined) return fails("PodFailurePolicy", message)
   if (failed > Spec.backoffLimit(job) || restartsTooOften(job, pods))
     return fails("BackoffLimitExceeded", "Job has reached the specified backoff limit")
@@ -86,7 +84,7 @@ const indexFailure = ({ job, progress }: Look): Verdict | undefined => {
 }
 
 const success = ({ job, progress }: Look): Verdict | undefined => {
-  const rule = progress === undefined ? undefined : SuccessPolicy.matched(job, progress.succeeded)
+  const rule = progress === undefined ? undefined : Policies.matchedSuccess(job, progress.succeeded)
   return rule === undefined
     ? undefined
     : { ends: "Complete", reason: "SuccessPolicy", message: `Matched rules at index ${rule}`, isStored: false }
@@ -105,3 +103,31 @@ export const completion = ({ job, succeeded }: Look, active: number): Verdict | 
         isStored: false
       }
     : undefined
+
+/** A condition that holds, or does not any more, without its times. */
+export interface Claim {
+  readonly type: string
+  readonly reason: string
+  readonly message: string
+}
+
+const conditionOf = ({ message, reason, type }: Claim, status: "True" | "False", now: number): Spec.Condition => {
+  const at = Time.format(now)
+  return { type, status, lastProbeTime: at, lastTransitionTime: at, reason, message }
+}
+
+/**
+ * The list with the condition as it is now: in its place with new times if it says something else, at the end if it is missing. That
+ * something never was is not worth a condition. The very same list if nothing changes.
+ */
+export const ensure = (
+  before: ReadonlyArray<Spec.Condition> | undefined,
+  claim: Claim,
+  status: "True" | "False",
+  now: number
+): ReadonlyArray<Spec.Condition> | undefined => {
+  const found = before?.find(({ type }) => type === claim.type)
+  if (found === undefined) return status === "False" ? before : [...(before ?? []), conditionOf(claim, status, now)]
+  if (found.status === status && found.reason === claim.reason && found.message === claim.message) return before
+  return before?.map((condition) => (condition === found ? conditionOf(claim, status, now) : condition))
+}

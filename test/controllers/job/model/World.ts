@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as JobLoop from "../../../../src/controllers/job/loop.ts"
+import * as JobLoop from "../../../../src/controllers/Job.ts"
 import * as Indexes from "../../../../src/controllers/shared/workload/indexes.ts"
 import * as ApiError from "../../../../src/kube/ApiError.ts"
 import type { Draft } from "../../../../src/kube/Meta.ts"
@@ -70,7 +70,7 @@ export class World {
   }
 
   private start(): JobLoop.Loop {
-    return JobLoop.make({
+    return JobLoop.loopOf({
       jobs: this.jobStore,
       pods: this.podStore,
       live: () => Effect.sync(() => this.job),

@@ -2,9 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as FailurePolicy from "../../../../src/controllers/job/plan/failurePolicy.ts"
+import * as Policies from "../../../../src/controllers/job/plan/policies.ts"
 import * as Indexes from "../../../../src/controllers/job/plan/indexes.ts"
-import * as SuccessPolicy from "../../../../src/controllers/job/plan/successPolicy.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
 import { checkProperty } from "../../../support/property.ts"
 
@@ -52,7 +51,7 @@ describe("SuccessPolicy", () => {
       }
       const first = done.size === 0 ? -1 : facts.rules.findIndex(isMet)
       const job = { metadata: { name: "a" }, spec: { completions, template: {}, successPolicy: { rules } } } as Job
-      return SuccessPolicy.matched(job, Indexes.of(facts.succeeded)) === (first === -1 ? undefined : first)
+      return Policies.matchedSuccess(job, Indexes.of(facts.succeeded)) === (first === -1 ? undefined : first)
     }
   )
 })
@@ -145,7 +144,7 @@ describe("FailurePolicy", () => {
     "the first rule that speaks of the pod decides; where none does, the failure counts",
     failures,
     (facts) => {
-      const { action, counts } = FailurePolicy.match(jobOf(facts), podOf(facts))
+      const { action, counts } = Policies.match(jobOf(facts), podOf(facts))
       const expected = facts.rules[deciding(facts)]?.action
       return action === expected && counts === (expected !== "Ignore")
     }
@@ -160,19 +159,19 @@ describe("FailurePolicy", () => {
         ? `${cause(facts, rule)} matching FailJob rule at index ${position}`
         : undefined
     return (
-      FailurePolicy.failJobMessage(jobOf(facts), [podOf({ ...facts, phase: "Running", rules: [] }), podOf(facts)]) ===
+      Policies.failJobMessage(jobOf(facts), [podOf({ ...facts, phase: "Running", rules: [] }), podOf(facts)]) ===
       expected
     )
   })
 
   checkProperty("without a policy every failure counts", failures, (facts) => {
     const job: Job = { metadata: { name: "a" }, spec: { template: {} } }
-    const { action, counts, message } = FailurePolicy.match(job, podOf(facts))
+    const { action, counts, message } = Policies.match(job, podOf(facts))
     return (
       action === undefined &&
       counts &&
       message === undefined &&
-      FailurePolicy.failJobMessage(job, [podOf(facts)]) === undefined
+      Policies.failJobMessage(job, [podOf(facts)]) === undefined
     )
   })
 })
@@ -181,7 +180,7 @@ describe("a rule of a success policy", () => {
   it("of which the Job has no index any more is not met", () => {
     const job = (succeededIndexes: string): Job =>
       ({ spec: { completions: 2, successPolicy: { rules: [{ succeededIndexes }] } } }) as never
-    assert.isUndefined(SuccessPolicy.matched(job("3"), Indexes.of([0])))
-    assert.strictEqual(SuccessPolicy.matched(job("0-3"), Indexes.of([0, 1])), 0)
+    assert.isUndefined(Policies.matchedSuccess(job("3"), Indexes.of([0])))
+    assert.strictEqual(Policies.matchedSuccess(job("0-3"), Indexes.of([0, 1])), 0)
   })
 })

@@ -1,9 +1,12 @@
 /**
- * `podFailurePolicy`: what a failed pod means for its Job. The first rule that matches decides; where none does, and where there is no
- * policy, the failure counts. Source: spec D.10.
+ * `successPolicy`: when an indexed Job has succeeded although not all of its indexes have; and `podFailurePolicy`: what a failed pod means for its
+ * Job. The first rule that matches decides; where none does, and where there is no policy, the failure counts. Source: pkg/controller/job:
+ * matchSuccessPolicy, matchPodFailurePolicy.
  */
 import type { Job, Pod } from "../../../kube/resources.ts"
 import * as Pods from "../pods.ts"
+import * as Spec from "../spec.ts"
+import * as Indexes from "./indexes.ts"
 
 export type Action = "FailJob" | "FailIndex" | "Ignore" | "Count"
 
@@ -70,4 +73,17 @@ const matchingExit = (status: PodStatus, { containerName, operator, values }: Ex
       return { container: name, code }
   }
   return undefined
+}
+
+/** The position of the first rule that is met; undefined if none is, or there is no policy. */
+export const matchedSuccess = (job: Job, succeeded: Indexes.Indexes): number | undefined => {
+  if (succeeded.length === 0) return undefined
+  const position = (job.spec?.successPolicy?.rules ?? []).findIndex(({ succeededCount, succeededIndexes }) => {
+    if (succeededIndexes === undefined) return succeededCount !== undefined && Indexes.size(succeeded) >= succeededCount
+    // Of indexes that the Job has not, or not any more, none can succeed.
+    const wanted = Indexes.parse(succeededIndexes, Spec.indexCount(job))
+    const enough = Math.min(succeededCount ?? Infinity, Indexes.size(wanted))
+    return wanted.length > 0 && Indexes.common(wanted, succeeded) >= enough
+  })
+  return position === -1 ? undefined : position
 }
