@@ -1,7 +1,7 @@
 /**
  * memcached: keeps a Deployment of as many memcached servers as each Memcached asks for, and says in its status what became of them.
  * The Deployment goes with its Memcached: it is owned by it. Before that, an event tells of the deletion.
- * Source: framework.md 1.2, operator-sdk's tutorial.
+ * Source: operator-sdk's tutorial.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import { Memcached } from "./memcached/kind.ts"
 import { instanceOf, plan } from "./memcached/plan.ts"
 
 export { Memcached }
-export { webhooks } from "./memcached/webhooks.ts"
+export { webhooks } from "./memcached/kind.ts"
 
 const finalizer = "cache.example.com/finalizer"
 

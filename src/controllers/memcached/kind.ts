@@ -1,11 +1,12 @@
 /**
  * The kind Memcached of `cache.example.com`: so many memcached servers, where they listen, and what became of them. Everything else about
- * the kind (definition, client, cache, validation, samples) follows from this value. Source: framework.md 1.2, operator-sdk's tutorial.
+ * the kind (definition, client, cache, validation, samples) follows from this value. Source: operator-sdk's tutorial.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Conditions from "../../kube/conditions.ts"
 import * as Resource from "../../kube/Resource.ts"
+import * as Webhook from "../../layers/Webhook.ts"
 
 const size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 })).annotate({
   description: "How many servers."
@@ -36,3 +37,18 @@ export const Memcached = Resource.make({
 
 /** One of them, as its Schemas decode it. */
 export type Memcached = Resource.Decoded<typeof Memcached>
+
+/** A label's value has so many characters at most. */
+const longest = 63
+
+const tooLong = `must be no more than ${longest} characters, because its pods are labelled with it`
+
+/** Defaults come from the Schemas; no Schema can check that the name is valid as a label. Without the webhooks the definition still holds. */
+export const webhooks = [
+  Webhook.defaulting(Memcached, Effect.succeed),
+  Webhook.validating(Memcached, (review) =>
+    review.operation === "CREATE" && review.object.metadata.name.length > longest
+      ? Effect.fail(Webhook.deny(tooLong, { path: "metadata.name" }))
+      : Effect.void
+  )
+]
