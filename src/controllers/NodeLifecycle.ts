@@ -1,21 +1,22 @@
 /**
  * nodelifecycle: says of nodes that nobody hears of that they are not ready, and lets pods leave them: at once no new ones come, and after the
  * rate of the zone has had its say the old ones go. What a look decides is decided in `nodelifecycle/`; here is what it reads and may do.
- * Source: spec G.4.
+ * Source: pkg/controller/nodelifecycle.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
+import * as Key from "../kube/Key.ts"
 import { Lease, Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
-import * as Books from "./nodelifecycle/books.ts"
+import type * as Trigger from "../streams/store/trigger.ts"
 import * as GiveUp from "./nodelifecycle/giveUp.ts"
 import * as Look from "./nodelifecycle/look.ts"
 import * as Metrics from "./nodelifecycle/metrics.ts"
-import type { Ports, Settings } from "./nodelifecycle/ports.ts"
+import { type Books, isDown, makeBooks, type Ports, type Settings } from "./nodelifecycle/ports.ts"
+import * as Taints from "./nodelifecycle/taints.ts"
 import * as Tidy from "./nodelifecycle/tidy.ts"
-import * as Triggers from "./nodelifecycle/triggers.ts"
 import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
@@ -68,7 +69,7 @@ export const make = (options: Options = {}) =>
     body: ({ client, events, queue, store }) =>
       Effect.sync(() => {
         const settings = settingsOf(options)
-        const books = Books.make(settings)
+        const books = makeBooks(settings)
         const ports: Ports = {
           nodes: store(Node),
           leases: store(Lease),
@@ -86,10 +87,7 @@ export const make = (options: Options = {}) =>
         const tidyPod = Tidy.pod(ports, books)
         queue.addUnsafe(lookKey)
         return {
-          sources: [
-            Controller.watch(Node, Triggers.node),
-            Controller.watch(Pod, Triggers.pod(books), { indexes: [Nodes.byNode] })
-          ],
+          sources: [Controller.watch(Node, onNode), Controller.watch(Pod, onPod(books), { indexes: [Nodes.byNode] })],
           reconcile: ({ key, namespace }) => {
             if (key === lookKey) return look
             if (key === Look.linesKey) return giveUp
@@ -98,3 +96,22 @@ export const make = (options: Options = {}) =>
         }
       })
   })
+
+const none: ReadonlyArray<Key.Key> = []
+
+/** Nodes whose taints or labels do not follow from their conditions and labels. */
+export const onNode: Trigger.Trigger<Node> = ({ _tag, object }) =>
+  _tag !== "Deleted" && (Taints.scheduling(object, 0) !== undefined || Taints.labels(object) !== undefined)
+    ? [Key.of(object)]
+    : none
+
+/** Pods that have just been bound to a node that is not ready. */
+export const onPod =
+  (books: Books): Trigger.Trigger<Pod> =>
+  (delta) => {
+    const { object } = delta
+    const name = object.spec?.nodeName
+    if (delta._tag === "Deleted" || name === undefined) return none
+    if (delta._tag === "Updated" && delta.previous.spec?.nodeName === name) return none
+    return isDown(books, name) ? [Key.of(object)] : none
+  }

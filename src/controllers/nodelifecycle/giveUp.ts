@@ -1,19 +1,18 @@
 /**
  * Lets through who is first in the lines of the zones: its node gets the taint that drives pods away. A write that fails leaves the node in
- * its place. Answers with when somebody may be next. Source: spec G.4.2.
+ * its place. Answers with when somebody may be next. Source: pkg/controller/nodelifecycle: doNoExecuteTaintingPass.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Nodes from "../shared/nodes/node.ts"
-import * as Books from "./books.ts"
 import * as Metrics from "./metrics.ts"
-import type { Ports } from "./ports.ts"
+import { type Books, latest, type Ports } from "./ports.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 
-export const giveUp = (ports: Ports, books: Books.Books) =>
+export const giveUp = (ports: Ports, books: Books) =>
   Effect.gen(function* () {
     const now = Monotonic.millis(yield* Clock.Clock)
     if (Zones.isDisrupted(books.states)) return Reconcile.done
@@ -25,8 +24,8 @@ export const giveUp = (ports: Ports, books: Books.Books) =>
 /** Milliseconds: the reference looks at its lines ten times a second. */
 const grid = 100
 
-const one = Effect.fnUntraced(function* (ports: Ports, books: Books.Books, name: string) {
-  const node = Books.latest(books, ports, name)
+const one = Effect.fnUntraced(function* (ports: Ports, books: Books, name: string) {
+  const node = latest(books, ports, name)
   if (node === undefined) return books.lines.remove(name)
   const wallclock = yield* Clock.currentTimeMillis
   const wrote = yield* Effect.result(Nodes.write(ports, node, (current) => Taints.givenUp(current, wallclock)))

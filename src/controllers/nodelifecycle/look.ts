@@ -1,7 +1,7 @@
 /**
  * One look at all nodes: who was heard of, who was not and is said to be Unknown, how ill each zone is, and what follows for each node and its
  * pods. What is decided is decided elsewhere in this folder; here are the writes, which may fail between any two: what is not done now is
- * done at the next look. A node that could not be judged does not count. Source: spec G.4.1, G.4.2.
+ * done at the next look. A node that could not be judged does not count. Source: pkg/controller/nodelifecycle: monitorNodeHealth.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,11 +10,10 @@ import * as Key from "../../kube/Key.ts"
 import type { Node } from "../../kube/resources.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
 import * as Nodes from "../shared/nodes/node.ts"
-import type { Books } from "./books.ts"
 import * as Health from "./health.ts"
 import * as Metrics from "./metrics.ts"
 import * as Pods from "./pods.ts"
-import type { Ports, Settings } from "./ports.ts"
+import type { Books, Ports, Settings } from "./ports.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 

@@ -5,9 +5,10 @@ import type { Lease, Node, Pod } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type { Readable } from "../../streams/store/Store.ts"
-import type * as Nodes from "../shared/nodes/node.ts"
-import type { Patience } from "./health.ts"
-import type { Rates } from "./zones.ts"
+import * as Nodes from "../shared/nodes/node.ts"
+import * as Health from "./health.ts"
+import { Lines } from "./lines.ts"
+import type * as Zones from "./zones.ts"
 
 export interface Ports extends Nodes.Calls {
   readonly nodes: Readable<Node>
@@ -21,7 +22,46 @@ export interface Ports extends Nodes.Calls {
 }
 
 /** All times in milliseconds. */
-export interface Settings extends Patience, Rates {
+export interface Settings extends Health.Patience, Zones.Rates {
   /** Between two looks. `--node-monitor-period`. */
   readonly period: number
+}
+
+/**
+ * What the loop keeps between two looks, for one term of leadership. A new term starts with nothing: every node has its whole grace period again, and
+ * taints that exist stay.
+ */
+export interface Books {
+  /** From monotonic time to observed time, in milliseconds. */
+  readonly time: (now: number) => number
+  readonly seen: Map<string, Health.Seen>
+  /** The nodes as the last look left them, by name: newer than the cache where it wrote. */
+  readonly judged: Map<string, Node>
+  /** Nodes of which a pod may be marked as ready that is not. */
+  readonly owed: Set<string>
+  readonly lines: Lines
+  states: Zones.States
+}
+
+export const makeBooks = (settings: Settings): Books => ({
+  time: Health.observedTime(2 * settings.period),
+  seen: new Map(),
+  judged: new Map(),
+  owed: new Set(),
+  lines: new Lines(settings.normal),
+  states: new Map()
+})
+
+/** Whether the last look found a node that reports that it is not ready, or that has stopped to report. */
+export const isDown = ({ judged }: Books, name: string): boolean => {
+  const node = judged.get(name)
+  const status = node === undefined ? undefined : Nodes.readyCondition(node)?.status
+  return status === "False" || status === "Unknown"
+}
+
+/** The node in its newest known form. */
+export const latest = ({ judged }: Books, { nodes }: Pick<Ports, "nodes">, name: string): Node | undefined => {
+  const cached = nodes.get(name)
+  const known = judged.get(name)
+  return cached === undefined || known?.metadata.uid !== cached.metadata.uid ? cached : known
 }

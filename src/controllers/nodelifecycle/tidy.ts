@@ -1,6 +1,6 @@
 /**
  * What is done for a single node or pod as soon as it changes: taints that keep new pods away, the old names of labels, and the readiness of a
- * pod that came to a node that is not ready. Source: spec G.4.1, G.4.2.
+ * pod that came to a node that is not ready. Source: pkg/controller/nodelifecycle: doNoScheduleTaintingPass, reconcileNodeLabels.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,11 +8,9 @@ import * as ApiError from "../../kube/ApiError.ts"
 import type * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
-import type { Books } from "./books.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./ports.ts"
+import { type Books, isDown, type Ports } from "./ports.ts"
 import * as Taints from "./taints.ts"
-import * as Triggers from "./triggers.ts"
 
 /** Somebody else was faster: what they wrote is here soon. */
 const soon = Reconcile.after("100 millis")
@@ -47,6 +45,6 @@ export const node = (ports: Ports) =>
 export const pod = (ports: Ports, books: Books) =>
   Effect.fnUntraced(function* (key: Key.Key) {
     const found = ports.pods.get(key)
-    if (found === undefined || !Triggers.isDown(books, found.spec?.nodeName ?? "")) return Reconcile.done
+    if (found === undefined || !isDown(books, found.spec?.nodeName ?? "")) return Reconcile.done
     return (yield* Pods.mark(ports, found)) ? Reconcile.done : Reconcile.after("1 second")
   })

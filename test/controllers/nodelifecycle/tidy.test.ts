@@ -6,18 +6,17 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Books from "../../../src/controllers/nodelifecycle/books.ts"
-import type { Ports } from "../../../src/controllers/nodelifecycle/ports.ts"
+import * as Triggers from "../../../src/controllers/NodeLifecycle.ts"
+import { type Books, makeBooks, type Ports } from "../../../src/controllers/nodelifecycle/ports.ts"
 import * as Tidy from "../../../src/controllers/nodelifecycle/tidy.ts"
-import * as Triggers from "../../../src/controllers/nodelifecycle/triggers.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Delta.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 
-const books = (): Books.Books =>
-  Books.make({
+const books = (): Books =>
+  makeBooks({
     period: 5000,
     grace: 50_000,
     startupGrace: 60_000,
@@ -105,7 +104,7 @@ const podOf = (node: string, isReady = true): Pod => ({
   status: { conditions: [{ type: "Ready", status: isReady ? "True" : "False" }] }
 })
 
-const judging = (judged: string): Books.Books => {
+const judging = (judged: string): Books => {
   const all = books()
   const facts: NodeFacts = { ready: "none", isCordoned: false, taints: [], isMine: false, os: "", oldOs: "" }
   if (judged === "nobody") return all
@@ -118,12 +117,12 @@ const isDown = (judged: string): boolean => judged === "False" || judged === "Un
 
 describe("Triggers", () => {
   checkProperty("a node is asked for when there is something to write", nodeDeltas, ({ after, before, kind }) => {
-    const keys = Triggers.node(deltaOf(kind, nodeOf(after), nodeOf(before)))
+    const keys = Triggers.onNode(deltaOf(kind, nodeOf(after), nodeOf(before)))
     return keys.join() === (kind === "Deleted" || isTidy(after) ? "" : "n")
   })
 
   checkProperty("a pod is asked for when it comes to a node that is down", podDeltas, (one) => {
-    const keys = Triggers.pod(judging(one.judged))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
+    const keys = Triggers.onPod(judging(one.judged))(deltaOf(one.kind, podOf(one.after), podOf(one.before)))
     const comes = one.kind === "Created" || (one.kind === "Updated" && one.before !== one.after)
     return keys.join() === (comes && one.after === "n" && isDown(one.judged) ? "ns/p" : "")
   })
