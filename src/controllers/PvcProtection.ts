@@ -1,7 +1,7 @@
 /**
  * persistentvolumeclaim-protection: a claim that is deleted stays until no pod uses it. The finalizer that holds it is put on by the server when it
  * is made; here it is put on those that lack it, and taken off when the claim may go. That is never done on the word of the cache alone.
- * Source: spec H; kube-controller-manager's pvc-protection.
+ * Source: pkg/controller/volume/pvcprotection.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
@@ -13,8 +13,6 @@ import type { Delta } from "../streams/store/Delta.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Answers from "./pvcprotection/answers.ts"
 import * as Plan from "./pvcprotection/plan.ts"
-import * as Use from "./pvcprotection/use.ts"
-
 const writes = Family.counter(
   "pvc_protection_controller_finalizer_writes_total",
   "Finalizers put on claims and taken off, by what was done",
@@ -56,8 +54,8 @@ export const make = () =>
         const onPod = (delta: Delta<Pod>): ReadonlyArray<Key.Key> => {
           const replaced = delta._tag === "Updated" && delta.previous.metadata.uid !== delta.object.metadata.uid
           const named = replaced
-            ? [...Use.claims(delta.object), ...Use.claims(delta.previous)]
-            : Use.claims(delta.object)
+            ? [...Plan.claimsOf(delta.object), ...Plan.claimsOf(delta.previous)]
+            : Plan.claimsOf(delta.object)
           return named.filter((key) => {
             const claim = claims.get(key)
             if (claim === undefined || !Plan.isWaiting(claim)) return false
@@ -72,7 +70,7 @@ export const make = () =>
           if (known !== undefined) return known
           const begun = answers.begin()
           const { items } = yield* client.list(Pod, { namespace })
-          const using = items.filter((pod) => Use.claims(pod).length > 0).map(Use.trimmed)
+          const using = items.filter((pod) => Plan.claimsOf(pod).length > 0).map(Plan.trimmed)
           answers.keep(namespace, begun, using)
           return using
         })
@@ -83,7 +81,7 @@ export const make = () =>
         const reconcile = Effect.fnUntraced(function* ({ key }: Controller.Request) {
           const claim = claims.get(key)
           if (claim === undefined) return
-          const cached = pods.byIndex(Use.byClaim.name, key)
+          const cached = pods.byIndex(Plan.byClaim.name, key)
           const first = Plan.plan(claim, cached, undefined)
           const plan = first._tag === "Ask" ? Plan.plan(claim, cached, yield* ask(claim)) : first
           if (plan._tag === "Keep") return yield* Effect.logDebug("Keeping a claim that is being deleted: pods use it")
@@ -101,7 +99,7 @@ export const make = () =>
         return {
           sources: [
             Controller.watch(PersistentVolumeClaim, onClaim),
-            Controller.watch(Pod, onPod, { indexes: [Use.byClaim] })
+            Controller.watch(Pod, onPod, { indexes: [Plan.byClaim] })
           ],
           reconcile: (request) =>
             Effect.catchIf(

@@ -3,7 +3,6 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import type { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
 import * as Plan from "../../../src/controllers/pvcprotection/plan.ts"
-import * as Use from "../../../src/controllers/pvcprotection/use.ts"
 import { checkProperty, oneOf } from "../../support/property.ts"
 
 const stamp = "2024-01-01T00:00:00Z"
@@ -98,16 +97,16 @@ describe("Plan", () => {
 
 describe("Use", () => {
   checkProperty("who keeps it is on a node and uses it", scenes, (scene) =>
-    [...scene.cached, ...scene.live].every((pod) => Use.keeps(pod, claimOf(scene)) === uses(pod))
+    [...scene.cached, ...scene.live].every((pod) => Plan.keeps(pod, claimOf(scene)) === uses(pod))
   )
 
   checkProperty("who keeps it is found by its key", scenes, (scene) =>
     [...scene.cached, ...scene.live].every(
-      (pod) => !Use.keeps(pod, claimOf(scene)) || Use.byClaim.of(pod).includes("ns/pod-v")
+      (pod) => !Plan.keeps(pod, claimOf(scene)) || Plan.byClaim.of(pod).includes("ns/pod-v")
     )
   )
 
   checkProperty("what is kept of a pod is enough", scenes, (scene) =>
-    scene.live.every((pod) => Use.keeps(Use.trimmed(pod), claimOf(scene)) === uses(pod))
+    scene.live.every((pod) => Plan.keeps(Plan.trimmed(pod), claimOf(scene)) === uses(pod))
   )
 })
