@@ -34,7 +34,6 @@ import * as Dot from "./garbagecollector/dot.ts"
 import * as Graph from "./garbagecollector/graph.ts"
 import * as Identity from "./garbagecollector/Identity.ts"
 import * as Objects from "./garbagecollector/Objects.ts"
-import * as Following from "./shared/kinds/following.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 
 export interface Options {
@@ -125,9 +124,9 @@ const layer = (options: Options) =>
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {
-          yield* Following.first(monitors, "nothing is collected yet")
+          yield* Monitors.first(monitors, "nothing is collected yet")
           yield* books.begin
-          yield* Effect.all([...work, Following.forever(monitors)], {
+          yield* Effect.all([...work, Monitors.forever(monitors)], {
             concurrency: "unbounded",
             discard: true
           })

@@ -1,7 +1,7 @@
 /**
  * resourcequota: tells in the status of each quota how much of what it limits is used, so that what is freed can be used again. Quotas are
  * enforced by the API server, which charges what it lets in. Which kinds there are to count is learned from discovery. What a sync does is
- * decided in `resourcequota/`; here is what it reads and may do. Source: spec G.11.
+ * decided in `resourcequota/`; here is what it reads and may do. Source: pkg/controller/resourcequota.
  */
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -16,10 +16,8 @@ import { Cache } from "../layers/Cache.ts"
 import * as Controller from "../layers/Controller.ts"
 import { Discovery } from "../layers/Discovery.ts"
 import { Supervisor } from "../layers/Supervisor.ts"
-import * as Following from "./shared/kinds/following.ts"
 import * as Monitors from "./shared/kinds/monitors.ts"
 import * as Loop from "./resourcequota/loop.ts"
-import * as Metrics from "./resourcequota/metrics.ts"
 
 export interface Options {
   /** `--concurrent-resource-quota-syncs`, 5: so many quotas that are told of for the first time, and so many others, are synced at once. */
@@ -45,7 +43,7 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
   Controller.stateful({
     name,
     queue: "resourcequota_primary",
-    metrics: Metrics.families,
+    metrics: Loop.families,
     component: "resourcequota-controller",
     for: ResourceQuota,
     access: [Access.read(ResourceQuota), Access.update(ResourceQuota, "status"), Access.read(Resource.anything)],
@@ -74,9 +72,9 @@ export const make = ({ concurrency = 5, syncPeriod = "5 minutes" }: Options = {}
       yield* (yield* Supervisor).fork(
         name,
         Effect.gen(function* () {
-          yield* Following.first(monitors, "nothing is counted yet")
+          yield* Monitors.first(monitors, "nothing is counted yet")
           loop.begin()
-          yield* Effect.all([Following.forever(monitors), recount], { concurrency: "unbounded", discard: true })
+          yield* Effect.all([Monitors.forever(monitors), recount], { concurrency: "unbounded", discard: true })
         })
       )
       return { sources: [Controller.watch(ResourceQuota, loop.onQuota)], reconcile: loop.reconcile }

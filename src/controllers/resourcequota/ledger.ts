@@ -5,13 +5,12 @@
  */
 import { type Key, make, parse } from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { Quantity } from "../../kube/quantity.ts"
+import type * as Quantity from "../../kube/quantity.ts"
 import * as Devices from "../../kube/quota/devices.ts"
 import * as Names from "../../kube/quota/names.ts"
 import * as Scopes from "../../kube/quota/scopes.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import { DueHeap, type Item } from "../../streams/queue/dueHeap.ts"
-import * as Sums from "./sums.ts"
 
 /** What a quota wants counted. */
 export interface Wanted {
@@ -32,7 +31,7 @@ interface Account {
   /** Ids of the kinds that its names are counted from. */
   readonly kinds: ReadonlySet<string>
   /** By name, of the kinds that are measured. */
-  readonly sums: Map<string, Sums.Sum>
+  readonly sums: Map<string, Sum>
 }
 
 /** An object, and how it was counted. `due` is when it will have to be looked at, and it is in the heap only if it will. */
@@ -90,7 +89,7 @@ export class Ledger {
       key,
       scopes,
       kinds: new Set(kinds.map(Names.idOf)),
-      sums: new Map(measured.map((name) => [name, Sums.empty()]))
+      sums: new Map(measured.map((name) => [name, empty()]))
     }
     this.accounts.set(key, account)
     for (const kind of Usage.measured) {
@@ -115,7 +114,7 @@ export class Ledger {
   recount(contents: Contents, now: number): void {
     this.expiring.clear()
     this.claimsOfPods.clear()
-    for (const { sums } of this.accounts.values()) for (const name of sums.keys()) sums.set(name, Sums.empty())
+    for (const { sums } of this.accounts.values()) for (const name of sums.keys()) sums.set(name, empty())
     for (const kind of Usage.measured) {
       const entries = this.entries.get(Names.idOf(kind))
       if (entries === undefined) continue
@@ -206,9 +205,9 @@ export class Ledger {
   }
 
   /** What is taken of a name that is counted from a measured kind. */
-  used(key: Key, name: string): Quantity | undefined {
+  used(key: Key, name: string): Quantity.Quantity | undefined {
     const sum = this.accounts.get(key)?.sums.get(name)
-    return sum === undefined ? undefined : Sums.read(sum)
+    return sum === undefined ? undefined : read(sum)
   }
 
   /** The quotas that count objects of a kind in any way. */
@@ -264,14 +263,14 @@ const shift = (
     for (const [name, amount] of usage) {
       const sum = sums.get(name)
       if (sum === undefined) continue
-      Sums.take(sum, amount)
+      take(sum, amount)
       changes.set(name, (changes.get(name) ?? 0n) - amount.nanos)
     }
   for (const usage of is)
     for (const [name, amount] of usage) {
       const sum = sums.get(name)
       if (sum === undefined) continue
-      Sums.add(sum, amount)
+      add(sum, amount)
       changes.set(name, (changes.get(name) ?? 0n) + amount.nanos)
     }
   let direction: "less" | "more" | undefined
@@ -281,3 +280,27 @@ const shift = (
   }
   return direction
 }
+
+/** An exact sum, written in the form of its parts, however often it changes: decimal where there is no other. */
+interface Sum {
+  nanos: bigint
+  /** How many amounts of each form are in it; those of zero have none. */
+  readonly forms: Record<Quantity.Quantity["form"], number>
+}
+
+const empty = (): Sum => ({ nanos: 0n, forms: { binary: 0, decimal: 0, exponent: 0 } })
+
+const add = (sum: Sum, { form, nanos }: Quantity.Quantity): void => {
+  sum.nanos += nanos
+  if (nanos !== 0n) sum.forms[form]++
+}
+
+const take = (sum: Sum, { form, nanos }: Quantity.Quantity): void => {
+  sum.nanos -= nanos
+  if (nanos !== 0n) sum.forms[form]--
+}
+
+const read = ({ forms, nanos }: Sum): Quantity.Quantity => ({
+  nanos,
+  form: forms.binary > 0 ? "binary" : forms.exponent > 0 && forms.decimal === 0 ? "exponent" : "decimal"
+})

@@ -11,6 +11,7 @@ import * as Names from "../../kube/quota/names.ts"
 import * as Usage from "../../kube/quota/usage.ts"
 import type * as Resource from "../../kube/Resource.ts"
 import type { ResourceQuota } from "../../kube/resources.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import type { Delta } from "../../streams/store/Delta.ts"
 import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
@@ -18,9 +19,26 @@ import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Books from "./books.ts"
 import type { Moved } from "./ledger.ts"
-import * as Metrics from "./metrics.ts"
 import * as Plan from "./plan.ts"
-import type { Ports } from "./ports.ts"
+const updates = Family.counter(
+  "resourcequota_controller_status_updates_total",
+  "Statuses of ResourceQuotas that were written, by reason; one that has several counts for each",
+  ["reason"]
+)
+
+export const families = [updates]
+
+const written = (reasons: ReadonlyArray<Plan.Reason>): Effect.Effect<void> =>
+  Effect.forEach(reasons, (reason) => updates.add(1, { reason }), { discard: true })
+
+/** What the loop reads and writes. */
+interface Ports {
+  readonly quotas: Store.Readable<ResourceQuota>
+  readonly updateStatus: (quota: ResourceQuota) => Effect.Effect<ResourceQuota, ApiError.ApiError>
+  readonly queue: Pick<KeyedQueue.KeyedQueue, "addUnsafe" | "addWithUnsafe">
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
 
 export interface Loop {
   /** Runs after the store has changed. */
@@ -172,7 +190,7 @@ const carryOut = Effect.fnUntraced(function* ({ updateStatus }: Ports, plan: Pla
     (error) => ApiError.hasReason(error, "NotFound"),
     () => Effect.void
   )
-  yield* Metrics.written(reasons)
+  yield* written(reasons)
   const { used = {} } = quota.status ?? {}
   yield* Effect.annotateLogs(Effect.logDebug("Wrote what is used of a quota"), {
     reasons: reasons.join(),
