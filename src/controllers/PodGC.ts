@@ -2,7 +2,7 @@
  * podgc: removes pods that nobody else can or will. Every twenty seconds: those that have ended, beyond a threshold; those whose node
  * is gone; those whose deletion cannot end because their node is out of service or they never had one. Each is declared failed
  * first, unless it has ended, and then deleted without grace. A removal that fails is tried again at the next look.
- * Source: spec G.5.
+ * Source: pkg/controller/podgc: gc.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,10 +13,9 @@ import * as ApiError from "../kube/ApiError.ts"
 import * as Key from "../kube/Key.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Mark from "./shared/nodes/mark.ts"
-import * as Metrics from "./podgc/metrics.ts"
+import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Plan from "./podgc/plan.ts"
-import * as Quarantine from "./podgc/quarantine.ts"
+import * as Nodes from "./shared/nodes/node.ts"
 
 export interface Options {
   /** How many pods that have ended are kept in the cluster; 0 keeps all. `--terminated-pod-gc-threshold`, 12500. */
@@ -37,18 +36,18 @@ export const make = ({ terminatedPodThreshold: threshold = 12_500 }: Options = {
   Controller.scheduled({
     name: "podgc",
     component: "pod-garbage-collector-controller",
-    metrics: Metrics.families,
+    metrics: families,
     access,
     schedule: Schedule.spaced("20 seconds"),
     run: (tools) => {
       // As long as a run of the layer: what an earlier term suspected may have come back since.
-      let quarantine = Quarantine.empty
-      const mark = Mark.make()
+      let quarantine = Plan.noQuarantine
+      const mark = Nodes.marker()
       return Effect.gen(function* () {
         const pods = yield* tools.cache.list(Pod)
         const nodes = yield* tools.cache.list(Node)
         const now = Number((yield* Clock.monotonicTimeNanos) / 1_000_000n)
-        const look = Quarantine.look(quarantine, Plan.missingNodes(pods, nodes), now)
+        const look = Plan.quarantined(quarantine, Plan.missingNodes(pods, nodes), now)
         quarantine = look.quarantine
         const lost = new Set(
           yield* Effect.filter(look.suspects, (name) => isGone(tools, name), { concurrency: atOnce })
@@ -75,7 +74,7 @@ const isGone = Effect.fnUntraced(function* ({ client }: Tools, name: string) {
 })
 
 const remove = Effect.fnUntraced(
-  function* ({ client }: Tools, removal: Plan.Removal, mark: ReturnType<typeof Mark.make>) {
+  function* ({ client }: Tools, removal: Plan.Removal, mark: ReturnType<typeof Nodes.marker>) {
     const { name, namespace, uid } = removal.pod.metadata
     const verdict = Plan.verdict(removal, yield* Clock.currentTimeMillis)
     if (verdict !== undefined) yield* mark(client.subresource("status").patch(Pod, { namespace, name }, verdict))
@@ -90,8 +89,38 @@ const remove = Effect.fnUntraced(
         (error) => ApiError.hasReason(error, "NotFound", "Conflict"),
         () => Effect.void
       ),
-      (removal) => Metrics.counted(pod, why, removal),
+      (removal) => counted(pod, why, removal),
       Effect.catch((error) => Effect.logWarning(`Cannot remove pod: ${error.message}`)),
       Effect.annotateLogs({ pod: Key.of(pod), why })
     )
 )
+
+const removals = Family.counter("pod_gc_collector_force_delete_pods_total", "Pods that were to be removed, by why", [
+  "namespace",
+  "reason"
+])
+
+const failures = Family.counter(
+  "pod_gc_collector_force_delete_pod_errors_total",
+  "Pods that were to be removed and could not be, by why they were to be",
+  ["namespace", "reason"]
+)
+
+const families = [removals, failures]
+
+/** Source: pkg/controller/podgc/metrics. */
+const reasons: Readonly<Record<Plan.Why, string>> = {
+  terminated: "terminated",
+  "terminating-out-of-service": "out-of-service",
+  orphaned: "orphaned",
+  "terminating-unscheduled": "unscheduled"
+}
+
+/** The removal of one pod, and whether it failed. */
+const counted = <A, E, R>(pod: Pod, why: Plan.Why, removal: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+  const labels = { namespace: pod.metadata.namespace ?? "", reason: reasons[why] }
+  return Effect.andThen(
+    removals.add(1, labels),
+    Effect.tapError(removal, () => failures.add(1, labels))
+  )
+}

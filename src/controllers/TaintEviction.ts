@@ -1,16 +1,14 @@
 /**
  * taint-eviction: deletes the pods of nodes with `NoExecute` taints that do not tolerate them, or not any longer. What becomes of a pod is decided
- * in `tainteviction/`; here is what it reads and may do. Source: spec G.4.3.
+ * in `tainteviction/`; here is what it reads and may do. Source: pkg/controller/tainteviction.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import { Node, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Mark from "./shared/nodes/mark.ts"
 import * as Nodes from "./shared/nodes/node.ts"
-import type { Books } from "./tainteviction/books.ts"
-import * as Metrics from "./tainteviction/metrics.ts"
+import type { Books } from "./tainteviction/plan.ts"
 import * as Sync from "./tainteviction/sync.ts"
 import * as Triggers from "./tainteviction/triggers.ts"
 
@@ -18,7 +16,7 @@ export const make = () =>
   Controller.stateful({
     name: "taint-eviction",
     queue: "noexec_taint_pod",
-    metrics: Metrics.families,
+    metrics: Sync.families,
     component: "taint-eviction-controller",
     for: Pod,
     access: [
@@ -34,7 +32,7 @@ export const make = () =>
       Effect.sync(() => {
         const books: Books = new Map()
         const [nodes, pods] = [store(Node), store(Pod)]
-        const mark = Mark.make()
+        const mark = Nodes.marker()
         const ports: Sync.Ports = {
           nodes,
           pods,

@@ -1,6 +1,6 @@
 /**
  * Which pods are removed although nobody deletes them or their deletion cannot end, and what is said about each before. A total
- * function of what the cache has and of which nodes are known to be gone. Source: spec G.5.
+ * function of what the cache has and of which nodes are known to be gone. Source: pkg/controller/podgc: gc.
  */
 import * as Patch from "../../kube/Patch.ts"
 import * as PodStatus from "../../kube/pod.ts"
@@ -120,4 +120,33 @@ const disruption = (pod: Pod, now: number) => {
         ? before.lastTransitionTime
         : Time.format(now)
   }
+}
+
+/** Since when each node that is missing has been so, or was last suspected. */
+type Quarantine = ReadonlyMap<string, number>
+
+export const noQuarantine: Quarantine = new Map()
+
+const quarantineTime = 40_000
+
+interface Look {
+  readonly quarantine: Quarantine
+  /** In the order of `missing`. Whatever comes of it, each is suspected again only when the time has passed anew. */
+  readonly suspects: ReadonlyArray<string>
+}
+
+/**
+ * A node that pods name and the cache does not have may only be late: it is suspected when it was missing at every look for forty seconds. Times are
+ * monotonic milliseconds. Source: discoverDeletedNodes.
+ */
+export const quarantined = (before: Quarantine, missing: ReadonlySet<string>, now: number): Look => {
+  const quarantine = new Map<string, number>()
+  const suspects: Array<string> = []
+  for (const node of missing) {
+    const since = before.get(node) ?? now
+    const isDue = now - since >= quarantineTime
+    if (isDue) suspects.push(node)
+    quarantine.set(node, isDue ? now : since)
+  }
+  return { quarantine, suspects }
 }

@@ -1,8 +1,9 @@
 /**
  * What becomes of a pod on a node that drives pods away: a total function of the pod, the node's taints, what was decided before, and the time.
  * A schedule that there is stays, whatever else the pod comes to tolerate: an eviction is never put off. Times are monotonic milliseconds.
- * Source: spec G.4.3.
+ * Source: pkg/controller/tainteviction: processPodOnNode.
  */
+import type { Key } from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
 import * as Taints from "../../kube/taints.ts"
 
@@ -63,3 +64,27 @@ export const decide = ({ now, pod, scheduled, taints }: Given): Decision => {
   if (held !== undefined) return { _tag: "Keep", due: held.due }
   return isGoing ? leave : { _tag: "Schedule", since: now, due: now + time }
 }
+
+interface Entry extends Scheduled {
+  /** To tell of it when it is gone. */
+  readonly pod: Pick<Pod, "metadata"> & { readonly apiVersion: "v1"; readonly kind: "Pod" }
+  /** The user was told that it is to go. */
+  readonly isTold: boolean
+}
+
+/** The evictions that were decided on, for one term of leadership. The queue knows which is due first. */
+export type Books = Map<Key, Entry>
+
+export const entryOf = ({ metadata: { name, namespace, uid } }: Pod, scheduled: Scheduled): Entry => ({
+  ...scheduled,
+  isTold: false,
+  pod: {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid })
+    }
+  }
+})

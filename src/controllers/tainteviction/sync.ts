@@ -1,6 +1,6 @@
 /**
  * Carries out what was decided of a pod, keeps the books and tells the user. A pod that is looked at before it is due is asked for again when
- * it is. Source: spec G.4.3.
+ * it is. Source: pkg/controller/tainteviction.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,12 +8,26 @@ import type * as Key from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
 import type { EventSink } from "../../layers/Recorder.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
+import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type { Readable } from "../../streams/store/Store.ts"
-import * as Books from "./books.ts"
 import * as Evict from "./evict.ts"
-import * as Metrics from "./metrics.ts"
 import * as Plan from "./plan.ts"
+
+const deletions = Family.counter(
+  "taint_eviction_controller_pod_deletions_total",
+  "Pods that were deleted because of a taint of their node"
+)
+
+const latency = Family.histogram(
+  "taint_eviction_controller_pod_deletion_duration_seconds",
+  "Seconds from when a pod was due until it was deleted",
+  [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240]
+)
+
+export const families = [deletions, latency]
+
+const deleted = (seconds: number): Effect.Effect<void> => Effect.andThen(deletions.add(1), latency.observe(seconds))
 
 export interface Ports extends Evict.Calls {
   readonly pods: Readable<Pod>
@@ -23,7 +37,7 @@ export interface Ports extends Evict.Calls {
 
 const reason = "TaintManagerEviction"
 
-export const sync = (ports: Ports, books: Books.Books) =>
+export const sync = (ports: Ports, books: Plan.Books) =>
   Effect.fnUntraced(function* (key: Key.Key) {
     const now = Monotonic.millis(yield* Clock.Clock)
     const pod = ports.pods.get(key)
@@ -41,7 +55,7 @@ export const sync = (ports: Ports, books: Books.Books) =>
       case "Keep":
         return Reconcile.after(decision.due - now())
       case "Schedule":
-        books.set(key, Books.entryOf(pod, { since: decision.since, due: decision.due, isDone: false }))
+        books.set(key, Plan.entryOf(pod, { since: decision.since, due: decision.due, isDone: false }))
         return Reconcile.after(decision.due - decision.since)
       case "Evict":
         return yield* Effect.as(evict(ports, books, key, pod), Reconcile.done)
@@ -49,7 +63,7 @@ export const sync = (ports: Ports, books: Books.Books) =>
   })
 
 /** Tells of an eviction that will not be; one that was carried out is only forgotten. */
-const cancel = Effect.fnUntraced(function* ({ events }: Ports, books: Books.Books, key: Key.Key) {
+const cancel = Effect.fnUntraced(function* ({ events }: Ports, books: Plan.Books, key: Key.Key) {
   const entry = books.get(key)
   books.delete(key)
   if (entry !== undefined && !entry.isDone) {
@@ -57,16 +71,16 @@ const cancel = Effect.fnUntraced(function* ({ events }: Ports, books: Books.Book
   }
 })
 
-const evict = Effect.fnUntraced(function* (ports: Ports, books: Books.Books, key: Key.Key, pod: Pod) {
+const evict = Effect.fnUntraced(function* (ports: Ports, books: Plan.Books, key: Key.Key, pod: Pod) {
   const now = Monotonic.millis(yield* Clock.Clock)
   const before = books.get(key)
   // It goes earlier than was said.
   if (before !== undefined && before.due > now()) yield* cancel(ports, books, key)
   const at = now()
-  const entry = books.get(key) ?? Books.entryOf(pod, { since: at, due: at, isDone: false })
+  const entry = books.get(key) ?? Plan.entryOf(pod, { since: at, due: at, isDone: false })
   if (!entry.isTold) yield* ports.events.normal(pod, reason, `Marking for deletion Pod ${key}`)
   books.set(key, { ...entry, isTold: true })
   const isDeleted = yield* Evict.evict(ports, pod)
   books.set(key, { ...entry, isTold: true, isDone: true })
-  if (isDeleted) yield* Metrics.deleted((now() - entry.due) / 1000)
+  if (isDeleted) yield* deleted((now() - entry.due) / 1000)
 })

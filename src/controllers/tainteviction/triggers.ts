@@ -1,13 +1,12 @@
 /**
  * Which changes may change what becomes of a pod: that of its node's taints, of its tolerations, of the node it is on, and its end. Pods of nodes
- * without taints cost a look at the node. Source: spec G.4.3.
+ * without taints cost a look at the node. Source: pkg/controller/tainteviction.
  */
 import * as Key from "../../kube/Key.ts"
 import type { Node, Pod } from "../../kube/resources.ts"
 import type { Readable } from "../../streams/store/Store.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Nodes from "../shared/nodes/node.ts"
-import type { Books } from "./books.ts"
 import * as Plan from "./plan.ts"
 
 const none: ReadonlyArray<Key.Key> = []
@@ -16,7 +15,7 @@ const text = (value: unknown): string => JSON.stringify(value ?? [])
 
 /** All pods of the node; without taints only those that were to go. */
 export const node =
-  (pods: Readable<Pod>, books: Books): Trigger.Trigger<Node> =>
+  (pods: Readable<Pod>, books: Plan.Books): Trigger.Trigger<Node> =>
   (delta) => {
     if (delta._tag === "Deleted") return none
     const taints = Plan.driving(delta.object)
@@ -27,7 +26,7 @@ export const node =
   }
 
 export const pod =
-  (nodes: Readable<Node>, books: Books): Trigger.Trigger<Pod> =>
+  (nodes: Readable<Node>, books: Plan.Books): Trigger.Trigger<Pod> =>
   (delta) => {
     const { object } = delta
     const key = Key.of(object)

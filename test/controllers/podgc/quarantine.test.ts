@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Quarantine from "../../../src/controllers/podgc/quarantine.ts"
+import * as Plan from "../../../src/controllers/podgc/plan.ts"
 import { runs } from "../../support/runs.ts"
 
 const names = ["a", "b", "c"] as const
@@ -19,12 +19,12 @@ type History = ReadonlyArray<typeof Look.Type>
 
 /** Forty seconds of being missed without a break, counted from the first miss or from the last suspicion. */
 const check = (history: History): void => {
-  let quarantine = Quarantine.empty
+  let quarantine = Plan.noQuarantine
   let now = 0
   const since = new Map<string, number>()
   for (const { after, missing } of history) {
     now += after * 1000
-    const look = Quarantine.look(quarantine, new Set(missing), now)
+    const look = Plan.quarantined(quarantine, new Set(missing), now)
     for (const name of names) {
       if (!missing.includes(name)) {
         since.delete(name)

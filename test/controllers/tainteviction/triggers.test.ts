@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** Which changes may change what becomes of a pod on a node that drives pods away: spec G.4.3. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Books from "../../../src/controllers/tainteviction/books.ts"
+import * as Books from "../../../src/controllers/tainteviction/plan.ts"
 import * as Triggers from "../../../src/controllers/tainteviction/triggers.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Delta.ts"

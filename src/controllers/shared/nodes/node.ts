@@ -83,3 +83,26 @@ export const write = Effect.fnUntraced(function* (
     current = found.success
   }
 })
+
+/**
+ * Passes on a write that marks a pod before it is removed, and does without it where it is forbidden, which is logged once a term: servers before 1.25
+ * do not grant the node loops that right.
+ */
+export const marker = (): (<A, R>(
+  mark: Effect.Effect<A, ApiError.ApiError, R>
+) => Effect.Effect<void, ApiError.ApiError, R>) => {
+  let isTold = false
+  return (mark) =>
+    Effect.asVoid(mark).pipe(
+      Effect.catchIf(
+        (error) => ApiError.hasReason(error, "Forbidden"),
+        (error) => {
+          if (isTold) return Effect.void
+          isTold = true
+          return Effect.logWarning(
+            `Pods are removed without saying why in their status, because that is forbidden: ${error.message}`
+          )
+        }
+      )
+    )
+}
