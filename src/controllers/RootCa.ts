@@ -8,12 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
 import * as ApiError from "../kube/ApiError.ts"
 import * as Key from "../kube/Key.ts"
+import type { Draft } from "../kube/Meta.ts"
 import { ConfigMap, Namespace } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
-import * as Plan from "./rootca/plan.ts"
-
 const syncs = Family.counter(
   "root_ca_cert_publisher_sync_total",
   "Looks at the ConfigMap of a namespace with the cluster's authorities, by the code of the answer; 200 if there was nothing to write",
@@ -58,8 +57,8 @@ export const make = () =>
           return { sources: [], reconcile: () => Effect.void }
         }
         const publish = Effect.fnUntraced(function* (namespace: string) {
-          const found = yield* cache.get(ConfigMap, Key.make(namespace, Plan.name))
-          const plan = Plan.plan({ namespace, found, rootCa })
+          const found = yield* cache.get(ConfigMap, Key.make(namespace, configMapName))
+          const plan = planOf({ namespace, found, rootCa })
           switch (plan._tag) {
             case "Done":
               return
@@ -90,10 +89,49 @@ export const make = () =>
                 : []
             ),
             Controller.watch(ConfigMap, ({ _tag, object: { metadata } }) =>
-              _tag !== "Created" && metadata.name === Plan.name ? [Key.make(undefined, metadata.namespace ?? "")] : []
+              _tag !== "Created" && metadata.name === configMapName
+                ? [Key.make(undefined, metadata.namespace ?? "")]
+                : []
             )
           ],
           reconcile: ({ name }: Controller.Request) => timed(publish(name))
         }
       })
   })
+
+export const configMapName = "kube-root-ca.crt"
+
+const annotation = "kubernetes.io/description"
+
+const description =
+  "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
+
+export interface Gathered {
+  readonly namespace: string
+  readonly found: ConfigMap | undefined
+  /** PEM. */
+  readonly rootCa: string
+}
+
+export type Plan =
+  | { readonly _tag: "Done" }
+  | { readonly _tag: "Create"; readonly draft: Draft<ConfigMap> }
+  | { readonly _tag: "Update"; readonly object: ConfigMap }
+
+/** Pure and total; the plan for its own outcome is `Done`. */
+export const planOf = ({ found, namespace, rootCa }: Gathered): Plan => {
+  const data = { "ca.crt": rootCa }
+  if (found === undefined) {
+    return {
+      _tag: "Create",
+      draft: { metadata: { namespace, name: configMapName, annotations: { [annotation]: description } }, data }
+    }
+  }
+  if (isSaid(found, rootCa)) return { _tag: "Done" }
+  const annotations = { ...found.metadata.annotations, [annotation]: description }
+  return { _tag: "Update", object: { ...found, metadata: { ...found.metadata, annotations }, data } }
+}
+
+/** Nothing else may be in it, because whoever mounts it sees all of it; the description may be another's. */
+const isSaid = ({ data, metadata }: ConfigMap, rootCa: string): boolean =>
+  data?.["ca.crt"] === rootCa && Object.keys(data).length === 1 && (metadata.annotations?.[annotation] ?? "") !== ""

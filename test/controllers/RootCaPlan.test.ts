@@ -2,9 +2,9 @@ import { describe } from "@effect/vitest"
 /** Whatever is found in whatever namespace, one write makes it right and a second look writes nothing. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Plan from "../../../src/controllers/rootca/plan.ts"
-import type { ConfigMap } from "../../../src/kube/resources.ts"
-import { checkProperty } from "../../support/property.ts"
+import * as Plan from "../../src/controllers/RootCa.ts"
+import type { ConfigMap } from "../../src/kube/resources.ts"
+import { checkProperty } from "../support/property.ts"
 const description = "kubernetes.io/description"
 
 const Text = Schema.Literals(["", "ours", "others"])
@@ -26,7 +26,7 @@ const foundOf = ({ ca, isThere, label, more, words }: Facts): ConfigMap | undefi
     ? {
         metadata: {
           namespace: "app",
-          name: Plan.name,
+          name: Plan.configMapName,
           resourceVersion: "7",
           ...(words === "" ? {} : { annotations: { [description]: words } }),
           ...(label ? { labels: { a: "b" } } : {})
@@ -53,7 +53,7 @@ const facts = Arbitrary.schema(Facts)
 
 describe("Plan", () => {
   checkProperty("a namespace has exactly the authorities, and words beside them", facts, (one) => {
-    const left = after(Plan.plan(gather(one)), foundOf(one))
+    const left = after(Plan.planOf(gather(one)), foundOf(one))
     return (
       left?.metadata.name === "kube-root-ca.crt" &&
       left.metadata.namespace === "app" &&
@@ -64,15 +64,15 @@ describe("Plan", () => {
 
   checkProperty("a second look writes nothing", facts, (one) => {
     const gathered = gather(one)
-    return Plan.plan({ ...gathered, found: after(Plan.plan(gathered), gathered.found) })._tag === "Done"
+    return Plan.planOf({ ...gathered, found: after(Plan.planOf(gathered), gathered.found) })._tag === "Done"
   })
 
   checkProperty("what is as it should be is not written, whosever the words are", facts, (one) =>
-    one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? Plan.plan(gather(one))._tag === "Done" : true
+    one.ca === "ours" && !one.more && one.words !== "" && one.isThere ? Plan.planOf(gather(one))._tag === "Done" : true
   )
 
   checkProperty("an update is of the state that was read, and keeps what others added", facts, (one) => {
-    const made = Plan.plan(gather(one))
+    const made = Plan.planOf(gather(one))
     if (made._tag !== "Update") return true
     const { metadata } = made.object
     return metadata.resourceVersion === "7" && (metadata.labels?.["a"] === "b") === one.label
