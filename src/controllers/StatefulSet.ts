@@ -1,16 +1,22 @@
 /**
- * statefulset: keeps replicas with lasting names and claims, makes them from the first to the last and replaces them from the last to the first. Each
- * template is kept as a ControllerRevision. What a sync does is decided in `statefulset/`; here is what it reads and may do. Source: spec G.8.
+ * statefulset: keeps replicas with lasting names and claims, makes them from the first to the last and replaces them from the last to the first.
+ * Each template is kept as a ControllerRevision. What a sync does is decided in `statefulset/`; here is what it reads and may do. Source:
+ * pkg/controller/statefulset.
  */
 import * as Effect from "effect/Effect"
 import * as Access from "../kube/Access.ts"
+import type { Key } from "../kube/Key.ts"
 import { ControllerRevision, PersistentVolumeClaim, Pod, StatefulSet } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
-import * as Loop from "./statefulset/loop.ts"
+import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
+import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./statefulset/metrics.ts"
 import type { Ports } from "./statefulset/ports.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
+import * as Sync from "./statefulset/sync.ts"
+import * as Triggers from "./statefulset/triggers.ts"
+import * as Work from "./statefulset/work.ts"
 
 export interface Options {
   /** How many StatefulSets are synced at once; 5 unless said otherwise. */
@@ -31,7 +37,7 @@ export const make = (options: Options = {}) =>
     ownWritesLimit: "5 minutes",
     body: (tools) =>
       Effect.map(Skips.skipping(Metrics.skips), (onHeld) => {
-        const loop = Loop.make(portsOf(tools), options.maxUnavailable === true)
+        const loop = loopOf(portsOf(tools), options.maxUnavailable === true)
         return {
           sources: [
             Controller.watch(StatefulSet, loop.onSet),
@@ -92,3 +98,25 @@ const portsOf = ({ client, events, queue, store }: Tools): Ports => ({
   events,
   queue
 })
+
+/** One term of leadership of the loop. It keeps no state between two syncs: the name of a replica identifies it. */
+export interface Loop {
+  /** They run after the stores have changed. */
+  readonly onSet: Trigger<StatefulSet>
+  readonly onPod: Trigger<Pod>
+  readonly onClaim: Trigger<PersistentVolumeClaim>
+  readonly onRevision: Trigger<ControllerRevision>
+  readonly reconcile: (request: { readonly key: Key }) => Effect.Effect<Reconcile.Outcome | void, Sync.Failure>
+}
+
+/** `severalAtOnce`: whether a set may say how many replicas are replaced at a time. */
+export const loopOf = (ports: Ports, severalAtOnce: boolean): Loop => {
+  const sync = Sync.sync(Work.make({ ports, severalAtOnce }))
+  return {
+    onSet: Triggers.statefulSet,
+    onPod: Triggers.pod(ports),
+    onClaim: Triggers.claim(ports),
+    onRevision: Triggers.revision(ports),
+    reconcile: ({ key }) => sync(key)
+  }
+}

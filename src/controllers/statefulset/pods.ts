@@ -1,15 +1,18 @@
 /**
  * Replicas in the world: made, mended and deleted, with an event on the set for each. Names are used again, so everything is done to the pod
- * that was looked at and never to a namesake. Source: spec G.8.3, G.8.4.
+ * that was looked at and never to a namesake. Source: pkg/controller/statefulset: StatefulPodControl.
  */
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
+import type { Draft } from "../../kube/Meta.ts"
 import * as Patch from "../../kube/Patch.ts"
-import type { Pod, StatefulSet } from "../../kube/resources.ts"
+import { type Pod, StatefulSet } from "../../kube/resources.ts"
+import * as History from "../shared/revisions/history.ts"
+import * as PodControl from "../shared/workload/podControl.ts"
 import * as Claims from "./claims.ts"
-import * as Drafts from "./plan/drafts.ts"
 import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
+import type { Revision } from "./plan/look.ts"
 import type { Deed } from "./plan/step.ts"
 import type { Ports } from "./ports.ts"
 
@@ -60,7 +63,7 @@ const make = Effect.fnUntraced(function* (
   const told: Told = { verb: "Create", set, pod: Identity.podName(set, ordinal) }
   const replica = { set, ordinal }
   yield* Effect.catch(Claims.provide(ports, replica, storage), (problem) => fail(ports, told, problem))
-  yield* Effect.catch(ports.create(Drafts.make(set, ordinal, revision), set.metadata.namespace), (error) => {
+  yield* Effect.catch(ports.create(draft(set, ordinal, revision), set.metadata.namespace), (error) => {
     const problem = Failed.because(error.detail, error)
     return ApiError.hasReason(error, "AlreadyExists") ? problem : fail(ports, told, problem)
   })
@@ -128,4 +131,31 @@ export const remove = (ports: Ports, set: StatefulSet, { pod }: Of<"Delete">): E
         ? Effect.void
         : fail(ports, told, Failed.because(error.detail, error))
   })
+}
+
+/** A draft that says its name. */
+type PodDraft = Draft<Pod> & { readonly metadata: { readonly name: string } }
+
+/** The body of a replica: the template of its revision, with its own name, labels and volumes. Source: newVersionedStatefulSetPod. */
+const draft = (set: StatefulSet, ordinal: number, { name: revision, template }: Revision): PodDraft => {
+  const name = Identity.podName(set, ordinal)
+  const { metadata, spec } = PodControl.draft(StatefulSet, set, template)
+  const { serviceName = "" } = set.spec ?? {}
+  const claims = Identity.volumes(set, ordinal)
+  const others = spec?.volumes?.filter((volume) => !claims.some((claim) => claim.name === volume.name)) ?? []
+  const volumes = [...claims, ...others]
+  return {
+    metadata: {
+      ...metadata,
+      name,
+      ...(set.metadata.namespace === undefined ? {} : { namespace: set.metadata.namespace }),
+      labels: { ...metadata.labels, ...Identity.labels(set, ordinal), [History.hashLabel]: revision }
+    },
+    spec: {
+      ...(spec ?? { containers: [] }),
+      hostname: name,
+      ...(serviceName === "" ? {} : { subdomain: serviceName }),
+      ...(volumes.length === 0 ? {} : { volumes })
+    }
+  }
 }

@@ -7,8 +7,8 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as StatefulLoop from "../../../src/controllers/statefulset/loop.ts"
 import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
+import * as StatefulLoop from "../../../src/controllers/StatefulSet.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type { Key } from "../../../src/kube/Key.ts"
 import type { Draft, KubeObject } from "../../../src/kube/Meta.ts"
@@ -69,7 +69,7 @@ export class World {
   }
 
   private start(): StatefulLoop.Loop {
-    const ports: Parameters<typeof StatefulLoop.make>[0] = {
+    const ports: Parameters<typeof StatefulLoop.loopOf>[0] = {
       sets: this.sets.store,
       pods: this.pods.store,
       claims: this.claims.store,
@@ -93,7 +93,7 @@ export class World {
       events: { event: () => Effect.void, normal: () => Effect.void, warning: () => Effect.void },
       queue: { addWithUnsafe: (_, options) => this.ask(Duration.toMillis(options?.after ?? 0)) }
     }
-    return StatefulLoop.make(ports, false)
+    return StatefulLoop.loopOf(ports, false)
   }
 
   /** Pods are looked at after the history has been brought up to date. */
