@@ -13,6 +13,7 @@ import type { Delta } from "../streams/store/Delta.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
 import * as Answers from "./pvcprotection/answers.ts"
 import * as Plan from "./pvcprotection/plan.ts"
+
 const writes = Family.counter(
   "pvc_protection_controller_finalizer_writes_total",
   "Finalizers put on claims and taken off, by what was done",

@@ -13,6 +13,7 @@ import { ConfigMap, Namespace } from "../kube/resources.ts"
 import { ClusterAuthority } from "../layers/ClusterAuthority.ts"
 import * as Controller from "../layers/Controller.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
+
 const syncs = Family.counter(
   "root_ca_cert_publisher_sync_total",
   "Looks at the ConfigMap of a namespace with the cluster's authorities, by the code of the answer; 200 if there was nothing to write",

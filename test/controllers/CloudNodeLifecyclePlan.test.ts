@@ -3,6 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Plan from "../../src/controllers/CloudNodeLifecycle.ts"
 import type { Node } from "../../src/kube/resources.ts"
 import { checkProperty, oneOf, type ValueOf } from "../support/property.ts"
+
 const off = "node.cloudprovider.kubernetes.io/shutdown"
 const fresh = "node.cloudprovider.kubernetes.io/uninitialized"
 

@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** Who is asked for: exactly those whose slices may have to change, and nobody for the heartbeat of a lock. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Triggers from "../../src/controllers/EndpointSliceMirroring.ts"
 import * as Mirrored from "../../src/controllers/endpointslicemirroring/mirrored.ts"

@@ -1,10 +1,11 @@
-import { describe } from "@effect/vitest"
 /** Whatever is found in whatever namespace, one write makes it right and a second look writes nothing. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Plan from "../../src/controllers/RootCa.ts"
 import type { ConfigMap } from "../../src/kube/resources.ts"
 import { checkProperty } from "../support/property.ts"
+
 const description = "kubernetes.io/description"
 
 const Text = Schema.Literals(["", "ours", "others"])

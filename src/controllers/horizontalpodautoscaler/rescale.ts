@@ -11,7 +11,7 @@ import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import type { Plan } from "./plan/plan.ts"
 import * as Spec from "./plan/spec.ts"
-import * as Conditions from "./plan/status.ts"
+import * as Status from "./plan/status.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Tell from "./tell.ts"
 
@@ -20,7 +20,7 @@ export interface Work {
   readonly scale: Scale
   readonly plan: Plan
   /** What was found out before. */
-  readonly claims: ReadonlyArray<Conditions.Claim>
+  readonly claims: ReadonlyArray<Status.Claim>
 }
 
 const sizeOf = ({ spec }: Scale): number => spec?.replicas ?? 0
@@ -60,20 +60,20 @@ const undecided = Effect.fnUntraced(function* (ports: Ports, { claims, look, pla
   return yield* new LookError({ message: Tell.undecided(reference, why), fault: "internal" })
 })
 
-const rescaled = (replicas: number): Conditions.Claim => ({
+const rescaled = (replicas: number): Status.Claim => ({
   type: "AbleToScale",
   status: true,
   reason: "SucceededRescale",
   message: `the HPA controller was able to update the target scale to ${replicas}`
 })
 
-const toZero: Conditions.Claim = {
+const toZero: Status.Claim = {
   type: "ScaledToZero",
   status: true,
   reason: "ScaledToZero",
   message: "the HPA controller scaled the workload to zero"
 }
-const notToZero: Conditions.Claim = {
+const notToZero: Status.Claim = {
   type: "ScaledToZero",
   status: false,
   reason: "NotScaledToZero",
@@ -85,16 +85,16 @@ const zeroClaims = (
   { settings }: Memory,
   { look: { autoscaler }, scale }: Work,
   desired: number
-): ReadonlyArray<Conditions.Claim> => {
+): ReadonlyArray<Status.Claim> => {
   const current = sizeOf(scale)
   if (!settings.scalesToZero) return []
-  if (desired === current) return current > 0 && Conditions.isScaledToZero(autoscaler) ? [notToZero] : []
+  if (desired === current) return current > 0 && Status.isScaledToZero(autoscaler) ? [notToZero] : []
   return [desired === 0 && Spec.minReplicasOf(autoscaler) === 0 && Spec.measuresOthers(autoscaler) ? toZero : notToZero]
 }
 
 interface Resize extends Work {
   readonly desired: number
-  readonly zero: ReadonlyArray<Conditions.Claim>
+  readonly zero: ReadonlyArray<Status.Claim>
 }
 
 /** Answers with the autoscaler as it is then. */
@@ -127,7 +127,7 @@ const refused = Effect.fnUntraced(function* (ports: Ports, work: Resize, error: 
   const why = Tell.failure(error)
   const event = `New size: ${desired}; reason: ${plan.reason}; error: ${why}`
   yield* ports.events.warning(autoscaler, "FailedRescale", event)
-  const failed: Conditions.Claim = {
+  const failed: Status.Claim = {
     type: "AbleToScale",
     status: false,
     reason: "FailedUpdateScale",

@@ -13,7 +13,7 @@ import * as Look from "./look.ts"
 import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import * as Plan from "./plan/plan.ts"
-import type * as Conditions from "./plan/status.ts"
+import type * as Status from "./plan/status.ts"
 import type { Memory, Ports } from "./ports.ts"
 import * as Rescale from "./rescale.ts"
 import * as Selectors from "./selectors.ts"
@@ -41,7 +41,7 @@ const forget = ({ books }: Memory, key: Key.Key): Effect.Effect<void> =>
     return Effect.andThen(Metrics.counted(books.size()), Metrics.gone(key))
   })
 
-const gotScale: Conditions.Claim = {
+const gotScale: Status.Claim = {
   type: "AbleToScale",
   status: true,
   reason: "SucceededGetScale",

@@ -8,6 +8,7 @@ import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { PersistentVolumeClaim, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
+
 export const finalizer = "kubernetes.io/pvc-protection"
 
 export type Plan =

@@ -20,6 +20,7 @@ import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Books from "./books.ts"
 import type { Moved } from "./ledger.ts"
 import * as Plan from "./plan.ts"
+
 const updates = Family.counter(
   "resourcequota_controller_status_updates_total",
   "Statuses of ResourceQuotas that were written, by reason; one that has several counts for each",

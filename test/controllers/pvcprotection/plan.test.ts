@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** What becomes of a claim, for all claims and pods: it is let go only when it waits and nothing uses it, and a second look does nothing. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import type { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
 import * as Plan from "../../../src/controllers/pvcprotection/plan.ts"

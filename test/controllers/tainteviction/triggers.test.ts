@@ -1,5 +1,5 @@
-import { describe } from "@effect/vitest"
 /** Which changes may change what becomes of a pod on a node that drives pods away: spec G.4.3. */
+import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Books from "../../../src/controllers/tainteviction/plan.ts"
@@ -8,6 +8,7 @@ import type { Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Delta.ts"
 import type { Readable } from "../../../src/streams/store/Store.ts"
 import { checkProperty } from "../../support/property.ts"
+
 const kinds = Schema.Literals(["Created", "Updated", "Deleted"])
 
 const deltaOf = <A>(kind: typeof kinds.Type, object: A, previous: A): Delta<A> =>

@@ -10,7 +10,7 @@ import * as Normalise from "./normalise.ts"
 import type { Proposal } from "./proposal.ts"
 import type { Flaw } from "./question.ts"
 import * as Spec from "./spec.ts"
-import * as Conditions from "./status.ts"
+import * as Status from "./status.ts"
 
 /** What has to be found out before anything can be decided. */
 export type Course =
@@ -27,7 +27,7 @@ const tooFew = "Current number of replicas below Spec.MinReplicas"
 export const course = (autoscaler: HorizontalPodAutoscaler, current: number, settings: Spec.Settings): Course => {
   const [min, max] = [Spec.minReplicasOf(autoscaler), Spec.maxReplicasOf(autoscaler)]
   if (current === 0) {
-    const isOurs = settings.scalesToZero && Conditions.isScaledToZero(autoscaler)
+    const isOurs = settings.scalesToZero && Status.isScaledToZero(autoscaler)
     return isOurs && (min !== 0 || Spec.measuresOthers(autoscaler)) ? { _tag: "Measure" } : { _tag: "Off" }
   }
   if (current > max) return { _tag: "Bound", replicas: max, reason: tooMany }
@@ -59,7 +59,7 @@ export interface Plan {
   readonly desired: number | undefined
   /** Why, if that is another number than before. */
   readonly reason: string
-  readonly claims: ReadonlyArray<Conditions.Claim>
+  readonly claims: ReadonlyArray<Status.Claim>
   readonly warnings: ReadonlyArray<Warning>
   /** One for each metric of the autoscaler, where they were asked. */
   readonly metrics: ReadonlyArray<Spec.MetricStatus>
@@ -83,14 +83,14 @@ export const plan = (given: Given): Plan => {
   }
 }
 
-const off: Conditions.Claim = {
+const off: Status.Claim = {
   type: "ScalingActive",
   status: false,
   reason: "ScalingDisabled",
   message: "scaling is disabled since the replica count of the target is zero"
 }
 
-const unable = (reason: string, why: string): Conditions.Claim => ({
+const unable = (reason: string, why: string): Status.Claim => ({
   type: "ScalingActive",
   status: false,
   reason,
@@ -158,20 +158,20 @@ const held = (given: Given, { name, replicas: wanted }: Proposal) => {
   }
 }
 
-const active = (name: string): Conditions.Claim => ({
+const active = (name: string): Status.Claim => ({
   type: "ScalingActive",
   status: true,
   reason: "ValidMetricFound",
   message: `the HPA was able to successfully calculate a replica count from ${name}`
 })
 
-const stability = ({ stability }: Normalise.Normalised): Conditions.Claim => ({
+const stability = ({ stability }: Normalise.Normalised): Status.Claim => ({
   type: "AbleToScale",
   status: true,
   ...stability
 })
 
-const limit = ({ isLimited, limit }: Normalise.Normalised): Conditions.Claim => ({
+const limit = ({ isLimited, limit }: Normalise.Normalised): Status.Claim => ({
   type: "ScalingLimited",
   status: isLimited,
   ...limit

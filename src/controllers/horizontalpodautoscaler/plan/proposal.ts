@@ -10,6 +10,7 @@ import * as Pods from "./pods.ts"
 import * as Question from "./question.ts"
 import { type MetricSpec, type MetricStatus, describeSelector, type Settings, type Tolerances } from "./spec.ts"
 import * as Usage from "./usage.ts"
+
 /** What came of the question; a failure is one sentence. */
 export type Measured =
   | { readonly _tag: "Samples"; readonly samples: Samples }

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Selector from "../../../kube/Selector.ts"
 import type { MetricQuery, ObjectQuery, PodsQuery, ResourceQuery } from "../../../layers/MetricsApi.ts"
 import { type MetricSpec, type MetricTarget, type Selector as SelectorSpec, describeSelector } from "./spec.ts"
+
 /** What has to be asked before a metric can propose anything. */
 export type Question =
   | ({ readonly _tag: "Resource" } & ResourceQuery)
