@@ -113,8 +113,9 @@ describe("Plan", () => {
     if (known.length < one.answers.length && most < one.current) return plan.desired === undefined
     const { max, min } = boundsOf(one)
     const limit = Math.min(max, one.isSlow ? one.current + 2 : Math.max(4, 2 * one.current))
-    const first = known.find(({ replicas }) => replicas === most)?.i ?? 0
-    const name = `metric ${first}`
+    // Of equal proposals the first counts, of proposals of zero the last. Source: pkg/controller/podautoscaler: computeReplicasForMetrics.
+    const largest = most === 0 ? known.at(-1) : known.find(({ replicas }) => replicas === most)
+    const name = `metric ${largest?.i}`
     return (
       plan.desired === Math.max(min, Math.min(most, limit)) &&
       claimed(plan, "ScalingActive")?.message.endsWith(` from ${name}`) === true &&

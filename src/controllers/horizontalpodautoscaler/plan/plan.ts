@@ -103,7 +103,7 @@ export const isOfSpec = ({ reason }: Flaw): boolean => reason === "InvalidMetric
 /** What is shown of a metric that failed. */
 const unknown: Spec.MetricStatus = { type: "" }
 
-/** The largest proposal; of equal ones the first. */
+/** The largest proposal; of equal ones the first, but of those of zero the last. Source: computeReplicasForMetrics. */
 const largest = (said: Said): Proposal | undefined =>
   said.reduce<Proposal | undefined>(
     (best, one) =>
