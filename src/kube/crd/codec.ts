@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { linear } from "./linear.ts"
 import { overlay } from "./overlay.ts"
-import { at } from "./path.ts"
+import { at } from "./place.ts"
 
 /** Any Schema that needs no services: it must be decodable wherever an object turns up. */
 export type AnySchema = Schema.ConstraintCodec<unknown, unknown>

@@ -1,12 +1,11 @@
 /**
  * When something is to happen: five fields, `@daily` and its like, or `@every 1h30m`. A time is in a schedule of fields when the clocks of its zone show
  * it: what they skip is not, what they show twice is in it twice. Calendars are Effect's `Cron`; what is here is the text, and the clocks that
- * people change. Pure; times are milliseconds since 1970. Source: robfig/cron v3, spec G.7.
+ * people change. Pure; times are milliseconds since 1970. Source: robfig/cron v3.
  */
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
-import * as GoDuration from "./duration.ts"
 import * as Fields from "./fields.ts"
 import * as Zone from "./Zone.ts"
 
@@ -59,7 +58,7 @@ const parsePlain = (text: string, zone: Zone.Zone): Result.Result<Schedule, stri
   const meant = named.get(text)
   if (meant !== undefined) return parseFields(meant, zone)
   if (!text.startsWith(every)) return Result.fail(`unrecognized descriptor: ${text}`)
-  return Result.mapBoth(GoDuration.parse(text.slice(every.length)), {
+  return Result.mapBoth(parseDuration(text.slice(every.length)), {
     onSuccess: (millis): Schedule => ({ _tag: "Every", millis: Math.max(1000, Math.floor(millis / 1000) * 1000) }),
     onFailure: (why) => `failed to parse duration ${text}: ${why}`
   })
@@ -157,4 +156,40 @@ const searchLatest = ({ calendar, zone }: OfFields, from: number, to: number): n
     until = since - 1
   }
   return undefined
+}
+
+/** Milliseconds in one of each unit. Source: Go time.ParseDuration. */
+const units: ReadonlyMap<string, number> = new Map([
+  ["ns", 1e-6],
+  ["us", 1e-3],
+  ["µs", 1e-3],
+  ["μs", 1e-3],
+  ["ms", 1],
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000]
+])
+
+/** A duration as Go writes it, `1h30m`, in milliseconds, maybe negative; with Go's words for what is none. */
+const parseDuration = (text: string): Result.Result<number, string> => {
+  const quoted = JSON.stringify(text)
+  const invalid = Result.fail(`time: invalid duration ${quoted}`)
+  const plain = text.replace(/^[+-]/, "")
+  if (plain === "0") return Result.succeed(0)
+  if (plain === "") return invalid
+  let millis = 0
+  let rest = plain
+  while (rest !== "") {
+    const amount = /^(?:\d+(?:\.\d*)?|\.\d+)/.exec(rest)?.[0]
+    if (amount === undefined) return invalid
+    rest = rest.slice(amount.length)
+    const unit = /^[^\d.]*/.exec(rest)?.[0] ?? ""
+    if (unit === "") return Result.fail(`time: missing unit in duration ${quoted}`)
+    const size = units.get(unit)
+    if (size === undefined) return Result.fail(`time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`)
+    rest = rest.slice(unit.length)
+    millis += Number(amount) * size
+  }
+  // More than a signed count of nanoseconds holds.
+  return millis > 9_223_372_036_854 ? invalid : Result.succeed(text.startsWith("-") ? -millis : millis)
 }

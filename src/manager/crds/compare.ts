@@ -4,7 +4,7 @@
  */
 import * as Equal from "effect/Equal"
 import type { CustomResourceDefinition } from "../../kube/crd/Crd.ts"
-import { below } from "../../kube/crd/path.ts"
+import { below } from "../../kube/crd/place.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import { applyDefaults } from "../../kube/structural/applyDefaults.ts"
 import { prune } from "../../kube/structural/prune.ts"

@@ -3,11 +3,11 @@
  * said elsewhere; and every default is a value that the schema itself allows. Source: apiextensions-apiserver, schema.ValidateStructural.
  */
 import { applyDefaults } from "../applyDefaults.ts"
-import { faults } from "../faults.ts"
 import { canonical } from "../lists.ts"
 import { prune } from "../prune.ts"
 import { additionalOf, propertyOf } from "../StructuralSchema.ts"
 import type { Cause, StructuralSchema } from "../StructuralSchema.ts"
+import { faults } from "../validate.ts"
 import * as words from "../words.ts"
 
 type Level = "field" | "item" | "root"
