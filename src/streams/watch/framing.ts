@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../kube/ApiError.ts"
-import * as Elide from "./elide.ts"
+import { parseTrimmed } from "./trim.ts"
 import type { WatchEvent } from "./watchRead.ts"
 
 export interface Options {
@@ -75,7 +75,7 @@ const newline = 0x0a
 
 export const makeFramer = (context: ApiError.Context, options: Options = {}): Framer => {
   const maxLineBytes = options.maxLineBytes ?? 32 * 1024 * 1024
-  const parseJson: (text: string) => unknown = options.omitManagedFields === true ? Elide.parse : JSON.parse
+  const parseJson: (text: string) => unknown = options.omitManagedFields === true ? parseTrimmed : JSON.parse
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   /** The beginning of a line whose end has not arrived, in pieces, so that a long line is joined only once. */
   let pieces: Array<Uint8Array> = []
