@@ -17,8 +17,6 @@ import * as Resource from "../kube/Resource.ts"
 import * as Status from "../kube/Status.ts"
 import * as Trace from "../streams/reconcile/trace.ts"
 import * as CallPolicy from "./callPolicy.ts"
-import * as CallSpan from "./callSpan.ts"
-import * as CollectionPages from "./collectionPages.ts"
 import * as Wire from "./kubeRequest.ts"
 import { type Query, type Request, type Response, Transport, type WatchEvent } from "./Transport.ts"
 
@@ -194,7 +192,7 @@ export class KubeClient extends Context.Service<KubeClient, Client>()("effect-co
     Layer.effect(
       KubeClient,
       Effect.flatMap(Transport, (transport) =>
-        Effect.map(Trace.isOn, (isOn) => KubeClient.of(make(transport, options, isOn ? CallSpan.around : undefined)))
+        Effect.map(Trace.isOn, (isOn) => KubeClient.of(make(transport, options, isOn ? CallPolicy.traced : undefined)))
       )
     )
 
@@ -372,10 +370,10 @@ const deletes = (call: SendCall): Pick<KubeClient["Service"], "delete" | "delete
     }),
     deleteCollection: Effect.fnUntraced(function* (resource, selection, options = {}) {
       const { onPage = () => Effect.void } = options
-      let place = CollectionPages.first(selection.limit ?? pageSize, selection.continue)
+      let place = Wire.firstPage(selection.limit ?? pageSize, selection.continue)
       while (true) {
         const done = yield* Effect.result(page(resource, { ...selection, ...place }, options))
-        const next = CollectionPages.next(place, done)
+        const next = Wire.nextPage(place, done)
         if (next === undefined) return yield* Effect.asVoid(Effect.fromResult(done))
         if (Result.isSuccess(done)) yield* onPage(done.success)
         place = next

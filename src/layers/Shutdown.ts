@@ -14,7 +14,6 @@ import type * as Scope from "effect/Scope"
 import type { LoopMetrics } from "../streams/reconcile/loopMetrics.ts"
 import * as Monotonic from "../streams/monotonic.ts"
 import { CurrentTerm, LeaderLost } from "./Leadership.ts"
-import * as Budget from "./shutdown/budget.ts"
 
 /** A controller's loop, for which a stop has to wait. */
 export interface Loop {
@@ -57,7 +56,7 @@ export interface Shutdown {
   /** Work under way is let finish; otherwise it is interrupted at once. */
   readonly drains: boolean
   /** Milliseconds that a stage still has. Before the stop, work has what it would have if the stop began now. */
-  readonly left: (stage: Budget.Stage) => Effect.Effect<number>
+  readonly left: (stage: Stage) => Effect.Effect<number>
   /** Among those that are stopped together, and asked what they are doing, until the scope is closed. */
   readonly join: (work: Work) => Effect.Effect<void, never, Scope.Scope>
   /** What is under way at this moment. */
@@ -68,12 +67,15 @@ export interface Shutdown {
   readonly givenUpUnsafe: () => ReadonlyArray<string>
 }
 
+/** In this order. `drain`: work finishes. `release`: leases are given back. `flush`: events are sent. `end`: all is closed. */
+type Stage = "drain" | "release" | "flush" | "end"
+
 /** Settings of a stop. */
 export interface Options {
   /** 30 s unless said otherwise; zero leaves running work no time, infinity is no limit. */
   readonly timeout?: Duration.Input | undefined
   /** `drain` unless said otherwise: work under way is let finish. `interrupt`: it is not. */
-  readonly mode?: Budget.Options["mode"] | undefined
+  readonly mode?: "drain" | "interrupt" | undefined
 }
 
 /** Of a program that nobody stops, or whose stop may take for ever. It remembers nothing. */
@@ -94,9 +96,24 @@ export const Shutdown = Context.Reference<Shutdown>("effect-controller-manager/S
   defaultValue: () => unlimited
 })
 
-/** The time of all stages together, in milliseconds from the beginning. */
-export const limitsOf = ({ mode = "drain", timeout = "30 seconds" }: Options) =>
-  Budget.limits({ mode, timeout: Duration.toMillis(timeout) })
+/** Milliseconds that are kept for what comes after the work, at most. */
+const reserve = 2000
+
+/**
+ * Milliseconds from the beginning of the stop at which each stage is over at the latest; they never decrease. Work may take nearly all of
+ * the time; a small reserve is kept for what must come after it, however long it takes.
+ */
+export const limitsOf = ({ mode = "drain", timeout = "30 seconds" }: Options): Readonly<Record<Stage, number>> => {
+  const given = Duration.toMillis(timeout)
+  const end = given > 0 ? given : reserve
+  const kept = end === Infinity ? 0 : Math.min(reserve, given > 0 ? given / 4 : reserve)
+  return {
+    drain: mode === "interrupt" ? 0 : end - kept,
+    release: end - kept / 2,
+    flush: end - (3 * kept) / 8,
+    end
+  }
+}
 
 /** A stop that has not begun. */
 export const make = (options: Options): Effect.Effect<Shutdown> =>
@@ -109,7 +126,7 @@ export const make = (options: Options): Effect.Effect<Shutdown> =>
       const givenUp: Array<string> = []
       /** Milliseconds of the monotonic clock; set once. */
       let begunAt: number | undefined
-      const left = (stage: Budget.Stage): number => {
+      const left = (stage: Stage): number => {
         if (begunAt === undefined) return stage === "drain" ? limits.drain : Infinity
         return Math.max(0, limits[stage] - (now() - begunAt))
       }
@@ -170,7 +187,7 @@ const drain = Effect.fnUntraced(function* (shutdown: Shutdown, work: Work, lost:
 })
 
 /** The shorter of the time that a stage still has and of what it would take by itself, in milliseconds. */
-export const atMost = (stage: Budget.Stage, own: number): Effect.Effect<number> =>
+export const atMost = (stage: Stage, own: number): Effect.Effect<number> =>
   Effect.flatMap(Shutdown, (shutdown) => Effect.map(shutdown.left(stage), (left) => Math.min(left, own)))
 
 /** Whether a scope is being closed because leadership was lost. */

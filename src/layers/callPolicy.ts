@@ -1,5 +1,5 @@
 /**
- * How one call behaves in time: how long an attempt may take, which failures it tries again and how long it waits in between. Pure
+ * How one call behaves in time, and its span: how long an attempt may take, which failures are tried again, how long it waits. Pure
  * policy over any `send`; it knows nothing of resources. An attempt outlasts the server's own limit, so that what comes of a slow call
  * is what the server says of it; a wait after which no attempt may begin is not begun either. A caller with a deadline of its own
  * gets an answer by then, all attempts and waits included.
@@ -138,3 +138,34 @@ const waitFor = (policy: Policy, error: ApiError.ApiError, own: Duration.Duratio
   const asked = ApiError.retryAfter(error)
   return asked === undefined ? own : Duration.max(own, Duration.min(asked, policy.maxRetryAfter))
 }
+
+/**
+ * The span of one call, all its attempts included: the request and the status of the response, never a body. Only for clients that are
+ * traced: a span costs more than the rest of the bookkeeping of a call.
+ */
+export const traced = (
+  { context }: Request,
+  call: Effect.Effect<Response, ApiError.ApiError>
+): Effect.Effect<Response, ApiError.ApiError> =>
+  Effect.useSpan(
+    `${context.verb} ${context.resource ?? "raw"}`,
+    { kind: "client", attributes: attributesOf(context) },
+    (span) =>
+      call.pipe(
+        Effect.tap(({ status }) => Effect.sync(() => span.attribute("code", status))),
+        Effect.tapError(({ reason, status }) =>
+          Effect.sync(() => {
+            if (status !== undefined) span.attribute("code", status)
+            span.attribute("reason", reason._tag)
+          })
+        )
+      )
+  )
+
+const attributesOf = ({ name, namespace, path, resource, verb }: ApiError.Context): Record<string, unknown> => ({
+  verb,
+  path,
+  ...(resource === undefined ? {} : { resource }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(name === undefined ? {} : { name })
+})

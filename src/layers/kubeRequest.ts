@@ -3,8 +3,9 @@
  * list. Nothing is sent here and no object is validated beyond the shape every object has; unknown fields are left alone.
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as ApiError from "../kube/ApiError.ts"
-import type { KubeList, KubeObject } from "../kube/Meta.ts"
+import type { KubeList, KubeObject, ListMeta } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import type { Query, Request } from "./Transport.ts"
 
@@ -145,3 +146,42 @@ export const deleteOptions = (
   preconditions: options.preconditions,
   dryRun: options.dryRun === true ? ["All"] : undefined
 })
+
+/**
+ * Which page of a collection is deleted next: an API server ends a call after a minute, and a large collection in one call would never
+ * be gone. What was deleted of a page that failed stays deleted.
+ */
+export interface Page {
+  /** Objects in it. */
+  readonly limit: number
+  /** Token of the page before; none is the beginning. */
+  readonly continue: string | undefined
+  /** An expired token has brought it back to the beginning. */
+  readonly restarted: boolean
+}
+
+/** So many times smaller is the next page where one took the server too long. */
+const shrink = 10
+
+export const firstPage = (limit: number, token: string | undefined): Page => ({
+  limit,
+  continue: token,
+  restarted: false
+})
+
+/** Undefined where it ends: with the page, or with its failure. */
+export const nextPage = (place: Page, done: Result.Result<ListMeta, ApiError.ApiError>): Page | undefined => {
+  if (Result.isFailure(done)) return pageAfter(place, done.failure)
+  const token = done.success.continue
+  return token === undefined || token === "" ? undefined : { ...place, continue: token }
+}
+
+/** Only the server's word that its time is over makes pages smaller: one that does not answer would not answer then either. */
+const pageAfter = (place: Page, error: ApiError.ApiError): Page | undefined => {
+  if (ApiError.hasReason(error, "Timeout") && error.status !== undefined && place.limit > 1) {
+    return { ...place, limit: Math.ceil(place.limit / shrink) }
+  }
+  if (!ApiError.hasReason(error, "Gone") || place.continue === undefined) return undefined
+  if (error.continue !== undefined) return { ...place, continue: error.continue }
+  return place.restarted ? undefined : { ...place, continue: undefined, restarted: true }
+}

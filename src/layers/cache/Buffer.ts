@@ -1,6 +1,6 @@
 /**
  * What one subscriber of `changes` has not fetched yet. The informer puts deltas in without ever waiting; the subscriber
- * takes everything at once. Deltas of one key merge (`coalesce.ts`), so it is bounded by the number of keys, however slow
+ * takes everything at once. Deltas of one key merge ({@link merge}), so it is bounded by the number of keys, however slow
  * the subscriber. Keys leave in the order in which they first came in.
  */
 import * as Arr from "effect/Array"
@@ -9,8 +9,7 @@ import * as Latch from "effect/Latch"
 import type * as Pull from "effect/Pull"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { Delta } from "../../streams/store/Delta.ts"
-import { merge, type Pending } from "./coalesce.ts"
+import type { Created, Deleted, Delta, Updated } from "../../streams/store/Delta.ts"
 import type { Outstanding } from "./Outstanding.ts"
 
 export interface Buffer<A extends KubeObject> {
@@ -71,3 +70,38 @@ export const make = <A extends KubeObject>(outstanding: Outstanding): Buffer<A> 
     }
   }
 }
+
+/** What one subscriber still has to be told of one key, in this order; never empty. */
+export interface Pending<out A> {
+  /** The object that the subscriber knows is gone. */
+  readonly deleted: Deleted<A> | undefined
+  /** The object as it is now; a `Created` if the subscriber does not know it. */
+  readonly present: Created<A> | Updated<A> | undefined
+}
+
+/**
+ * What becomes of a delta that was not fetched when the next one of the same key arrives. A pure, total table: who applies the merged
+ * deltas ends with the state, and sees the identities, of who applies all of them.
+ * Oldest `previous`, newest object; a creation nobody was told of and its deletion cancel; delete and recreate stay two
+ * deltas, because the second object is another one. Undefined when nothing is left to tell.
+ */
+export const merge = <A>(pending: Pending<A> | undefined, delta: Delta<A>): Pending<A> | undefined => {
+  if (delta._tag === "Deleted") return mergeDeleted(pending, delta)
+  if (pending === undefined) return { deleted: undefined, present: delta }
+  const { deleted, present } = pending
+  if (present === undefined) return { deleted, present: created(delta.object, false) }
+  return {
+    deleted,
+    present:
+      present._tag === "Created"
+        ? created(delta.object, present.initial)
+        : { _tag: "Updated", object: delta.object, previous: present.previous }
+  }
+}
+
+const mergeDeleted = <A>(pending: Pending<A> | undefined, delta: Deleted<A>): Pending<A> | undefined => {
+  if (pending === undefined || pending.present?._tag === "Updated") return { deleted: delta, present: undefined }
+  return pending.deleted === undefined ? undefined : { deleted: pending.deleted, present: undefined }
+}
+
+const created = <A>(object: A, initial: boolean): Created<A> => ({ _tag: "Created", object, initial })

@@ -5,7 +5,6 @@ import * as Schema from "effect/Schema"
 import type { Delta } from "../../../src/streams/store/Delta.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Buffer from "../../../src/layers/cache/Buffer.ts"
-import * as Coalesce from "../../../src/layers/cache/coalesce.ts"
 import * as Outstanding from "../../../src/layers/cache/Outstanding.ts"
 import { runs } from "../../support/runs.ts"
 
@@ -51,7 +50,7 @@ const subscriber = () => {
 const agrees = (script: ReadonlyArray<Step>): void => {
   const all = subscriber()
   const some = subscriber()
-  const pending = new Map<string, Coalesce.Pending<Thing>>()
+  const pending = new Map<string, Buffer.Pending<Thing>>()
   let uid = 0
   const take = () => {
     for (const { deleted, present } of pending.values()) {
@@ -63,7 +62,7 @@ const agrees = (script: ReadonlyArray<Step>): void => {
   const emit = (delta: Delta<Thing>) => {
     all.apply(delta)
     const key = delta.object.metadata.name
-    const merged = Coalesce.merge(pending.get(key), delta)
+    const merged = Buffer.merge(pending.get(key), delta)
     if (merged === undefined) pending.delete(key)
     else pending.set(key, merged)
   }

@@ -22,7 +22,6 @@ import * as Branches from "./branches.ts"
 import type * as Namespaces from "./Namespaces.ts"
 import * as Reflector from "./reflector.ts"
 import * as Resync from "./resync.ts"
-import * as Size from "./size.ts"
 import * as Source from "./Source.ts"
 
 /** The owner's view. */
@@ -71,7 +70,7 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     selection: namespace === undefined ? selection : { ...selection, namespace },
     ...watch,
     bytesUnsafe: () =>
-      Size.estimate(namespace === undefined ? store.list() : store.byIndex(Store.namespaceIndex, namespace)),
+      estimate(namespace === undefined ? store.list() : store.byIndex(Store.namespaceIndex, namespace)),
     ...audience.state(),
     subscribers: self.subscribers
   })
@@ -136,3 +135,21 @@ const singleWatch = Effect.fnUntraced(function* <A extends KubeObject>(
     ]
   }
 })
+
+/** Objects that are measured. */
+export const sample = 128
+
+/**
+ * How big objects are together, by their length as JSON, which is what they were sent as: an order of magnitude for who looks for what
+ * fills the memory. Of many only some are measured, evenly spread, so that asking costs little.
+ */
+export const estimate = (objects: ReadonlyArray<unknown>): number => {
+  if (objects.length === 0) return 0
+  const step = Math.max(1, objects.length / sample)
+  let [measured, sum] = [0, 0]
+  for (let at = 0; at < objects.length; at += step) {
+    sum += JSON.stringify(objects[Math.floor(at)])?.length ?? 0
+    measured++
+  }
+  return Math.round((sum / measured) * objects.length)
+}
