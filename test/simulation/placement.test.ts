@@ -6,7 +6,7 @@ import type { Node, Pod } from "../../src/kube/resources.ts"
 import * as Machine from "../../src/simulation/Machine.ts"
 import * as Placement from "../../src/simulation/placement.ts"
 import { Board } from "../../src/simulation/placement/Board.ts"
-import * as Quantity from "../../src/simulation/quantity.ts"
+import { parseQuantity } from "../../src/simulation/placement/requests.ts"
 
 const nodeOf = (machine: Machine.Machine, spec: object = {}): Node => {
   const registered = Machine.registration(machine)
@@ -46,8 +46,8 @@ it("reads quantities, and takes what is none for nothing", () => {
     x: 0,
     "1q": 0
   }
-  for (const [text, value] of Object.entries(cases)) assert.strictEqual(Quantity.parse(text), value, text)
-  assert.strictEqual(Quantity.parse(undefined), 0)
+  for (const [text, value] of Object.entries(cases)) assert.strictEqual(parseQuantity(text), value, text)
+  assert.strictEqual(parseQuantity(undefined), 0)
 })
 
 it("spreads equal pods, also those that ask for nothing", () => {

@@ -8,13 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { lookup } from "node:dns"
-import type { LookupFunction } from "node:net"
+import type { LookupFunction, Socket } from "node:net"
 import { createSecureContext, type SecureContextOptions } from "node:tls"
-import type { Dispatcher } from "undici"
+import type { buildConnector, Dispatcher } from "undici"
+import makeConnector from "undici/lib/core/connect.js"
 import Agent from "undici/lib/dispatcher/agent.js"
 import * as Monotonic from "../../streams/monotonic.ts"
 import { type Endpoint, sameTls, type Tls } from "../../layers/Endpoint.ts"
-import * as Connector from "./connector.ts"
 
 export interface Connections {
   /** The dispatcher for this material; the same one as long as the material is equal. */
@@ -59,9 +59,7 @@ const builder = (
 ): Effect.Effect<(tls: Tls) => Dispatcher> => {
   const { proxy } = endpoint
   return proxy === undefined
-    ? Effect.succeed(
-        (tls) => new Agent({ ...options, connect: Connector.make({ ...connectOptions(tls), ...resolving }) })
-      )
+    ? Effect.succeed((tls) => new Agent({ ...options, connect: connector({ ...connectOptions(tls), ...resolving }) }))
     : Effect.map(
         Effect.promise(() => import("undici")),
         ({ ProxyAgent }) =>
@@ -121,3 +119,38 @@ const options = {
   headersTimeout: 0,
   bodyTimeout: 0
 }
+
+/**
+ * How a connection is opened, and how it ends when it is given up: with a reset, so that bytes which have not left this machine never
+ * do. A kernel would otherwise go on sending them after the caller has been informed that the request is no more: a leader that was
+ * cut off from the network would change things when the cable is back, in the term of another. Not for connections through a proxy.
+ * TCP first, TLS over it: only the TCP socket can be reset.
+ */
+const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
+  const plain = makeConnector(options)
+  return (target, callback) => {
+    if (target.protocol !== "https:") return plain(target, abrupt(callback, undefined))
+    plain({ ...target, protocol: "http:", port: target.port || "443" }, (error, wire) =>
+      error === null ? plain({ ...target, httpSocket: wire }, abrupt(callback, wire)) : callback(error, null)
+    )
+  }
+}
+
+/** Node's own flag of `resetAndDestroy`, which itself sends what is there first. */
+interface Resettable extends Socket {
+  resetAndClosing?: boolean
+}
+
+const abrupt =
+  (callback: buildConnector.Callback, wire: Resettable | undefined): buildConnector.Callback =>
+  (...answer) => {
+    const [error, socket] = answer
+    if (error !== null) return callback(error, null)
+    const below: Resettable = wire ?? socket
+    const destroy = socket.destroy.bind(socket)
+    socket.destroy = (reason) => {
+      if (reason !== undefined) below.resetAndClosing = true
+      return destroy(reason)
+    }
+    callback(null, socket)
+  }

@@ -4,7 +4,6 @@
  * and go. Source: component-helpers resource.PodRequests, kubectl qos.
  */
 import type { Pod } from "../../kube/resources.ts"
-import * as Quantity from "../quantity.ts"
 
 /** By resource name: `cpu` (thousandths), `memory` (bytes), `pods`, anything a node offers. */
 export type Amounts = ReadonlyMap<string, number>
@@ -14,7 +13,7 @@ type Container = NonNullable<Pod["spec"]>["containers"][number]
 
 const amount = (resource: string, text: string): number =>
   // The tiny allowance keeps 0.1 × 1000 from being rounded to 101.
-  Math.ceil(Quantity.parse(text) * (resource === "cpu" ? 1000 : 1) - 1e-6)
+  Math.ceil(parseQuantity(text) * (resource === "cpu" ? 1000 : 1) - 1e-6)
 
 export const amounts = (quantities: Quantities): Map<string, number> =>
   new Map(Object.entries(quantities ?? {}).map(([resource, text]) => [resource, amount(resource, text)]))
@@ -74,4 +73,35 @@ export const qosClass = (pod: Pod): QosClass => {
     }
   }
   return all ? "Guaranteed" : some ? "Burstable" : "BestEffort"
+}
+
+const suffixes: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  "": 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60
+}
+
+/**
+ * A resource quantity as a number: `100m`, `2`, `64Mi`, `1e3`. Doubles are exact enough to compare requests with what a simulated
+ * machine has. 0 for what is absent or no quantity: the API server has validated it, and a kubelet must not fail on it. Source: apimachinery
+ * resource.Quantity.
+ */
+export const parseQuantity = (text: string | undefined): number => {
+  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text ?? "")
+  if (match === null) return 0
+  const scale = suffixes[match[2] ?? ""]
+  return scale === undefined ? 0 : Number(match[1]) * scale
 }
