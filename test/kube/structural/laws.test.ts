@@ -2,7 +2,6 @@ import { describe } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Default from "../../../src/kube/structural/applyDefaults.ts"
 import * as Check from "../../../src/kube/structural/check.ts"
-import * as Structure from "../../../src/kube/structural/check/structure.ts"
 import * as Faults from "../../../src/kube/structural/validate.ts"
 import * as Lists from "../../../src/kube/structural/lists.ts"
 import * as Prune from "../../../src/kube/structural/prune.ts"
@@ -218,7 +217,7 @@ describe("Default", () => {
 
 describe("Structure", () => {
   checkProperty("generated schemas are structural", cases, ({ schema }) => {
-    return Structure.structure(schema, "schema").length === 0 && Check.check(schema, "schema").length === 0
+    return Check.structure(schema, "schema").length === 0 && Check.check(schema, "schema").length === 0
   })
 
   checkProperty("every field has a type", cases, ({ more, schema, value }) => {
@@ -227,7 +226,7 @@ describe("Structure", () => {
     if (place.schema["x-kubernetes-preserve-unknown-fields"] === true) return true
     const { type: _, ...untyped } = place.schema
     const broken = replacedIn(schema, place.schema, untyped)
-    return Structure.structure(broken, "schema").some(
+    return Check.structure(broken, "schema").some(
       (one) => one.field.endsWith("type") && one.reason === "FieldValueRequired"
     )
   })
@@ -237,11 +236,11 @@ describe("Structure", () => {
     const narrowed = { ...schema, [junction]: [{ properties: { unheard: { maximum: 1 } } }] }
     const typed = { ...schema, [junction]: [{ type: "object" }] }
     return (
-      Structure.structure(narrowed, "schema").some(
+      Check.structure(narrowed, "schema").some(
         (one) =>
           one.field === "schema.properties[unheard]" &&
           one.message === `Required value: because it is defined in schema.${junction}[0].properties[unheard]`
-      ) && Structure.structure(typed, "schema").some((one) => one.field === `schema.${junction}[0].type`)
+      ) && Check.structure(typed, "schema").some((one) => one.field === `schema.${junction}[0].type`)
     )
   })
 
@@ -249,7 +248,7 @@ describe("Structure", () => {
     const all = places(schema, value)
     const place = all[more.draw(all.length)]!
     const broken = replacedIn(schema, place.schema, { ...place.schema, default: wrongFor(place, more) })
-    return Structure.structure(broken, "schema").length > 0
+    return Check.structure(broken, "schema").length > 0
   })
 })
 
