@@ -187,22 +187,29 @@ const line = (className, group) => {
 const tableOf = (group) => {
   const own = [...homes].filter(([, home]) => home === group).map(([className]) => className)
   const lines = own.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).map((className) => line(className, group))
-  return `export const ${group} = \`
+  return `const ${group} = \`
 ${lines.join("\n")}
 \`
 `
 }
 
+const others = Object.keys(groups).filter((group) => group !== "core")
+
 /** The core group has a file of its own: the others together are as long. */
 const files = {
-  "coreTypes.ts": ["core"],
-  "types.ts": Object.keys(groups).filter((group) => group !== "core")
+  "coreTypes.ts": { names: ["core"], exported: "export { core }" },
+  "types.ts": {
+    names: others,
+    exported: `export const groups = {\n${others.map((group) => `  ${group}`).join(",\n")}\n}`
+  }
 }
 
 const check = process.argv.includes("--check")
-for (const [file, names] of Object.entries(files)) {
+for (const [file, { exported, names }] of Object.entries(files)) {
   const text = `/** Types by API group: written by scripts/schema-table.mjs, read by ../scheme/types.ts, which explains the notation. */
-${names.map(tableOf).join("\n")}`
+${names.map(tableOf).join("\n")}
+${exported}
+`
   if (!check) writeFileSync(`${target}/${file}`, text)
   else if (readFileSync(`${target}/${file}`, "utf8") !== text) fail(`generated/${file} is not what this writes`)
 }

@@ -1,5 +1,5 @@
 /** Types by API group: written by scripts/schema-table.mjs, read by ../scheme/types.ts, which explains the notation. */
-export const core = `
+const core = `
 AWSElasticBlockStoreVolumeSource fsType:s partition:i readOnly:b volumeID!:s
 Affinity nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAntiAffinity
 AppArmorProfile localhostProfile*:s type!:s
@@ -205,3 +205,5 @@ VsphereVirtualDiskVolumeSource fsType:s storagePolicyID:s storagePolicyName:s vo
 WeightedPodAffinityTerm podAffinityTerm!:PodAffinityTerm weight!:i
 WindowsSecurityContextOptions gmsaCredentialSpec*:s gmsaCredentialSpecName*:s hostProcess*:b runAsUserName*:s
 `
+
+export { core }

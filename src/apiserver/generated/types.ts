@@ -1,5 +1,5 @@
 /** Types by API group: written by scripts/schema-table.mjs, read by ../scheme/types.ts, which explains the notation. */
-export const meta = `
+const meta = `
 APIGroup apiVersion:s kind:s name!:s preferredVersion&:GroupVersionForDiscovery serverAddressByClientCIDRs:[]ServerAddressByClientCIDR versions!:[]GroupVersionForDiscovery
 APIGroupList apiVersion:s groups!:[]APIGroup kind:s
 APIResource categories:[]s group:s kind!:s name!:s namespaced!:b shortNames:[]s singularName!:s storageVersionHash:s verbs!:[]s version:s
@@ -24,7 +24,7 @@ StatusDetails causes:[]StatusCause group:s kind:s name:s retryAfterSeconds:i uid
 WatchEvent object!:j type!:s
 `
 
-export const apps = `
+const apps = `
 ControllerRevision apiVersion:s data&:j kind:s metadata&:meta.ObjectMeta revision!:l
 DaemonSet apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:DaemonSetSpec status&:DaemonSetStatus
 DaemonSetCondition lastTransitionTime&:t message:s reason:s status!:s type!:s
@@ -52,7 +52,7 @@ StatefulSetStatus availableReplicas&:i collisionCount*:i conditions:[type]Statef
 StatefulSetUpdateStrategy rollingUpdate:RollingUpdateStatefulSetStrategy type:s
 `
 
-export const batch = `
+const batch = `
 CronJob apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:CronJobSpec status&:CronJobStatus
 CronJobSpec concurrencyPolicy:s failedJobsHistoryLimit*:i jobTemplate!:JobTemplateSpec schedule!:s startingDeadlineSeconds*:l successfulJobsHistoryLimit*:i suspend*:b timeZone*:s
 CronJobStatus active:[]core.ObjectReference lastScheduleTime*:t lastSuccessfulTime*:t
@@ -70,7 +70,7 @@ SuccessPolicyRule succeededCount*:i succeededIndexes*:s
 UncountedTerminatedPods failed:[=]s succeeded:[=]s
 `
 
-export const discovery = `
+const discovery = `
 Endpoint addresses!:[=]s conditions&:EndpointConditions deprecatedTopology:{}s hints:EndpointHints hostname*:s nodeName*:s targetRef:core.ObjectReference zone*:s
 EndpointConditions ready*:b serving*:b terminating*:b
 EndpointHints forNodes:[]ForNode forZones:[]ForZone
@@ -80,24 +80,24 @@ ForNode name!:s
 ForZone name!:s
 `
 
-export const coordination = `
+const coordination = `
 Lease apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:LeaseSpec
 LeaseSpec acquireTime*:u holderIdentity*:s leaseDurationSeconds*:i leaseTransitions*:i preferredHolder*:s renewTime*:u strategy*:s
 `
 
-export const events = `
+const events = `
 Event action:s apiVersion:s deprecatedCount:i deprecatedFirstTimestamp&:t deprecatedLastTimestamp&:t deprecatedSource&:core.EventSource eventTime!:u kind:s metadata&:meta.ObjectMeta note:s reason:s regarding&:core.ObjectReference related:core.ObjectReference reportingController:s reportingInstance:s series:EventSeries type:s
 EventSeries count!:i lastObservedTime!:u
 `
 
-export const policy = `
+const policy = `
 Eviction apiVersion:s deleteOptions:meta.DeleteOptions kind:s metadata&:meta.ObjectMeta
 PodDisruptionBudget apiVersion:s kind:s metadata&:meta.ObjectMeta spec&:PodDisruptionBudgetSpec status&:PodDisruptionBudgetStatus
 PodDisruptionBudgetSpec maxUnavailable*:x minAvailable*:x selector:meta.LabelSelector| unhealthyPodEvictionPolicy*:s
 PodDisruptionBudgetStatus conditions:[type]meta.Condition~type currentHealthy&:i desiredHealthy&:i disruptedPods:{}t disruptionsAllowed&:i expectedPods&:i observedGeneration:l
 `
 
-export const autoscaling = `
+const autoscaling = `
 CrossVersionObjectReference@ apiVersion:s kind!:s name!:s
 HorizontalPodAutoscaler apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:HorizontalPodAutoscalerSpec status&:HorizontalPodAutoscalerStatus
 HorizontalPodAutoscalerSpec maxReplicas!:i minReplicas*:i scaleTargetRef!:CrossVersionObjectReference targetCPUUtilizationPercentage*:i
@@ -107,7 +107,7 @@ ScaleSpec replicas:i
 ScaleStatus replicas!:i selector:s
 `
 
-export const autoscaling2 = `
+const autoscaling2 = `
 ContainerResourceMetricSource container!:s name!:s target!:MetricTarget
 ContainerResourceMetricStatus container!:s current!:MetricValueStatus name!:s
 CrossVersionObjectReference apiVersion:s kind!:s name!:s
@@ -133,7 +133,7 @@ ResourceMetricSource name!:s target!:MetricTarget
 ResourceMetricStatus current!:MetricValueStatus name!:s
 `
 
-export const rbac = `
+const rbac = `
 AggregationRule clusterRoleSelectors:[]meta.LabelSelector
 ClusterRole aggregationRule:AggregationRule apiVersion:s kind:s metadata&:meta.ObjectMeta rules&:[]PolicyRule
 ClusterRoleBinding apiVersion:s kind:s metadata&:meta.ObjectMeta roleRef!:RoleRef subjects:[]Subject
@@ -144,7 +144,7 @@ RoleRef@ apiGroup&:s kind!:s name!:s
 Subject@ apiGroup:s kind!:s name!:s namespace:s
 `
 
-export const admissionregistration = `
+const admissionregistration = `
 AuditAnnotation key!:s valueExpression!:s
 ExpressionWarning fieldRef!:s warning!:s
 MatchCondition expression!:s name!:s
@@ -169,11 +169,11 @@ Variable@ expression!:s name!:s
 WebhookClientConfig caBundle:y service:ServiceReference url*:s
 `
 
-export const scheduling = `
+const scheduling = `
 PriorityClass apiVersion:s description:s globalDefault:b kind:s metadata&:meta.ObjectMeta preemptionPolicy*:s value&:i
 `
 
-export const storage = `
+const storage = `
 CSIDriver apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:CSIDriverSpec
 CSIDriverSpec attachRequired*:b fsGroupPolicy*:s nodeAllocatableUpdatePeriodSeconds*:l podInfoOnMount*:b preventPodSchedulingIfMissing*:b requiresRepublish*:b seLinuxMount*:b serviceAccountTokenInSecrets*:b storageCapacity*:b tokenRequests:[]TokenRequest volumeLifecycleModes:[=]s
 CSINode apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:CSINodeSpec
@@ -191,7 +191,7 @@ VolumeError errorCode*:i message:s time&:t
 VolumeNodeResources count*:i
 `
 
-export const authentication = `
+const authentication = `
 BoundObjectReference apiVersion:s kind:s name:s uid:s
 SelfSubjectReview apiVersion:s kind:s metadata&:meta.ObjectMeta status&:SelfSubjectReviewStatus
 SelfSubjectReviewStatus userInfo&:UserInfo
@@ -204,7 +204,7 @@ TokenReviewStatus audiences:[]s authenticated:b error:s user&:UserInfo
 UserInfo extra:{}[]s groups:[]s uid:s username:s
 `
 
-export const authorization = `
+const authorization = `
 FieldSelectorAttributes rawSelector:s requirements:[]meta.FieldSelectorRequirement
 LabelSelectorAttributes rawSelector:s requirements:[]meta.LabelSelectorRequirement
 LocalSubjectAccessReview apiVersion:s kind:s metadata&:meta.ObjectMeta spec!:SubjectAccessReviewSpec status&:SubjectAccessReviewStatus
@@ -222,7 +222,7 @@ SubjectAccessReviewStatus allowed!:b denied:b evaluationError:s reason:s
 SubjectRulesReviewStatus evaluationError:s incomplete!:b nonResourceRules!:[]NonResourceRule resourceRules!:[]ResourceRule
 `
 
-export const networking = `
+const networking = `
 HTTPIngressPath backend!:IngressBackend path:s pathType!*:s
 HTTPIngressRuleValue paths!:[]HTTPIngressPath
 IPBlock cidr!:s except:[]s
@@ -247,3 +247,22 @@ NetworkPolicyPort endPort*:i port*:x protocol*:s
 NetworkPolicySpec egress:[]NetworkPolicyEgressRule ingress:[]NetworkPolicyIngressRule podSelector&:meta.LabelSelector policyTypes:[]s
 ServiceBackendPort name:s number:i
 `
+
+export const groups = {
+  meta,
+  apps,
+  batch,
+  discovery,
+  coordination,
+  events,
+  policy,
+  autoscaling,
+  autoscaling2,
+  rbac,
+  admissionregistration,
+  scheduling,
+  storage,
+  authentication,
+  authorization,
+  networking
+}

@@ -13,7 +13,7 @@
  * when it is sent. What is required or has `&` is always there, as null or empty if need be.
  */
 import { core } from "../generated/coreTypes.ts"
-import * as groups from "../generated/types.ts"
+import { groups } from "../generated/types.ts"
 
 /** Schemas are any object here: `kube/structural` reads them. */
 const apiextensions = `
