@@ -25,7 +25,7 @@ import { WebhookCaller } from "./webhook/WebhookCaller.ts"
 import * as webhooks from "./webhook/webhooks.ts"
 import type { Switches } from "./admission/builtIn.ts"
 import { bootstrap, request } from "./bootstrap.ts"
-import { Collection } from "./storage/Collection.ts"
+import { Collection, select } from "./storage/Collection.ts"
 import * as Faults from "./faults.ts"
 import { handle, refused } from "./handle.ts"
 import type { JsonObject } from "./json.ts"
@@ -35,9 +35,8 @@ import { patient, patientWith } from "./retry.ts"
 import { Catalogue } from "./apiextensions/Catalogue.ts"
 import { install } from "./apiextensions/install.ts"
 import { all as builtIn } from "./scheme/kinds.ts"
-import type { State, RequestContext } from "./RequestContext.ts"
+import type { RequestScope, ServerState } from "./admission/Admission.ts"
 import * as transport from "./transport.ts"
-import * as read from "./endpoints/read.ts"
 import { served } from "./printers/View.ts"
 
 /** Settings of the layer. */
@@ -118,7 +117,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const mode = options.authorization ?? "AlwaysAllow"
   const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
   const hooks = Hooks.make(collection)
-  const state: State = {
+  const state: ServerState = {
     log,
     kinds,
     collection,
@@ -133,7 +132,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry: true })
 
-  const answer = (turn: RequestContext): ApiResponse => {
+  const answer = (turn: RequestScope): ApiResponse => {
     if (unavailable) return refused(StatusError.unavailable())
     compaction(turn.now)
     return handle(turn)
@@ -172,7 +171,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const kind = kinds.all.find((one) => one.group === resource.group && one.plural === resource.plural)
         if (kind === undefined) return []
         const all = { namespace: "", labels: [], fields: [] }
-        return read.select(collection(kind.storage), all, log.revision()).map((version) =>
+        return select(collection(kind.storage), all, log.revision()).map((version) =>
           // In the version in which it is stored: nobody can be asked here.
           served({ ...kind, version: version.form ?? kind.version }, version)
         )

@@ -3,12 +3,8 @@
  * synchronous section; nothing else happens while it lasts, and that is the server's lock.
  */
 import type * as Random from "effect/Random"
-import type { Admission } from "./admission/Admission.ts"
-import type { Consultation } from "./webhook/Consultation.ts"
-import type { WebhookCaller } from "./webhook/WebhookCaller.ts"
 import type { ApiRequest } from "./Api.ts"
 import type { AuditLog } from "./audit/AuditLog.ts"
-import type { Authenticator } from "./authentication/Authenticator.ts"
 import type { Authorizer } from "./authorization/Authorizer.ts"
 import type { Catalogue } from "./apiextensions/Catalogue.ts"
 import type { Collection } from "./storage/Collection.ts"
@@ -19,12 +15,8 @@ export interface State {
   /** What is served at the moment. */
   readonly kinds: Catalogue
   readonly collection: (storage: string) => Collection
-  readonly admission: Admission
-  readonly authenticator: Authenticator
   readonly authorizer: Authorizer
   readonly audit: AuditLog
-  /** For what is asked after a request was answered: by a watch. */
-  readonly caller: WebhookCaller
 }
 
 export interface RequestContext {
@@ -37,8 +29,6 @@ export interface RequestContext {
   readonly warnings: Array<string>
   /** Whether a refusal is final even where what is missing is being made: nobody will try again. */
   readonly isLastTry: boolean
-  /** What webhooks have said; undefined where there are none. */
-  readonly consultation?: Consultation | undefined
 }
 
 let lastSecond = 0

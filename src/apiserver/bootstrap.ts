@@ -10,7 +10,7 @@ import { clone } from "./json.ts"
 import type { JsonObject } from "./json.ts"
 import { serverAddress } from "./validation/addresses.ts"
 import { target } from "./routing.ts"
-import type { RequestContext } from "./RequestContext.ts"
+import type { RequestScope } from "./admission/Admission.ts"
 import { create } from "./endpoints/write.ts"
 
 /** Where clients inside the cluster would find the server: the address of the simulated control plane, which is `nodes`' first. */
@@ -77,7 +77,7 @@ export const request: ApiRequest = {
 }
 
 /** Writes all of it into a store that has nothing yet. */
-export const bootstrap = (turn: RequestContext): void => {
+export const bootstrap = (turn: RequestScope): void => {
   const roles = turn.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
   for (const [collection, object] of [...objects(), ...roles]) {
     const found = target(turn.state.kinds, collection.split("/"))

@@ -22,7 +22,7 @@ import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
 import * as fieldValidation from "./validation/fieldValidation.ts"
 import type { Kind } from "./scheme/Kind.ts"
-import type { RequestContext } from "./RequestContext.ts"
+import type { RequestScope } from "./admission/Admission.ts"
 import * as options from "./endpoints/options.ts"
 import * as patch from "./endpoints/patch.ts"
 import * as read from "./endpoints/read.ts"
@@ -35,7 +35,7 @@ import * as write from "./endpoints/write.ts"
 import { view } from "./printers/negotiate.ts"
 import type { View } from "./printers/View.ts"
 
-export const handle = (turn: RequestContext): ApiResponse => {
+export const handle = (turn: RequestScope): ApiResponse => {
   const segments = routing.segmentsOf(turn.request.path)
   const asked = attributes.of(turn.request, segments)
   const before = turn.state.log.revision()
@@ -65,8 +65,8 @@ const refusalOf = (thrown: unknown): StatusError.StatusError =>
     : StatusError.internal(thrown instanceof Error ? thrown.message : String(thrown))
 
 const record = (
-  { now, request, state }: RequestContext,
-  acting: RequestContext,
+  { now, request, state }: RequestScope,
+  acting: RequestScope,
   asked: Attributes,
   before: number,
   outcome: Pick<AuditLog.Entry, "allowed" | "code" | "reason">
@@ -97,7 +97,7 @@ const record = (
 }
 
 /** Of the object that this turn has just created. */
-const nameGiven = ({ request, state }: RequestContext): string => {
+const nameGiven = ({ request, state }: RequestScope): string => {
   const target = routing.target(state.kinds, routing.segmentsOf(request.path) ?? [])
   return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
 }
@@ -133,13 +133,13 @@ const descriptionsOf = (kinds: ReadonlyArray<Kind>): Descriptions => {
 }
 
 /** Warnings come with whatever is answered, as they were given before anybody knew what that would be. */
-const warned = <A extends ApiResponse>({ warnings }: RequestContext, response: A): A => {
+const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A): A => {
   const warning = fieldValidation.warningHeader(warnings)
   if (warning === undefined || response._tag !== "Answer") return response
   return { ...response, headers: { ...response.headers, warning } }
 }
 
-const route = (turn: RequestContext, segments: ReadonlyArray<string> | undefined): ApiResponse => {
+const route = (turn: RequestScope, segments: ReadonlyArray<string> | undefined): ApiResponse => {
   const { method } = turn.request
   if (segments === undefined) throw StatusError.unknownPath()
   const target = routing.target(turn.state.kinds, segments)
@@ -155,12 +155,12 @@ const route = (turn: RequestContext, segments: ReadonlyArray<string> | undefined
 }
 
 /** After a write that may change what is served, the answer to which is what it was before that. */
-const settled = (turn: RequestContext, { kind }: Target, response: ApiResponse): ApiResponse => {
+const settled = (turn: RequestScope, { kind }: Target, response: ApiResponse): ApiResponse => {
   if (definitions.concerns(kind) && turn.request.method !== "GET") definitions.sync(turn)
   return response
 }
 
-const viewOf = (turn: RequestContext, { kind, name }: Target): View =>
+const viewOf = (turn: RequestScope, { kind, name }: Target): View =>
   forms.viewing(
     turn,
     kind,
@@ -172,7 +172,7 @@ const viewOf = (turn: RequestContext, { kind, name }: Target): View =>
     })
   )
 
-const dispatch = (turn: RequestContext, target: Target): ApiResponse => {
+const dispatch = (turn: RequestScope, target: Target): ApiResponse => {
   options.check(turn.request)
   write.expire(turn, target.kind)
   const subresource = subresources.handlerOf(target.subresource)
@@ -181,7 +181,7 @@ const dispatch = (turn: RequestContext, target: Target): ApiResponse => {
   return target.name === "" ? onCollection(turn, target) : onObject(turn, target)
 }
 
-const onCollection = (turn: RequestContext, target: Target): ApiResponse => {
+const onCollection = (turn: RequestScope, target: Target): ApiResponse => {
   const { kind, namespace } = target
   const form = viewOf(turn, target)
   switch (turn.request.method) {
@@ -212,7 +212,7 @@ const onCollection = (turn: RequestContext, target: Target): ApiResponse => {
   }
 }
 
-const onObject = (turn: RequestContext, target: Target): ApiResponse => {
+const onObject = (turn: RequestScope, target: Target): ApiResponse => {
   const form = viewOf(turn, target)
   switch (turn.request.method) {
     case "HEAD":
@@ -234,7 +234,7 @@ const onObject = (turn: RequestContext, target: Target): ApiResponse => {
   }
 }
 
-const replace = (turn: RequestContext, target: Target): write.Updated => {
+const replace = (turn: RequestScope, target: Target): write.Updated => {
   const { kind, name, subresource } = target
   const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
   const options = write.optionsOf(turn)

@@ -7,11 +7,29 @@ import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
 import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestContext, State } from "../RequestContext.ts"
+import type { Authenticator } from "../authentication/Authenticator.ts"
+import type { Consultation } from "../webhook/Consultation.ts"
+import type { WebhookCaller } from "../webhook/WebhookCaller.ts"
+
+/** What the endpoints use beside the state that is stored. */
+export interface ServerState extends State {
+  readonly admission: Admission
+  readonly authenticator: Authenticator
+  /** For the conversions of a watch, which begin after the request was answered. */
+  readonly caller: WebhookCaller
+}
+
+/** The context of a request at the endpoints and in admission; endpoints/handlers `RequestScope` is its model. */
+export interface RequestScope extends RequestContext {
+  readonly state: ServerState
+  /** The answers of webhooks so far; undefined where there are no webhooks. */
+  readonly consultation?: Consultation | undefined
+}
 
 /** One write of an object, on its main endpoint unless the target has a subresource. */
 export interface Write {
-  readonly turn: RequestContext
+  readonly turn: RequestScope
   readonly target: Target
   /** The new state; `admit` may change it in place, `check` may not. */
   readonly object: JsonObject
@@ -27,7 +45,7 @@ export type Form = Pick<Kind, "group" | "version" | "kind">
 
 /** One deletion of an object, whether it goes at once or is only marked. */
 export interface Removal {
-  readonly turn: RequestContext
+  readonly turn: RequestScope
   /** Without a name where a whole collection is deleted. */
   readonly target: Target
   readonly name: string

@@ -5,7 +5,7 @@
 import { arrayAt, at, ensureObject, get, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "./Admission.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 
@@ -16,7 +16,7 @@ const classes = "scheduling.k8s.io/priorityclasses"
 const preempts = "PreemptLowerPriority"
 
 /** The class a pod names, or the one for those that name none. */
-const classOf = (turn: RequestContext, name: string): JsonObject | undefined => {
+const classOf = (turn: RequestScope, name: string): JsonObject | undefined => {
   if (name === "") return stored.objects(turn, classes, "").find((one) => get(one, "globalDefault") === true)
   return stored.object(turn, classes, "", name)
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as kinds from "../scheme/kinds.ts"
 import type { RequestContext } from "../RequestContext.ts"
-import { select } from "../endpoints/read.ts"
+import { select } from "../storage/Collection.ts"
 
 /** Copies of all objects of a storage in a namespace, all of them where it is empty. Next to nothing when there are none. */
 export const objects = (turn: RequestContext, storage: string, namespace: string): ReadonlyArray<JsonObject> => {

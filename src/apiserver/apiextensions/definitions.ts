@@ -9,7 +9,8 @@ import * as Version from "../storage/Version.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import * as RequestContext from "../RequestContext.ts"
-import * as read from "../endpoints/read.ts"
+import type { RequestScope } from "../admission/Admission.ts"
+import { select } from "../storage/Collection.ts"
 import * as write from "../endpoints/write.ts"
 import * as Definition from "./Definition.ts"
 import * as names from "./names.ts"
@@ -20,29 +21,28 @@ const everything = { namespace: "", labels: [], fields: [] }
 export const concerns = ({ custom, storage }: Kind): boolean =>
   storage === Definition.storage || custom?.terminating === true
 
-export const sync = (turn: RequestContext.RequestContext): void => {
+export const sync = (turn: RequestScope): void => {
   const kind = turn.state.kinds.find("apiextensions.k8s.io/v1/customresourcedefinitions")
   if (kind === undefined) return
-  const stored = read.select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+  const stored = select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
   const present = new Set(stored.map(({ name }) => name))
   for (const name of turn.state.kinds.definitions()) if (!present.has(name)) withdraw(turn, name)
   for (const version of stored) settle(turn, kind, version)
 }
 
-const withdraw = (turn: RequestContext.RequestContext, definition: string): void => {
+const withdraw = (turn: RequestScope, definition: string): void => {
   const [first] = turn.state.kinds.kindsOf(definition)
   turn.state.kinds.put(definition, [])
   if (first !== undefined) turn.state.collection(first.storage).watchers.finishAll()
 }
 
-const settle = (turn: RequestContext.RequestContext, kind: Kind, version: Version.Version): void => {
+const settle = (turn: RequestScope, kind: Kind, version: Version.Version): void => {
   const definition = Version.parse(version)
   if (Definition.isTerminating(definition)) {
     finish(turn, kind, definition)
     return
   }
-  const others = read
-    .select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+  const others = select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
     .filter(({ name }) => name !== version.name)
     .map(Version.parse)
   const status = names.statusOf(definition, others, RequestContext.timestamp(turn.now))
@@ -56,11 +56,7 @@ const settle = (turn: RequestContext.RequestContext, kind: Kind, version: Versio
 /** Revisions of the definitions whose kinds are served, so that nothing is read twice. */
 const served = new WeakMap<Kind, number>()
 
-const serve = (
-  turn: RequestContext.RequestContext,
-  { name, revision }: Version.Version,
-  definition: JsonObject
-): void => {
+const serve = (turn: RequestScope, { name, revision }: Version.Version, definition: JsonObject): void => {
   const [first] = turn.state.kinds.kindsOf(name)
   if (first !== undefined && served.get(first) === revision) return
   const rows = Definition.kindsOf(definition)
@@ -80,7 +76,7 @@ const terminating = {
 } as const
 
 /** Deletes the objects, and lets the definition go when none is left. */
-const finish = (turn: RequestContext.RequestContext, kind: Kind, definition: JsonObject): void => {
+const finish = (turn: RequestScope, kind: Kind, definition: JsonObject): void => {
   const name = textAt(definition, "metadata", "name")
   const held = arrayAt(definition, "metadata", "finalizers")
   if (!held.includes(Definition.cleanup)) return
@@ -108,7 +104,7 @@ const finish = (turn: RequestContext.RequestContext, kind: Kind, definition: Jso
   turn.state.collection(row.storage).watchers.finishAll()
 }
 
-const clear = (turn: RequestContext.RequestContext, kind: Kind): void => {
+const clear = (turn: RequestScope, kind: Kind): void => {
   const options = {
     gracePeriodSeconds: undefined,
     propagationPolicy: undefined,
@@ -116,7 +112,7 @@ const clear = (turn: RequestContext.RequestContext, kind: Kind): void => {
     resourceVersion: undefined,
     dryRun: false
   }
-  const all = read.select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+  const all = select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
   // As the server itself does it: nobody else is asked.
   for (const version of all) {
     const object = Version.parse(version)

@@ -13,7 +13,7 @@ const prefix = "impersonate-"
 const extraPrefix = "impersonate-extra-"
 
 /** The same turn with the user it is to act as; itself when nobody is impersonated. Refuses with 403. */
-export const resolve = (turn: RequestContext): RequestContext => {
+export const resolve = <A extends RequestContext>(turn: A): A => {
   const { headers } = turn.request
   const name = headers["impersonate-user"] ?? ""
   if (name === "") {

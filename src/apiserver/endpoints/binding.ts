@@ -9,6 +9,7 @@ import * as fieldValidation from "../validation/fieldValidation.ts"
 import { notSupported, required } from "../validation/kinds/field.ts"
 import type { Errors } from "../validation/kinds/field.ts"
 import * as RequestContext from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
@@ -18,7 +19,7 @@ export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, stat
 
 const bindingForm = { group: "", version: "v1", kind: "Binding" }
 
-export const bind = (turn: RequestContext.RequestContext, target: Target): readonly [number, string] => {
+export const bind = (turn: RequestScope, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
   if (textAt(sent, "metadata", "name") !== target.name) {
@@ -65,7 +66,7 @@ const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string
 
 /** Replaces the condition of this type; its time moves only when its status does. */
 export const setCondition = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   pod: JsonObject,
   condition: {
     readonly type: string

@@ -15,6 +15,8 @@ import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import * as kinds from "../scheme/kinds.ts"
 import * as RequestContext from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
+import { select } from "../storage/Collection.ts"
 import * as Version from "../storage/Version.ts"
 import { done, setCondition } from "./binding.ts"
 import * as read from "./read.ts"
@@ -28,7 +30,7 @@ const maxDisrupted = 2000
 
 const evictionForm = { group: "policy", version: "v1", kind: "Eviction" }
 
-export const evict = (turn: RequestContext.RequestContext, target: Target): readonly [number, string] => {
+export const evict = (turn: RequestScope, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent = body.optional(turn.request, "Eviction", fieldValidation.ofBodyAs(turn, "policy.Eviction")) ?? {}
   checkObject(target, sent)
@@ -47,7 +49,7 @@ export const evict = (turn: RequestContext.RequestContext, target: Target): read
 }
 
 /** Whether a budget was asked or not: whoever sees the pod go can tell that it was evicted. */
-const sayWhy = (turn: RequestContext.RequestContext, target: Target, pod: JsonObject): void => {
+const sayWhy = (turn: RequestScope, target: Target, pod: JsonObject): void => {
   const generation = numberAt(pod, "metadata", "generation")
   setCondition(turn, pod, {
     type: "DisruptionTarget",
@@ -77,7 +79,7 @@ const isExempt = (pod: JsonObject): boolean =>
   textAt(pod, "metadata", "deletionTimestamp") !== ""
 
 const askBudget = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   target: Target,
   found: Version.Version,
   pod: JsonObject,
@@ -105,10 +107,10 @@ const tooManyBudgets = (): StatusError.StatusError =>
   })
 
 /** Budgets of the pod's namespace that select it. No selector selects nothing, an empty one everything. */
-const budgetsOf = (turn: RequestContext.RequestContext, pod: Version.Version): ReadonlyArray<JsonObject> => {
+const budgetsOf = (turn: RequestScope, pod: Version.Version): ReadonlyArray<JsonObject> => {
   if (budgetKind === undefined) return []
   const chosen = { namespace: pod.namespace, labels: [], fields: [] }
-  const all = read.select(turn.state.collection(budgetKind.storage), chosen, turn.state.log.revision())
+  const all = select(turn.state.collection(budgetKind.storage), chosen, turn.state.log.revision())
   return all
     .map((version) => Version.parse(version))
     .filter((budget) => {
@@ -133,7 +135,7 @@ const toleratesUnready = (budget: JsonObject): boolean => {
 }
 
 /** Takes one disruption from the budget and notes the pod, so that the controller knows whom to expect gone. */
-const spend = (turn: RequestContext.RequestContext, budget: JsonObject, pod: string, dryRun: boolean): void => {
+const spend = (turn: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
   if (budgetKind === undefined) return
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
@@ -163,7 +165,7 @@ const spend = (turn: RequestContext.RequestContext, budget: JsonObject, pod: str
 }
 
 /** Says of a budget of which everything is spent what its controller would say. */
-const turnCondition = (turn: RequestContext.RequestContext, status: JsonObject): void => {
+const turnCondition = (turn: RequestScope, status: JsonObject): void => {
   const type = "DisruptionAllowed"
   const before = arrayAt(status, "conditions")
   const index = before.findIndex((one) => textAt(one, "type") === type)

@@ -13,6 +13,7 @@ import { apiVersion, hasStatus } from "../scheme/Kind.ts"
 import * as kinds from "../scheme/kinds.ts"
 import * as converted from "../scheme/converted.ts"
 import * as RequestContext from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import { served, servedUnowned } from "../printers/View.ts"
 import { isTrue } from "./selection.ts"
@@ -26,11 +27,7 @@ export const mediaTypes = {
   apply: "application/apply-patch+yaml"
 } as const
 
-export const patch = (
-  turn: RequestContext.RequestContext,
-  target: Target,
-  options: write.WriteOptions
-): write.Updated => {
+export const patch = (turn: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
   const type = body.contentType(turn.request)
   if (type === mediaTypes.apply) return apply(turn, target, options)
   const existing = read.find(turn, target)
@@ -47,14 +44,14 @@ export const patch = (
   return { version: write.update(turn, target, next, existing, options), created: false }
 }
 
-const sentBy = (turn: RequestContext.RequestContext): Json => {
+const sentBy = (turn: RequestScope): Json => {
   const sent = body.parseJson(turn.request.body)
   if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
   return sent
 }
 
 /** What a JSON patch results in: a copy, because an operation may put one value in two places. */
-const edited = (turn: RequestContext.RequestContext, { kind }: Target, existing: Version.Version): Json => {
+const edited = (turn: RequestScope, { kind }: Target, existing: Version.Version): Json => {
   const current = served(kind, existing)
   return clone(jsonPatch.apply(current, sentBy(turn)))
 }
@@ -63,7 +60,7 @@ const edited = (turn: RequestContext.RequestContext, { kind }: Target, existing:
  * What a merge results in. It shares structure with the two things it is made of, each parsed for this alone, so that it may be
  * changed in place; nothing is in it twice.
  */
-const merged = (turn: RequestContext.RequestContext, target: Target, existing: Version.Version, type: string): Json => {
+const merged = (turn: RequestScope, target: Target, existing: Version.Version, type: string): Json => {
   const sent = sentBy(turn)
   // Nothing says how the lists of a custom kind merge strategically.
   const accepted = Object.values(mediaTypes).filter(
@@ -93,7 +90,7 @@ const speaksOfOwners = (sent: JsonObject): boolean => {
 const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key) => key.startsWith("$"))
 
 /** Server-side apply creates what does not exist. The objects travel in stored form. */
-const apply = (turn: RequestContext.RequestContext, target: Target, options: write.WriteOptions): write.Updated => {
+const apply = (turn: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
   const { kind, name, subresource } = target
   const query = turn.request.query
   if ((query.get("fieldManager") ?? "") === "") throw managerRequired()

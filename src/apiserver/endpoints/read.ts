@@ -1,49 +1,43 @@
 /** get and list. Reads never parse what they return: texts are selected and joined. */
-import type { Collection } from "../storage/Collection.ts"
+import { page } from "../storage/Collection.ts"
+import type { Collection, Page } from "../storage/Collection.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { ListMeta, View } from "../printers/View.ts"
 import * as token from "./continueToken.ts"
 import * as selection from "./selection.ts"
 
 /** The version a path names, as the path's kind has it. */
-export const present = (turn: RequestContext, { kind, namespace, name }: Target): Version.Version | undefined => {
+export const present = (turn: RequestScope, { kind, namespace, name }: Target): Version.Version | undefined => {
   const version = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   return version === undefined ? undefined : forms.servedOne(turn, kind, version)
 }
 
 /** The same, or 404. */
-export const find = (turn: RequestContext, target: Target): Version.Version => {
+export const find = (turn: RequestScope, target: Target): Version.Version => {
   const version = present(turn, target)
   if (version === undefined) throw StatusError.notFound(target.kind, target.name)
   return version
 }
 
-export const get = (turn: RequestContext, target: Target, view: View): string => {
+export const get = (turn: RequestScope, target: Target, view: View): string => {
   const wanted = selection.resourceVersion(turn.request.query)
   const current = turn.state.log.revision()
   if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   return view.one(find(turn, target))
 }
 
-interface Plan {
-  readonly revision: number
-  readonly after: string
-  /** 0 for no limit. */
-  readonly limit: number
-}
-
-export const list = (turn: RequestContext, target: Target, view: View): string => {
+export const list = (turn: RequestScope, target: Target, view: View): string => {
   const { metadata, versions } = choose(turn, target)
   return view.list(versions, metadata)
 }
 
 /** The versions that the query of a list asks for, and what the list says about itself. */
 export const choose = (
-  turn: RequestContext,
+  turn: RequestScope,
   target: Target
 ): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
   const collection = turn.state.collection(target.kind.storage)
@@ -64,25 +58,8 @@ export const choose = (
   return { versions, metadata }
 }
 
-/** Everything that a selection chooses at a revision. */
-export const select = (
-  collection: Collection,
-  chosen: Version.Selection,
-  revision: number
-): ReadonlyArray<Version.Version> => page(collection, chosen, { revision, after: "", limit: 0 }).versions
-
-const page = (collection: Collection, chosen: Version.Selection, plan: Plan) => {
-  const versions: Array<Version.Version> = []
-  for (const version of collection.range({ namespace: chosen.namespace, after: plan.after, revision: plan.revision })) {
-    if (!Version.matches(chosen, version)) continue
-    if (plan.limit > 0 && versions.length === plan.limit) return { versions, more: true }
-    versions.push(version)
-  }
-  return { versions, more: false }
-}
-
 /** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
-const planOf = (turn: RequestContext, collection: Collection): Plan => {
+const planOf = (turn: RequestScope, collection: Collection): Page => {
   const query = turn.request.query
   const current = presentFor(turn, collection)
   const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
@@ -101,7 +78,7 @@ const planOf = (turn: RequestContext, collection: Collection): Plan => {
 }
 
 /** A list that waits for conversions goes on at the revision at which it began, as long as that is kept. */
-const presentFor = ({ consultation, state }: RequestContext, { history }: Collection): number => {
+const presentFor = ({ consultation, state }: RequestScope, { history }: Collection): number => {
   const present = state.log.revision()
   const began = consultation?.readAt(present) ?? present
   return began < history.compacted ? present : began
@@ -113,7 +90,7 @@ const resume = (
   current: number,
   limit: number,
   wanted: number | undefined
-): Plan => {
+): Page => {
   if (wanted !== undefined && wanted !== 0) {
     throw StatusError.badRequest("specifying resource version is not allowed when using continue")
   }

@@ -9,7 +9,7 @@ import type { Target } from "../routing.ts"
 import { invalidValue } from "../validation/validate.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { View } from "../printers/View.ts"
 import * as read from "./read.ts"
@@ -21,7 +21,7 @@ interface Removed {
   readonly version: Version.Version
 }
 
-export const remove = (turn: RequestContext, target: Target, view: View): string => {
+export const remove = (turn: RequestScope, target: Target, view: View): string => {
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const version = read.find(turn, target)
   admit(turn, target, version, options)
@@ -31,7 +31,7 @@ export const remove = (turn: RequestContext, target: Target, view: View): string
 }
 
 /** Deletes what a list with the same query would show, each by the rules of a single deletion; answers with that list. */
-export const removeCollection = (turn: RequestContext, target: Target, view: View): string => {
+export const removeCollection = (turn: RequestScope, target: Target, view: View): string => {
   const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
   const { metadata, versions } = read.choose(turn, target)
   const collection = turn.state.collection(target.kind.storage)
@@ -69,7 +69,7 @@ const firstRefusal = (
 }
 
 const admit = (
-  turn: RequestContext,
+  turn: RequestScope,
   target: Target,
   version: Version.Version,
   options: lifecycle.DeleteOptions
@@ -80,7 +80,7 @@ const admit = (
 
 /** `version` is as the kind serves it; what is written is what is stored, whose metadata alone changes. */
 export const removeOne = (
-  turn: RequestContext,
+  turn: RequestScope,
   kind: Kind,
   version: Version.Version,
   options: lifecycle.DeleteOptions
@@ -112,7 +112,7 @@ const success = (kind: Kind, version: Version.Version): Json => ({
 })
 
 /** From what was sent, or from the query where that says nothing. */
-export const optionsOf = (turn: RequestContext, sent: JsonObject): lifecycle.DeleteOptions => {
+export const optionsOf = (turn: RequestScope, sent: JsonObject): lifecycle.DeleteOptions => {
   const query = turn.request.query
   const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
   const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))

@@ -15,10 +15,10 @@ import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue, required } from "../validation/validate.ts"
 import * as Kind from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 
 /** The object that was sent, with the answer as its status. */
-export const answer = (turn: RequestContext, { kind, name, namespace }: Target): string => {
+export const answer = (turn: RequestScope, { kind, name, namespace }: Target): string => {
   if (turn.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
     throw StatusError.methodNotAllowed()
   }
@@ -27,7 +27,7 @@ export const answer = (turn: RequestContext, { kind, name, namespace }: Target):
   return JSON.stringify({ ...object, kind: kind.kind, apiVersion: Kind.apiVersion(kind), status })
 }
 
-const statusOf = (turn: RequestContext, kind: string, namespace: string, object: JsonObject): Json => {
+const statusOf = (turn: RequestScope, kind: string, namespace: string, object: JsonObject): Json => {
   switch (kind) {
     case "TokenReview":
       return tokenStatus(turn, object)
@@ -103,7 +103,7 @@ const checkSubject = (object: JsonObject, namespace: string | undefined): void =
   checkAttributes(object, errors)
 }
 
-const tokenStatus = (turn: RequestContext, object: JsonObject): JsonObject => {
+const tokenStatus = (turn: RequestScope, object: JsonObject): JsonObject => {
   const text = textAt(object, "spec", "token")
   if (text === "") throw StatusError.badRequest("token is required for TokenReview in authentication")
   const audiences = arrayAt(object, "spec", "audiences").map(String)
@@ -112,7 +112,7 @@ const tokenStatus = (turn: RequestContext, object: JsonObject): JsonObject => {
   return { authenticated: true, user: userInfo(identified.user), audiences: [...identified.audiences] }
 }
 
-const rules = (turn: RequestContext, object: JsonObject): JsonObject => {
+const rules = (turn: RequestScope, object: JsonObject): JsonObject => {
   const namespace = textAt(object, "spec", "namespace")
   if (namespace === "") throw refuse(required("spec.namespace", "no namespace on request"))
   const { absent, rules } = turn.state.authorizer.rulesFor(turn.request.user, namespace)

@@ -15,7 +15,7 @@ import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue } from "../validation/validate.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
@@ -23,7 +23,7 @@ import * as write from "./write.ts"
 const scaleType = "autoscaling.Scale"
 const scaleGroup = { group: "autoscaling", kind: "Scale" }
 
-export const scale = (turn: RequestContext, target: Target): readonly [number, string] => {
+export const scale = (turn: RequestScope, target: Target): readonly [number, string] => {
   const existing = read.find(turn, target)
   const object = Version.parse(existing)
   const method = turn.request.method
@@ -89,7 +89,7 @@ const plain = (labels: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]))
 
 /** A Scale has no lists: strategic merge and apply come to the same as a merge patch. */
-const patched = (turn: RequestContext, current: JsonObject): Json => {
+const patched = (turn: RequestScope, current: JsonObject): Json => {
   const sent = body.parseJson(turn.request.body)
   if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
   const result =

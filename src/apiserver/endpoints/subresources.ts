@@ -3,14 +3,14 @@
  * `ephemeralcontainers` are ordinary updates of a part and not here.
  */
 import type { Target } from "../routing.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import { bind } from "./binding.ts"
 import { evict } from "./eviction.ts"
 import { scale } from "./scale.ts"
 import { requestToken } from "./token.ts"
 
 /** Status and text of the answer. */
-export type Handler = (turn: RequestContext, target: Target) => readonly [number, string]
+export type Handler = (turn: RequestScope, target: Target) => readonly [number, string]
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
   ["binding", bind],

@@ -15,6 +15,7 @@ import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue } from "../validation/validate.ts"
 import * as kinds from "../scheme/kinds.ts"
 import * as RequestContext from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 
@@ -23,7 +24,7 @@ const defaultSeconds = 3600
 const minSeconds = 600
 const maxSeconds = 2 ** 32
 
-export const requestToken = (turn: RequestContext.RequestContext, target: Target): readonly [number, string] => {
+export const requestToken = (turn: RequestScope, target: Target): readonly [number, string] => {
   if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent =
     body.optional(turn.request, "TokenRequest", fieldValidation.ofBodyAs(turn, "authentication.TokenRequest")) ?? {}
@@ -79,7 +80,7 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A token may be bound to an object that exists, and is to that very one; a pod must run as the account. */
-const claimOf = (turn: RequestContext.RequestContext, { name, namespace }: Target, bound: JsonObject): JsonObject => {
+const claimOf = (turn: RequestScope, { name, namespace }: Target, bound: JsonObject): JsonObject => {
   const named = textAt(bound, "kind")
   const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
   if (kind === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {

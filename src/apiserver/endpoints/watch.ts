@@ -2,19 +2,19 @@
 import type * as Stream from "effect/Stream"
 import { prepare } from "../apiextensions/conversion/convert.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
+import { select } from "../storage/Collection.ts"
 import type { Preparation } from "../storage/Watchers.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import type { View } from "../printers/View.ts"
-import * as read from "./read.ts"
 import * as selection from "./selection.ts"
 
 /** Without a limit of the client's a watch lasts 30 to 60 minutes, so that clients spread out. */
 const defaultMinutes = 30
 
-export const watch = (turn: RequestContext, target: Target, view: View): Stream.Stream<string> => {
+export const watch = (turn: RequestScope, target: Target, view: View): Stream.Stream<string> => {
   const query = turn.request.query
   const collection = turn.state.collection(target.kind.storage)
   const chosen = selection.parse(target, query)
@@ -29,7 +29,7 @@ export const watch = (turn: RequestContext, target: Target, view: View): Stream.
   return collection.watchers.open({
     selection: chosen,
     view,
-    initial: list ? read.select(collection, chosen, current) : [],
+    initial: list ? select(collection, chosen, current) : [],
     markInitialEnd: streaming === true && bookmarks,
     revision: list || wanted === 0 ? current : wanted,
     bookmarks,
@@ -39,7 +39,7 @@ export const watch = (turn: RequestContext, target: Target, view: View): Stream.
 }
 
 /** A watch has forms made when it comes to them: nobody waits for what it may never deliver. */
-const preparationOf = ({ state }: RequestContext, kind: Kind): Preparation | undefined =>
+const preparationOf = ({ state }: RequestScope, kind: Kind): Preparation | undefined =>
   kind.custom?.converter === undefined
     ? undefined
     : {

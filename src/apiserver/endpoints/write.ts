@@ -19,6 +19,7 @@ import * as lifecycle from "../validation/lifecycle.ts"
 import * as metadata from "../validation/metadata.ts"
 import * as validate from "../validation/validate.ts"
 import * as RequestContext from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 
 export interface WriteOptions {
@@ -30,7 +31,7 @@ export interface WriteOptions {
 }
 
 /** The options in the query; the manager defaults to the name of the client's program, as the reference server does. */
-export const optionsOf = (turn: RequestContext.RequestContext): WriteOptions => {
+export const optionsOf = (turn: RequestScope): WriteOptions => {
   const { headers, query } = turn.request
   return {
     dryRun: body.dryRun(query.getAll("dryRun")),
@@ -53,7 +54,7 @@ const kindsOf = (storage: string): ReadonlyArray<Kind> => {
 const generateTries = 8
 
 export const create = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   target: Target,
   object: JsonObject,
   options: WriteOptions
@@ -86,7 +87,7 @@ export const create = (
 
 /** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
 export const createNamed = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   target: Target,
   object: JsonObject,
   options: WriteOptions
@@ -99,7 +100,7 @@ export const createNamed = (
   return create(turn, { ...target, name: "" }, object, options)
 }
 
-const drawAgain = (turn: RequestContext.RequestContext, target: Target, object: JsonObject): void => {
+const drawAgain = (turn: RequestScope, target: Target, object: JsonObject): void => {
   const collection = turn.state.collection(target.kind.storage)
   for (let i = 1; i < generateTries; i++) {
     const name = textAt(object, "metadata", "name")
@@ -121,7 +122,7 @@ export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject):
 
 /** Stores an object that has passed every rule, in the form in which its kind is stored. */
 const save = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   kind: Kind,
   object: JsonObject,
   owners: managedFields.Owners,
@@ -132,7 +133,7 @@ const save = (
 }
 
 const versionOf = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   kind: Kind,
   object: JsonObject,
   owners: managedFields.Owners,
@@ -143,7 +144,7 @@ const versionOf = (
 }
 
 /** A dry run has no revision of its own: it shows that of the object it would replace, or none. */
-const undone = (turn: RequestContext.RequestContext, kind: Kind, version: Version.Version): Version.Version => {
+const undone = (turn: RequestScope, kind: Kind, version: Version.Version): Version.Version => {
   const shown = Version.parse(version)
   const before = turn.state.collection(kind.storage).get(version.key)
   put(objectAt(shown, "metadata") ?? {}, "resourceVersion", before?.revision.toString())
@@ -151,7 +152,7 @@ const undone = (turn: RequestContext.RequestContext, kind: Kind, version: Versio
 }
 
 const commit = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   kind: Kind,
   version: Version.Version,
   read: Version.Version = version
@@ -164,7 +165,7 @@ const commit = (
 
 /** Removes an object for good; its last state carries the revision of the removal. It is in the form it is stored in, unless said otherwise. */
 export const erase = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   kind: Kind,
   object: JsonObject,
   dryRun: boolean,
@@ -178,7 +179,7 @@ export const erase = (
 }
 
 /** Drops what has outlived its time, before anybody looks: events, whose lifetime ends without anybody deleting them. */
-export const expire = (turn: RequestContext.RequestContext, kind: Kind): void => {
+export const expire = (turn: RequestScope, kind: Kind): void => {
   if (kind.lifetime === undefined) return
   const collection = turn.state.collection(kind.storage)
   for (const { key, revision } of collection.expiries.take(turn.now)) {
@@ -191,12 +192,7 @@ export const expire = (turn: RequestContext.RequestContext, kind: Kind): void =>
  * Writes a changed object over a stored one without the rules of updates, in the form it has, and without a new owner: for what the
  * server does by itself in deletions and bindings.
  */
-export const overwrite = (
-  turn: RequestContext.RequestContext,
-  kind: Kind,
-  object: JsonObject,
-  dryRun: boolean
-): Version.Version => {
+export const overwrite = (turn: RequestScope, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
   const before = storedOf(turn.state.collection(kind.storage), object)
   const version = versionOf(turn, kind, object, before?.owners ?? managedFields.none, before?.form)
   return dryRun ? undone(turn, kind, version) : commit(turn, kind, version)
@@ -212,7 +208,7 @@ export interface Updated {
 
 /** `object` is the whole new state as the client wants it; `existing` what it is to replace. */
 export const update = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   target: Target,
   object: JsonObject,
   existing: Version.Version,
@@ -243,7 +239,7 @@ export const update = (
 }
 
 /** Whether an object is in the version that is stored now: one that is not is written anew, even when nothing changes. */
-const isCurrent = (turn: RequestContext.RequestContext, { custom, storage }: Kind, { key }: Version.Version): boolean =>
+const isCurrent = (turn: RequestScope, { custom, storage }: Kind, { key }: Version.Version): boolean =>
   custom === undefined || turn.state.collection(storage).get(key)?.form === custom.storageVersion
 
 const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
@@ -260,12 +256,7 @@ const serversOwn = (kind: Kind): ReadonlyArray<string> =>
 /** Kinds of which `onCreate` is a part of reading: a secret's plain strings, a namespace's own label. */
 const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind === "Secret" || kind.kind === "Namespace")
 
-const madeBy = (
-  turn: RequestContext.RequestContext,
-  target: Target,
-  object: JsonObject,
-  options: WriteOptions
-): managedFields.Owners =>
+const madeBy = (turn: RequestScope, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners =>
   managedFields.createdBy(
     object,
     kinds.shapeOf(target.kind),
@@ -279,7 +270,7 @@ const madeBy = (
  * apply will credit what it finds to one manager.
  */
 const ownersAfter = (
-  turn: RequestContext.RequestContext,
+  turn: RequestScope,
   target: Target,
   live: managedFields.Owners,
   claimed: ReturnType<typeof managedFields.sent>,
@@ -328,12 +319,7 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
 }
 
 /** Which parts of the new state count depends on the endpoint. */
-const merged = (
-  turn: RequestContext.RequestContext,
-  target: Target,
-  object: JsonObject,
-  before: JsonObject
-): JsonObject => {
+const merged = (turn: RequestScope, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
   const { kind, subresource } = target
   switch (subresource) {
     case "status":
@@ -363,12 +349,7 @@ const withPart = (before: JsonObject, part: string, value: Json | undefined): Js
 }
 
 /** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
-const withStatusOf = (
-  turn: RequestContext.RequestContext,
-  kind: Kind,
-  object: JsonObject,
-  before: JsonObject
-): JsonObject => {
+const withStatusOf = (turn: RequestScope, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
   const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")
   for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))

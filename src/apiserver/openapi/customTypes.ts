@@ -6,7 +6,9 @@
 import { isObject } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Dialect } from "./schemas.ts"
+
+/** Versions of OpenAPI. */
+export type Dialect = "v2" | "v3"
 
 /** What tells the ids of custom types from those of the type table. */
 const prefix = "custom:"

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../json.ts"
 import * as Kind from "../scheme/Kind.ts"
 import * as types from "../scheme/types.ts"
 import { typesOf } from "./customTypes.ts"
+import type { Dialect } from "./customTypes.ts"
 import * as operations from "./operations.ts"
 import * as schemas from "./schemas.ts"
 
@@ -86,7 +87,7 @@ const gvksOf = (kinds: ReadonlyArray<Kind.Kind>) => {
   }
 }
 
-const schemaRef = (dialect: schemas.Dialect, type: string): JsonObject =>
+const schemaRef = (dialect: Dialect, type: string): JsonObject =>
   type === "patch"
     ? { $ref: `${dialect === "v2" ? "#/definitions/" : "#/components/schemas/"}${patchName}` }
     : schemas.ref(dialect, type)

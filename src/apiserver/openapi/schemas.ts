@@ -6,10 +6,9 @@
 import type { JsonObject } from "../json.ts"
 import * as types from "../scheme/types.ts"
 import * as customTypes from "./customTypes.ts"
+import type { Dialect } from "./customTypes.ts"
 import * as descriptions from "./descriptions.ts"
 import * as jsonSchema from "./jsonSchema.ts"
-
-export type Dialect = "v2" | "v3"
 
 interface Gvk {
   readonly group: string

@@ -5,7 +5,8 @@
  */
 import { Expiries } from "./Expiries.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
-import type { Version } from "./Version.ts"
+import { matches } from "./Version.ts"
+import type { Selection, Version } from "./Version.ts"
 import * as Watchers from "./Watchers.ts"
 
 export class Collection {
@@ -160,4 +161,27 @@ const firstAtLeast = (keys: ReadonlyArray<string>, bound: string): number => {
 const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {
   const index = firstAtLeast(keys, key)
   return keys[index] === key && key !== "" ? index + 1 : index
+}
+
+/** Everything that a selection chooses at a revision. */
+export const select = (collection: Collection, chosen: Selection, revision: number): ReadonlyArray<Version> =>
+  page(collection, chosen, { revision, after: "", limit: 0 }).versions
+
+export interface Page {
+  readonly revision: number
+  /** The key after which the page begins; empty for the first. */
+  readonly after: string
+  /** 0 for no limit. */
+  readonly limit: number
+}
+
+/** One page of what a selection chooses, and whether there is more. */
+export const page = (collection: Collection, chosen: Selection, plan: Page) => {
+  const versions: Array<Version> = []
+  for (const version of collection.range({ namespace: chosen.namespace, after: plan.after, revision: plan.revision })) {
+    if (!matches(chosen, version)) continue
+    if (plan.limit > 0 && versions.length === plan.limit) return { versions, more: true }
+    versions.push(version)
+  }
+  return { versions, more: false }
 }

@@ -9,7 +9,7 @@ import * as Version from "../storage/Version.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import type { RequestContext } from "../RequestContext.ts"
-import { select } from "../endpoints/read.ts"
+import { select } from "../storage/Collection.ts"
 import { isReachedFromOutside } from "../scheme/defaults/services.ts"
 import { invalid } from "./kinds/field.ts"
 

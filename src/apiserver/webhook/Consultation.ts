@@ -9,7 +9,6 @@
 import type * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import type { Converter } from "../scheme/Kind.ts"
-import type { Wanted } from "../apiextensions/conversion/conversionReview.ts"
 import type { JsonObject } from "../json.ts"
 import type { Reply } from "./WebhookCaller.ts"
 import type { Hook } from "./hooks.ts"
@@ -41,6 +40,15 @@ const states = 6
 
 /** How often a request may find something to be converted: a write asks twice, and twice for each webhook that wants another version. */
 const conversions = 100
+
+/** Objects of one definition, to be had in one version. */
+export interface Wanted {
+  readonly converter: Converter
+  /** Name of the version. */
+  readonly to: string
+  /** As JSON, with kind and apiVersion, and without a resource version, which no conversion has a say in. */
+  readonly objects: ReadonlyArray<string>
+}
 
 /** An object in another version; or the sentence that the request fails with. */
 export type Conversion =

@@ -12,11 +12,11 @@ import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as converted from "../scheme/converted.ts"
 import * as Kind from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import type { Form, Write } from "../admission/Admission.ts"
 
 /** A copy, in the version of a kind, of an object as the target's kind has it; null for what is not there. */
-export const served = (turn: RequestContext, target: Target, kind: Kind.Kind, object: JsonObject | undefined): Json => {
+export const served = (turn: RequestScope, target: Target, kind: Kind.Kind, object: JsonObject | undefined): Json => {
   if (object === undefined) return null
   const asked = custom.objectIn(turn, target.kind, kind, object)
   const own = kind.conversion === undefined ? asked : converted.fromStored(kind, clone(asked))
@@ -77,7 +77,7 @@ const patched = (document: Json, text: string, read: (made: JsonObject) => JsonO
 const causeOf = ({ status }: StatusError.StatusError): string =>
   status.details?.causes?.[0]?.message ?? status.message ?? ""
 
-const lenient = (turn: RequestContext): RequestContext => ({
+const lenient = (turn: RequestScope): RequestScope => ({
   ...turn,
   request: { ...turn.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
 })

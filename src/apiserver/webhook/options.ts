@@ -4,11 +4,11 @@
  */
 import type { JsonObject } from "../json.ts"
 import type { DeleteOptions } from "../validation/lifecycle.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 
 const apiVersion = "meta.k8s.io/v1"
 
-export const ofWrite = (turn: RequestContext, creates: boolean): JsonObject => {
+export const ofWrite = (turn: RequestScope, creates: boolean): JsonObject => {
   const { query } = turn.request
   const out: JsonObject = { kind: creates ? "CreateOptions" : "UpdateOptions", apiVersion }
   const dryRun = query.getAll("dryRun")

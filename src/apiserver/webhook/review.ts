@@ -10,7 +10,7 @@ import type { Json, JsonObject } from "../json.ts"
 import type { Form } from "../admission/Admission.ts"
 import type { Target } from "../routing.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import type { Outcome } from "./Consultation.ts"
 import type { Phase } from "./hooks.ts"
 import { isNamespace } from "./matching.ts"
@@ -19,7 +19,7 @@ import type { Operation } from "./matching.ts"
 const apiVersion = "admission.k8s.io/v1"
 
 export interface Request {
-  readonly turn: RequestContext
+  readonly turn: RequestScope
   readonly target: Target
   /** What the webhook is told that the target is: its kind, or another version of it. */
   readonly kind: Kind

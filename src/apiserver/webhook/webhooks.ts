@@ -10,7 +10,7 @@ import type { JsonObject } from "../json.ts"
 import type * as Status from "../../kube/Status.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { RequestContext } from "../RequestContext.ts"
+import type { RequestScope } from "../admission/Admission.ts"
 import type { Form, Plugin, Removal, Write } from "../admission/Admission.ts"
 import * as stored from "../admission/stored.ts"
 import * as conditions from "./conditions.ts"
@@ -25,7 +25,7 @@ import * as review from "./review.ts"
 
 /** What a webhook may be asked about, writes and deletions alike. */
 interface Deed extends Subject {
-  readonly turn: RequestContext
+  readonly turn: RequestScope
   readonly as: Form | undefined
   readonly target: Target
   readonly operation: Operation
@@ -121,7 +121,7 @@ const deedOfRemoval = ({ before, name, options: given, target, turn }: Removal):
 const labelsOf = (object: JsonObject): Record<string, string> | undefined =>
   objectAt(object, "metadata", "labels") as Record<string, string> | undefined
 
-const namespaceLabels = (turn: RequestContext, namespace: string): Record<string, string> | undefined => {
+const namespaceLabels = (turn: RequestScope, namespace: string): Record<string, string> | undefined => {
   const found = stored.object(turn, "namespaces", "", namespace)
   return found === undefined ? undefined : labelsOf(found)
 }
@@ -157,7 +157,7 @@ const outcomeOf = ({ before, target, turn }: Deed, question: Question): Outcome 
 
 const judged = (
   hook: Hooks.Hook,
-  turn: RequestContext,
+  turn: RequestScope,
   outcome: Outcome,
   phase: Hooks.Phase
 ): review.Verdict | undefined => {

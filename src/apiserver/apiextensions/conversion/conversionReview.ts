@@ -5,6 +5,7 @@
  */
 import * as Result from "effect/Result"
 import { statusWords } from "../../webhook/review.ts"
+import type { Wanted } from "../../webhook/Consultation.ts"
 import type { Reply } from "../../webhook/WebhookCaller.ts"
 import { parseJson } from "../../body.ts"
 import { arrayAt, at, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"
@@ -12,15 +13,6 @@ import type { Json, JsonObject } from "../../json.ts"
 import type { Errors } from "../../validation/kinds/field.ts"
 import * as formats from "../../validation/kinds/formats.ts"
 import type { Converter } from "../../scheme/Kind.ts"
-
-/** Objects of one definition, to be had in one version. */
-export interface Wanted {
-  readonly converter: Converter
-  /** Name of the version. */
-  readonly to: string
-  /** As JSON, with kind and apiVersion, and without a resource version, which no conversion has a say in. */
-  readonly objects: ReadonlyArray<string>
-}
 
 const group = "apiextensions.k8s.io"
 

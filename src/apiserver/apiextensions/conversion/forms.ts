@@ -10,10 +10,10 @@ import type { JsonObject } from "../../json.ts"
 import * as Version from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
 import type * as Kind from "../../scheme/Kind.ts"
-import type { RequestContext } from "../../RequestContext.ts"
+import type { RequestScope } from "../../admission/Admission.ts"
 import type { View } from "../../printers/View.ts"
 import type { Converter } from "../../scheme/Kind.ts"
-import type { Wanted } from "./conversionReview.ts"
+import type { Wanted } from "../../webhook/Consultation.ts"
 
 /** Thrown out of the synchronous section: this has to be converted before the request can be answered. */
 export class Unconverted {
@@ -27,7 +27,8 @@ export class Unconverted {
 export const formOf = ({ custom, version }: Kind.Kind): string | undefined =>
   custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
 
-type Answers = Pick<RequestContext, "consultation">
+/** What webhooks have answered for a request; without a member where there are none. */
+type Answers = Pick<RequestScope, "consultation">
 
 /** The versions as the kind serves them. */
 export const served = (
@@ -140,7 +141,7 @@ const convert = (
  * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
  * kind and resource version.
  */
-export const objectIn = (turn: RequestContext, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
+export const objectIn = (turn: RequestScope, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
   const converter = from.custom?.converter
   if (converter === undefined || from.version === to.version) return object
   return convert(turn, converter, to.version, [{ form: from.version, object }])[0] ?? object
@@ -154,7 +155,7 @@ export interface Kept {
 }
 
 /** What is stored for a version that a request has made, and that version as it will be read: a conversion may lose something. */
-export const kept = (turn: RequestContext, kind: Kind.Kind, version: Version.Version): Kept => {
+export const kept = (turn: RequestScope, kind: Kind.Kind, version: Version.Version): Kept => {
   const converter = kind.custom?.converter
   if (converter === undefined || kind.version === converter.storageVersion) return { stored: version, read: version }
   const to = converter.storageVersion

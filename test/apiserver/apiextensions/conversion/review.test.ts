@@ -4,6 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Review from "../../../../src/apiserver/apiextensions/conversion/conversionReview.ts"
+import type { Wanted } from "../../../../src/apiserver/webhook/Consultation.ts"
 import { checkProperty } from "../../../support/property.ts"
 /** Nearly always the first, so that what is said of one member is not drowned by the others. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(
@@ -85,7 +86,7 @@ const replyTo = (answer: Answer) => {
   return { status: answer.status, body: answer.text === "" ? JSON.stringify(review) : answer.text }
 }
 
-const wantedOf = (answer: Answer): Review.Wanted => ({
+const wantedOf = (answer: Answer): Wanted => ({
   converter: {
     id: "1",
     group: "g.example",
