@@ -148,4 +148,10 @@ describe("a rolling step", () => {
   it("does nothing without a new set", () => {
     assert.isUndefined(Rolling.grow(deployment(), { current: undefined, old: [] }))
   })
+
+  it("shrinks the old sets by what is spare while there is no new set", () => {
+    const old = replicaSet({ name: "old", size: 5, available: 5 })
+    const steps = Rolling.shrink(deployment({ replicas: 3 }), { current: undefined, old: [old] })
+    assert.deepStrictEqual(steps, [{ set: old, size: 3, force: false }])
+  })
 })

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
+import type * as Tracer from "effect/Tracer"
+import * as QueueState from "../../../src/streams/queue/queueState.ts"
 import { runs } from "../../support/runs.ts"
 import { agrees, operations, steps } from "./queueModel.ts"
 
@@ -25,4 +27,176 @@ describe("the queue's state machine", () => {
       assert.isAtLeast(steps.count, 10_000)
     })
   )
+})
+
+/** A queue whose clock is a number, and everything that it calls. */
+const fixture = (isMeasured: boolean) => {
+  const clock = { now: 0, readings: 0 }
+  const observed: Array<number> = []
+  const calls: Array<string> = []
+  const state = new QueueState.QueueState<string>({
+    now: () => {
+      clock.readings++
+      return clock.now
+    },
+    backoff: (failures) => 100 * 2 ** failures,
+    aging: undefined,
+    metrics: isMeasured
+      ? ({ waits: { observe: (value: number) => void observed.push(value) }, sawPriority: () => undefined } as never)
+      : undefined,
+    onReady: () => void calls.push("ready"),
+    onDelay: (due) => void calls.push(`delay ${due}`),
+    onQuiet: () => void calls.push("quiet")
+  })
+  return { calls, clock, observed, state }
+}
+
+describe("QueueState", () => {
+  it("counts a key once until it is taken, adds with a delay, and keys with failures", () => {
+    const { state } = fixture(false)
+    state.add("a", 0, 0)
+    state.add("a", 5, 0)
+    state.add("b", 0, 10)
+    assert.deepInclude(state.stats(), { adds: 2, retries: 1, failing: 0 })
+    assert.strictEqual(state.take(), "a")
+    state.add("a", 0, 0)
+    state.add("a", 0, 0)
+    assert.deepInclude(state.stats(), { adds: 3, retries: 1 })
+    assert.strictEqual(state.retry("c", 0, Infinity), 100)
+    assert.strictEqual(state.retry("c", 0, 50), 50)
+    assert.deepInclude(state.stats(), { adds: 4, retries: 3, failing: 1 })
+    state.forget("c")
+    assert.deepInclude(state.stats(), { failing: 0 })
+  })
+
+  it("treats a priority that is no number as 0", () => {
+    const { state } = fixture(false)
+    state.add("a", Number.NaN, 0)
+    assert.strictEqual(state.priority("a"), 0)
+  })
+
+  it("shows the keys that come next and those that are due next, at most as many as asked for", () => {
+    const { clock, state } = fixture(true)
+    for (const key of ["a", "b", "c"]) state.add(key, 0, 0)
+    state.add("d", -1, 100)
+    state.retry("e", 0, 300)
+    clock.now = 40
+    assert.deepStrictEqual(state.head(2), {
+      next: [
+        { key: "a", priority: 0, readyFor: 40 },
+        { key: "b", priority: 0, readyFor: 40 }
+      ],
+      delayed: [
+        { key: "d", dueIn: 60, failures: 0 },
+        { key: "e", dueIn: 60, failures: 1 }
+      ]
+    })
+    assert.deepStrictEqual([...state.levels()], [[0, 3]])
+    const unmeasured = fixture(false)
+    unmeasured.state.add("a", 0, 0)
+    unmeasured.clock.now = 40
+    assert.deepStrictEqual(unmeasured.state.head(1).next, [{ key: "a", priority: 0, readyFor: 0 }])
+  })
+
+  it("measures how long keys were ready, and for how long none was taken", () => {
+    const { clock, observed, state } = fixture(true)
+    assert.deepStrictEqual([state.waited(), state.stalled()], [0, 0])
+    clock.now = 1000
+    state.addAll(["a", "b"], 0)
+    clock.now = 1500
+    assert.deepStrictEqual([state.waited(), state.stalled()], [500, 500])
+    assert.strictEqual(state.take(), "a")
+    clock.now = 1600
+    assert.deepStrictEqual([state.waited(), state.stalled()], [600, 100])
+    assert.strictEqual(state.take(1550), "b")
+    assert.deepStrictEqual(observed, [500, 550])
+    state.add("c", 0, 0)
+    assert.deepStrictEqual([state.waited(), state.stalled()], [0, 0])
+  })
+
+  it("reads the clock once for many keys, and not at all where nothing is measured", () => {
+    for (const isMeasured of [true, false]) {
+      const { clock, state } = fixture(isMeasured)
+      state.addAll(["a", "b", "c"], 0)
+      assert.strictEqual(clock.readings, isMeasured ? 1 : 0)
+    }
+  })
+
+  it("keeps what asked for a key until it is claimed", () => {
+    const { state } = fixture(false)
+    const span = (startTime: bigint) => ({ status: { startTime } }) as unknown as Tracer.Span
+    state.note("a", span(1n))
+    assert.isUndefined(state.claim("a"))
+    state.add("a", 0, 0)
+    assert.isUndefined(state.claim("a"))
+    const spans = [span(2n), span(3n)]
+    for (const each of spans) state.note("a", each)
+    assert.deepStrictEqual(state.claim("a"), { since: 2n, spans, more: 0 })
+    assert.isUndefined(state.claim("a"))
+  })
+
+  it("calls onDelay for the key that is due first, and for no other", () => {
+    const { calls, state } = fixture(false)
+    state.add("a", 0, 10)
+    state.add("b", 0, 20)
+    state.add("b", 0, 30)
+    state.add("c", 0, 5)
+    state.add("b", 0, 1)
+    assert.deepStrictEqual(calls, ["delay 10", "delay 5", "delay 1"])
+    assert.strictEqual(state.nextDue(), 1)
+  })
+
+  it("releases no more due keys than asked for, the one due first first", () => {
+    const { clock, state } = fixture(false)
+    for (const [key, delay] of [
+      ["a", 3],
+      ["b", 1],
+      ["c", 2]
+    ] as const)
+      state.add(key, 0, delay)
+    clock.now = 2
+    state.releaseDue(1)
+    assert.deepInclude(state.stats(), { ready: 1, waiting: 2 })
+    state.releaseDue(9)
+    assert.deepInclude(state.stats(), { ready: 2, waiting: 1 })
+    assert.deepStrictEqual([state.take(), state.take(), state.take()], ["b", "c", undefined])
+  })
+
+  it("drains what is ready and in flight, calls onQuiet when nothing is left, and takes no adds", () => {
+    const { calls, state } = fixture(false)
+    state.add("a", 0, 0)
+    state.add("b", 0, 50)
+    state.take()
+    calls.length = 0
+    state.shutdown(true)
+    state.shutdown(true)
+    assert.deepStrictEqual(calls, ["ready"])
+    assert.isFalse(state.add("c", 0, 0))
+    assert.isUndefined(state.retry("c", 0, 0))
+    state.release("a")
+    assert.isFalse(state.ended)
+    assert.strictEqual(state.take(), "a")
+    calls.length = 0
+    state.done("a")
+    assert.deepStrictEqual(calls, ["quiet", "ready"])
+    assert.isTrue(state.ended)
+    assert.deepInclude(state.stats(), { ready: 0, waiting: 0, processing: 0 })
+  })
+
+  it("drops what is ready when it stops, and calls onQuiet only if nothing is in flight", () => {
+    const { calls, state } = fixture(false)
+    state.add("a", 0, 0)
+    calls.length = 0
+    state.shutdown(false)
+    assert.deepStrictEqual(calls, ["ready", "quiet"])
+    assert.isUndefined(state.take())
+    const busy = fixture(false)
+    busy.state.add("a", 0, 0)
+    busy.state.take()
+    busy.calls.length = 0
+    busy.state.shutdown(false)
+    assert.deepStrictEqual(busy.calls, ["ready"])
+    busy.state.done("a")
+    assert.deepStrictEqual(busy.calls, ["ready", "quiet"])
+  })
 })
