@@ -151,6 +151,41 @@ describe("replicas", () => {
       assert.isFalse(Replicas.isCurrent(owner, { ...status, ...change }, true))
   })
 
+  it("conditions are current when they are equal in all fields, an absent reason or message being empty", () => {
+    const metadata = { name: "web", generation: 1 }
+    const isCurrent = (before: Replicas.Condition, after: Replicas.Condition): boolean => {
+      const common = { replicas: 0, observedGeneration: 1 }
+      const owner: Replicas.ReplicaOwner = {
+        metadata,
+        spec: { replicas: 0 },
+        status: { ...common, conditions: [before] }
+      }
+      return Replicas.isCurrent(owner, { ...common, conditions: [after] }, true)
+    }
+    assert.isTrue(isCurrent(stale, { ...stale }))
+    assert.isTrue(isCurrent({ type: "A", status: "True" }, { type: "A", status: "True", reason: "", message: "" }))
+    assert.isTrue(isCurrent({ type: "A", status: "True", reason: "", message: "" }, { type: "A", status: "True" }))
+    for (const change of [
+      { type: "Other" },
+      { status: "False" },
+      { reason: "Other" },
+      { message: "other" },
+      { lastTransitionTime: Time.format(1000) }
+    ])
+      assert.isFalse(isCurrent(stale, { ...stale, ...change }), JSON.stringify(change))
+  })
+
+  it("a status without conditions and generation has no such fields", () => {
+    const status = Replicas.status({
+      owner: { metadata: { name: "web" } },
+      active: [],
+      terminating: undefined,
+      failure: undefined,
+      now
+    })
+    assert.doesNotHaveAnyKeys(status, ["terminatingReplicas", "observedGeneration", "conditions"])
+  })
+
   it("an owner without the fields that servers fill in wants one pod and no delay", () => {
     const bare: Replicas.ReplicaOwner = { metadata: { name: "web" } }
     assert.strictEqual(Replicas.desired(bare), 1)
