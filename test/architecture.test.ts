@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { check } from "./support/architecture.ts"
+import { check, circles } from "./support/architecture.ts"
 
 const src = new URL("../src", import.meta.url).pathname
 
@@ -81,6 +81,17 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
 describe("architecture", () => {
   it("the source keeps every rule", () => {
     assert.deepStrictEqual(check(sources()), [])
+  })
+
+  it("has no import circles, not of types either", () => {
+    assert.deepStrictEqual(circles(sources()), [])
+    const files = new Map([
+      ["kube/a.ts", `import type { B } from "./b.ts"`],
+      ["kube/b.ts", `export * from "./c.ts"`],
+      ["kube/c.ts", `import { a } from "./a.ts"`],
+      ["kube/d.ts", `import { a } from "./a.ts"`]
+    ])
+    assert.deepStrictEqual(circles(files), [["kube/a.ts", "kube/b.ts", "kube/c.ts"]])
   })
 
   for (const [rule, file, source] of offenders) {

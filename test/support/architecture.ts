@@ -243,3 +243,31 @@ const resolve = (file: string, specifier: string): string => {
   }
   return parts.join("/")
 }
+
+/** Sets of files that reach each other by imports, those of types included. */
+export const circles = (files: ReadonlyMap<string, string>): ReadonlyArray<ReadonlyArray<string>> => {
+  const targets = new Map(
+    Array.from(files, ([file, source]) => [
+      file,
+      importsOf(source).flatMap(({ specifier }) => (specifier.startsWith(".") ? [resolve(file, specifier)] : []))
+    ])
+  )
+  const reached = (from: string): ReadonlySet<string> => {
+    const seen = new Set<string>()
+    const open = [...(targets.get(from) ?? [])]
+    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+      if (seen.has(file)) continue
+      seen.add(file)
+      open.push(...(targets.get(file) ?? []))
+    }
+    return seen
+  }
+  const all = new Map(Array.from(files.keys(), (file) => [file, reached(file)]))
+  const found = new Set<string>()
+  for (const [file, seen] of all) {
+    if (!seen.has(file)) continue
+    const circle = [...seen].filter((other) => all.get(other)?.has(file) === true)
+    found.add(circle.toSorted().join("\n"))
+  }
+  return Array.from(found, (circle) => circle.split("\n"))
+}
