@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { check, circles } from "./support/architecture.ts"
+import { check, circles, importsOfModules } from "./support/architecture.ts"
 
 const src = new URL("../src", import.meta.url).pathname
 
@@ -81,6 +81,15 @@ const offenders: ReadonlyArray<readonly [rule: string, file: string, source: str
 describe("architecture", () => {
   it("the source keeps every rule", () => {
     assert.deepStrictEqual(check(sources()), [])
+  })
+
+  it("docs/architecture.md draws the modules as they are", () => {
+    const page = readFileSync(new URL("../docs/architecture.md", import.meta.url), "utf8")
+    const drawn = Array.from(page.matchAll(/^(\w+) +→(.*)$/gm), ([, module = "", imports = ""]) => [
+      module,
+      imports.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]))
+    ])
+    assert.deepStrictEqual(Object.fromEntries(drawn), Object.fromEntries(importsOfModules(sources())))
   })
 
   it("has no import circles, not of types either", () => {

@@ -244,6 +244,22 @@ const resolve = (file: string, specifier: string): string => {
   return parts.join("/")
 }
 
+/** The modules that each module imports, types included; files directly below `src` are left out. */
+export const importsOfModules = (files: ReadonlyMap<string, string>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const found = new Map<string, Set<string>>()
+  for (const [file, source] of files) {
+    const [from = "", ...inside] = file.split("/")
+    if (inside.length === 0) continue
+    const targets = found.get(from) ?? new Set()
+    for (const { specifier } of importsOf(source)) {
+      const [to = "", ...rest] = specifier.startsWith(".") ? resolve(file, specifier).split("/") : []
+      if (rest.length > 0 && to !== from) targets.add(to)
+    }
+    found.set(from, targets)
+  }
+  return new Map(Array.from(found, ([from, targets]) => [from, Array.from(targets).sort()]))
+}
+
 /** Sets of files that reach each other by imports, those of types included. */
 export const circles = (files: ReadonlyMap<string, string>): ReadonlyArray<ReadonlyArray<string>> => {
   const targets = new Map(
