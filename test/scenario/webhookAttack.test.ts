@@ -14,6 +14,7 @@ const path = "/validate--v1-configmap"
 
 /** Headers and all of a body but its end; again as soon as it is cut off, until the scope closes. */
 const attack = (port: number, bytes: number) => {
+  const body = Buffer.alloc(bytes, " ")
   const open = new Set<TLSSocket>()
   let isOver = false
   const begin = () => {
@@ -22,7 +23,7 @@ const attack = (port: number, bytes: number) => {
       socket.write(
         `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${bytes + 1}\r\n\r\n`
       )
-      socket.write(Buffer.alloc(bytes, " "))
+      socket.write(body)
     })
     open.add(socket)
     socket.on("data", () => undefined).on("error", () => undefined)
@@ -80,7 +81,7 @@ const resident = (port: number) =>
 describe("webhooks under attack", () => {
   for (const [bytes, clients] of [
     [10, 200],
-    [7_200_000, 64]
+    [7_200_000, 128]
   ] as const) {
     it.live(
       `are answered while ${clients} clients send bodies of ${bytes} bytes that do not end`,
@@ -103,7 +104,8 @@ describe("webhooks under attack", () => {
             most = Math.max(most, yield* resident(metrics))
           }
           assert.isBelow(slowest, 10_000, "within the usual timeout of a webhook, on a machine with other work")
-          assert.isBelow(most - before, 180, "megabytes")
+          // All that is sent is 920; without a bound the process grows by 950. What is held is 42, the rest is garbage not yet collected.
+          assert.isBelow(most - before, 600, "megabytes")
         }).pipe(Effect.scoped),
       180_000
     )
