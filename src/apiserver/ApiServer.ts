@@ -132,10 +132,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   bootstrap({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry: true })
 
-  const answer = (turn: RequestScope): ApiResponse => {
+  const answer = (context: RequestScope): ApiResponse => {
     if (unavailable) return refused(StatusError.unavailable())
-    compaction(turn.now)
-    return handle(turn)
+    compaction(context.now)
+    return handle(context)
   }
   /** Where there are webhooks, a request may be done more than once: at one time, by one draw of chance. */
   const handleAsking = (request: ApiRequest) =>

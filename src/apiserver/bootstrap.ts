@@ -77,10 +77,10 @@ export const request: ApiRequest = {
 }
 
 /** Writes all of it into a store that has nothing yet. */
-export const bootstrap = (turn: RequestScope): void => {
-  const roles = turn.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
+export const bootstrap = (context: RequestScope): void => {
+  const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
   for (const [collection, object] of [...objects(), ...roles]) {
-    const found = target(turn.state.kinds, collection.split("/"))
-    if (found !== undefined) create(turn, found, object, { dryRun: false, manager: "kube-apiserver" })
+    const found = target(context.state.kinds, collection.split("/"))
+    if (found !== undefined) create(context, found, object, { dryRun: false, manager: "kube-apiserver" })
   }
 }

@@ -35,26 +35,27 @@ import * as write from "./endpoints/write.ts"
 import { view } from "./printers/negotiate.ts"
 import type { View } from "./printers/View.ts"
 
-export const handle = (turn: RequestScope): ApiResponse => {
-  const segments = routing.segmentsOf(turn.request.path)
-  const asked = attributes.of(turn.request, segments)
-  const before = turn.state.log.revision()
-  let acting = turn
+export const handle = (context: RequestScope): ApiResponse => {
+  const segments = routing.segmentsOf(context.request.path)
+  const asked = attributes.of(context.request, segments)
+  const before = context.state.log.revision()
+  let acting = context
   let allowed = false
   try {
-    acting = impersonation.resolve(turn)
+    acting = impersonation.resolve(context)
     gate.check(acting, asked)
     allowed = true
     const response = warned(acting, route(acting, segments))
     const code = response._tag === "Answer" ? response.status : 200
-    record(turn, acting, asked, before, { allowed, code, reason: "" })
+    record(context, acting, asked, before, { allowed, code, reason: "" })
     return response
   } catch (thrown) {
     // Neither an answer nor a defect, and nothing for the record: the request will be done again.
     if (isUnfinished(thrown)) throw thrown
     const refusal = refusalOf(thrown)
     const { code, reason = "" } = refusal.status
-    if (refusal.isTemporary !== true || turn.isLastTry) record(turn, acting, asked, before, { allowed, code, reason })
+    if (refusal.isTemporary !== true || context.isLastTry)
+      record(context, acting, asked, before, { allowed, code, reason })
     return warned(acting, refused(refusal))
   }
 }
@@ -139,66 +140,66 @@ const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A):
   return { ...response, headers: { ...response.headers, warning } }
 }
 
-const route = (turn: RequestScope, segments: ReadonlyArray<string> | undefined): ApiResponse => {
-  const { method } = turn.request
+const route = (context: RequestScope, segments: ReadonlyArray<string> | undefined): ApiResponse => {
+  const { method } = context.request
   if (segments === undefined) throw StatusError.unknownPath()
-  const target = routing.target(turn.state.kinds, segments)
-  if (target !== undefined) return settled(turn, target, dispatch(turn, target))
-  const { discovery, openApi } = descriptionsOf(turn.state.kinds.all)
+  const target = routing.target(context.state.kinds, segments)
+  if (target !== undefined) return settled(context, target, dispatch(context, target))
+  const { discovery, openApi } = descriptionsOf(context.state.kinds.all)
   const document =
-    health.find(segments, turn.request.query) ??
-    discovery.find(segments, turn.request.headers["accept"]) ??
-    openApi.find(segments, turn.request)
+    health.find(segments, context.request.query) ??
+    discovery.find(segments, context.request.headers["accept"]) ??
+    openApi.find(segments, context.request)
   if (document === undefined) throw StatusError.unknownPath()
   if (method !== "GET" && method !== "HEAD") throw StatusError.methodNotAllowed()
   return document
 }
 
 /** After a write that may change what is served, the answer to which is what it was before that. */
-const settled = (turn: RequestScope, { kind }: Target, response: ApiResponse): ApiResponse => {
-  if (definitions.concerns(kind) && turn.request.method !== "GET") definitions.sync(turn)
+const settled = (context: RequestScope, { kind }: Target, response: ApiResponse): ApiResponse => {
+  if (definitions.concerns(kind) && context.request.method !== "GET") definitions.sync(context)
   return response
 }
 
-const viewOf = (turn: RequestScope, { kind, name }: Target): View =>
+const viewOf = (context: RequestScope, { kind, name }: Target): View =>
   forms.viewing(
-    turn,
+    context,
     kind,
-    view(turn.request.headers["accept"], {
+    view(context.request.headers["accept"], {
       kind,
       collection: name === "",
-      includeObject: turn.request.query.get("includeObject"),
-      now: turn.now
+      includeObject: context.request.query.get("includeObject"),
+      now: context.now
     })
   )
 
-const dispatch = (turn: RequestScope, target: Target): ApiResponse => {
-  options.check(turn.request)
-  write.expire(turn, target.kind)
+const dispatch = (context: RequestScope, target: Target): ApiResponse => {
+  options.check(context.request)
+  write.expire(context, target.kind)
   const subresource = subresources.handlerOf(target.subresource)
-  if (subresource !== undefined) return answer(...subresource(turn, target))
-  if (target.kind.review) return answer(201, reviews.answer(turn, target))
-  return target.name === "" ? onCollection(turn, target) : onObject(turn, target)
+  if (subresource !== undefined) return answer(...subresource(context, target))
+  if (target.kind.review) return answer(201, reviews.answer(context, target))
+  return target.name === "" ? onCollection(context, target) : onObject(context, target)
 }
 
-const onCollection = (turn: RequestScope, target: Target): ApiResponse => {
+const onCollection = (context: RequestScope, target: Target): ApiResponse => {
   const { kind, namespace } = target
-  const form = viewOf(turn, target)
-  switch (turn.request.method) {
+  const form = viewOf(context, target)
+  switch (context.request.method) {
     case "HEAD":
     case "GET":
-      if (isTrue(turn.request.query.get("watch"))) {
-        const wanted = turn.request.omitManagedFields === true ? (form.unowned ?? form) : form
-        return { _tag: "Watch", contentType: "application/json", lines: watch(turn, target, wanted) }
+      if (isTrue(context.request.query.get("watch"))) {
+        const wanted = context.request.omitManagedFields === true ? (form.unowned ?? form) : form
+        return { _tag: "Watch", contentType: "application/json", lines: watch(context, target, wanted) }
       }
-      return answer(200, read.list(turn, target, form))
+      return answer(200, read.list(context, target, form))
     case "POST": {
       if (kind.namespaced && namespace === "") throw StatusError.methodNotAllowed()
       const version = write.create(
-        turn,
+        context,
         target,
-        body.object(turn.request, kind, fieldValidation.ofBody(turn, kind)),
-        write.optionsOf(turn)
+        body.object(context.request, kind, fieldValidation.ofBody(context, kind)),
+        write.optionsOf(context)
       )
       return answer(201, form.one(version))
     }
@@ -206,43 +207,43 @@ const onCollection = (turn: RequestScope, target: Target): ApiResponse => {
       if (!kind.verbs.includes("deletecollection") || (kind.namespaced && namespace === "")) {
         throw StatusError.methodNotAllowed()
       }
-      return answer(200, remove.removeCollection(turn, target, form))
+      return answer(200, remove.removeCollection(context, target, form))
     default:
       throw StatusError.methodNotAllowed()
   }
 }
 
-const onObject = (turn: RequestScope, target: Target): ApiResponse => {
-  const form = viewOf(turn, target)
-  switch (turn.request.method) {
+const onObject = (context: RequestScope, target: Target): ApiResponse => {
+  const form = viewOf(context, target)
+  switch (context.request.method) {
     case "HEAD":
     case "GET":
-      return answer(200, read.get(turn, target, form))
+      return answer(200, read.get(context, target, form))
     case "PUT": {
-      const { created, version } = replace(turn, target)
+      const { created, version } = replace(context, target)
       return answer(created ? 201 : 200, form.one(version))
     }
     case "PATCH": {
-      const { created, version } = patch.patch(turn, target, write.optionsOf(turn))
+      const { created, version } = patch.patch(context, target, write.optionsOf(context))
       return answer(created ? 201 : 200, form.one(version))
     }
     case "DELETE":
       if (target.subresource !== "") throw StatusError.methodNotAllowed()
-      return answer(200, remove.remove(turn, target, form))
+      return answer(200, remove.remove(context, target, form))
     default:
       throw StatusError.methodNotAllowed()
   }
 }
 
-const replace = (turn: RequestScope, target: Target): write.Updated => {
+const replace = (context: RequestScope, target: Target): write.Updated => {
   const { kind, name, subresource } = target
-  const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
-  const options = write.optionsOf(turn)
+  const object = body.object(context.request, kind, fieldValidation.ofBody(context, kind))
+  const options = write.optionsOf(context)
   write.checkIdentity(target, object)
-  const existing = read.present(turn, target)
+  const existing = read.present(context, target)
   if (existing !== undefined) {
-    return { version: write.update(turn, target, object, existing, options), created: false }
+    return { version: write.update(context, target, object, existing, options), created: false }
   }
   if (!kind.createOnUpdate || subresource !== "") throw StatusError.notFound(kind, name)
-  return { version: write.createNamed(turn, target, object, options), created: true }
+  return { version: write.createNamed(context, target, object, options), created: true }
 }

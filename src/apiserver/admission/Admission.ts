@@ -29,7 +29,7 @@ export interface RequestScope extends RequestContext {
 
 /** One write of an object, on its main endpoint unless the target has a subresource. */
 export interface Write {
-  readonly turn: RequestScope
+  readonly context: RequestScope
   readonly target: Target
   /** The new state; `admit` may change it in place, `check` may not. */
   readonly object: JsonObject
@@ -45,7 +45,7 @@ export type Form = Pick<Kind, "group" | "version" | "kind">
 
 /** One deletion of an object, whether it goes at once or is only marked. */
 export interface Removal {
-  readonly turn: RequestScope
+  readonly context: RequestScope
   /** Without a name where a whole collection is deleted. */
   readonly target: Target
   readonly name: string
@@ -91,7 +91,7 @@ export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
 
 /** Asks about what a subresource with a kind of its own was sent, both phases at once: such an object is nowhere stored. */
 export const ask = (write: Write & { readonly as: Form }): void => {
-  const { admission } = write.turn.state
+  const { admission } = write.context.state
   admission.admit(write)
   admission.check(write)
 }

@@ -9,8 +9,8 @@ import * as Quantity from "../../kube/quantity.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 
-const itemsOf = ({ target, turn }: Write): ReadonlyArray<Json> =>
-  stored.objects(turn, "limitranges", target.namespace).flatMap((range) => arrayAt(range, "spec", "limits"))
+const itemsOf = ({ target, context }: Write): ReadonlyArray<Json> =>
+  stored.objects(context, "limitranges", target.namespace).flatMap((range) => arrayAt(range, "spec", "limits"))
 
 const containersOf = (object: JsonObject): ReadonlyArray<JsonObject> =>
   [...arrayAt(object, "spec", "containers"), ...arrayAt(object, "spec", "initContainers")].filter(isObject)

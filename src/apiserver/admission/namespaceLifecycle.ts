@@ -5,8 +5,8 @@ import type { Plugin } from "./Admission.ts"
 
 export const namespaceLifecycle: Plugin = {
   name: "NamespaceLifecycle",
-  admit: ({ before, object, target, turn }) => {
-    if (before === undefined) lifecycle.admitNamespace(turn, target, textAt(object, "metadata", "name"))
+  admit: ({ before, object, target, context }) => {
+    if (before === undefined) lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name"))
   },
   remove: ({ name, target: { kind } }) => lifecycle.refuseImmortal(kind, name)
 }

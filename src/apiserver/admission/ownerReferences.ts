@@ -39,8 +39,8 @@ const referencesOf = (object: JsonObject | undefined): ReadonlyArray<JsonObject>
 const blocks = (reference: JsonObject): boolean => reference["blockOwnerDeletion"] === true
 
 const checkOwner = (write: Write, reference: JsonObject): void => {
-  const { target, turn } = write
-  const owners = turn.state.kinds.all.filter(
+  const { target, context } = write
+  const owners = context.state.kinds.all.filter(
     (kind) => kind.kind === reference["kind"] && Kind.apiVersion(kind) === reference["apiVersion"]
   )
   if (owners.length === 0) {
@@ -59,8 +59,8 @@ const checkOwner = (write: Write, reference: JsonObject): void => {
   }
 }
 
-const require = ({ object, target, turn }: Write, wanted: Partial<Attributes>, otherwise: string): void => {
-  const { allowed, reason } = turn.state.authorizer.decide(turn.request.user, {
+const require = ({ object, target, context }: Write, wanted: Partial<Attributes>, otherwise: string): void => {
+  const { allowed, reason } = context.state.authorizer.decide(context.request.user, {
     verb: "",
     path: "",
     isResource: true,

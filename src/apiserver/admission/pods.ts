@@ -16,16 +16,16 @@ const classes = "scheduling.k8s.io/priorityclasses"
 const preempts = "PreemptLowerPriority"
 
 /** The class a pod names, or the one for those that name none. */
-const classOf = (turn: RequestScope, name: string): JsonObject | undefined => {
-  if (name === "") return stored.objects(turn, classes, "").find((one) => get(one, "globalDefault") === true)
-  return stored.object(turn, classes, "", name)
+const classOf = (context: RequestScope, name: string): JsonObject | undefined => {
+  if (name === "") return stored.objects(context, classes, "").find((one) => get(one, "globalDefault") === true)
+  return stored.object(context, classes, "", name)
 }
 
 export const priority: Plugin = {
   name: "Priority",
   admit: (write) => {
     if (!isPod(write)) return
-    const { before, object, target, turn } = write
+    const { before, object, target, context } = write
     const spec = ensureObject(object, "spec")
     if (before !== undefined) {
       for (const key of ["priority", "preemptionPolicy"])
@@ -33,7 +33,7 @@ export const priority: Plugin = {
       return
     }
     const name = textAt(spec, "priorityClassName")
-    const found = classOf(turn, name)
+    const found = classOf(context, name)
     const pod = textAt(object, "metadata", "name")
     if (name !== "" && found === undefined) {
       throw StatusError.forbidden(target.kind, pod, `no PriorityClass with name ${name} was found`)

@@ -92,25 +92,25 @@ const counts = ({ before, object, target }: Write): boolean => {
 }
 
 /** What an object takes at the moment of the write, with what is stored beside it. */
-const charging = ({ target, turn }: Write) => {
+const charging = ({ target, context }: Write) => {
   const { namespace } = target
-  const served = (kind: Names.Counted) => turn.state.kinds.all.find((one) => Names.isSame(one, kind))
+  const served = (kind: Names.Counted) => context.state.kinds.all.find((one) => Names.isSame(one, kind))
   const usageOf = (kind: Names.Counted, object: KubeObject): Usage.Usage =>
-    Usage.of(kind, object, turn.now <= Usage.until(kind, object), {
+    Usage.of(kind, object, context.now <= Usage.until(kind, object), {
       extendedResource: (className) => {
         const classes = served(Names.deviceClasses)
-        const found = classes === undefined ? undefined : stored.object(turn, classes.storage, "", className)
+        const found = classes === undefined ? undefined : stored.object(context, classes.storage, "", className)
         return textAt(found, "spec", "extendedResourceName") || undefined
       },
       pod: (name) => {
-        const found = stored.object(turn, "pods", namespace, name)
+        const found = stored.object(context, "pods", namespace, name)
         if (found === undefined) return undefined
         const pod = typed<Pod>(found)
         return { pod, usage: usageOf(Names.pods, pod) }
       },
       claimsOf: (uid) => {
         const claims = served(Names.resourceClaims)
-        const all = claims === undefined ? [] : stored.objects(turn, claims.storage, namespace)
+        const all = claims === undefined ? [] : stored.objects(context, claims.storage, namespace)
         return all.map((claim) => typed(claim)).filter((claim) => Devices.podOf(claim)?.uid === uid)
       }
     })
@@ -121,10 +121,10 @@ export const resourceQuota: Plugin = {
   name: "ResourceQuota",
   parts: true,
   check: (write) => {
-    const { before, dryRun, object, target, turn } = write
+    const { before, dryRun, object, target, context } = write
     const { kind } = target
     if (!kind.namespaced || Names.ignored.includes(Names.idOf(kind)) || !counts(write)) return
-    const found = stored.objects(turn, quotas, target.namespace)
+    const found = stored.objects(context, quotas, target.namespace)
     if (found.length === 0) return
     const charged = charging(write)
     const usageOf = (one: JsonObject) => charged(kind, typed(one))
@@ -132,6 +132,6 @@ export const resourceQuota: Plugin = {
     // All of them are asked before any is charged.
     const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)
     const row = stored.kindOf(quotas)
-    if (row !== undefined) for (const quota of changed) overwrite(turn, row, quota, dryRun)
+    if (row !== undefined) for (const quota of changed) overwrite(context, row, quota, dryRun)
   }
 }

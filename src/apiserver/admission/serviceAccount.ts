@@ -18,7 +18,7 @@ export const serviceAccount: Plugin = {
   name: "ServiceAccount",
   admit: (write) => {
     if (!isNewPod(write)) return
-    const { object, target, turn } = write
+    const { object, target, context } = write
     const spec = ensureObject(object, "spec")
     if (isMirror(object)) {
       const why = refusalOfMirror(spec)
@@ -28,14 +28,14 @@ export const serviceAccount: Plugin = {
     const name = textAt(spec, "serviceAccountName") || standard
     spec["serviceAccountName"] = name
     spec["serviceAccount"] = name
-    const account = stored.object(turn, "serviceaccounts", target.namespace, name)
+    const account = stored.object(context, "serviceaccounts", target.namespace, name)
     if (account === undefined) {
       const why = `error looking up service account ${target.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`
       const refusal = forbidden(write, why)
       // A pod may come right after its namespace: its account is on the way.
       throw name === standard ? refusal.temporary() : refusal
     }
-    if (isMounted(spec, account)) mountToken(spec, `${volumePrefix}${suffix(turn.random)}`)
+    if (isMounted(spec, account)) mountToken(spec, `${volumePrefix}${suffix(context.random)}`)
     const secrets = arrayAt(account, "imagePullSecrets")
     if (arrayAt(spec, "imagePullSecrets").length === 0 && secrets.length > 0) {
       spec["imagePullSecrets"] = secrets.map((one) => ({ name: textAt(one, "name") }))

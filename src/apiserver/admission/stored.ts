@@ -6,19 +6,19 @@ import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../storage/Collection.ts"
 
 /** Copies of all objects of a storage in a namespace, all of them where it is empty. Next to nothing when there are none. */
-export const objects = (turn: RequestContext, storage: string, namespace: string): ReadonlyArray<JsonObject> => {
-  const collection = turn.state.collection(storage)
+export const objects = (context: RequestContext, storage: string, namespace: string): ReadonlyArray<JsonObject> => {
+  const collection = context.state.collection(storage)
   if (collection.size === 0) return []
-  return select(collection, { namespace, labels: [], fields: [] }, turn.state.log.revision()).map(Version.parse)
+  return select(collection, { namespace, labels: [], fields: [] }, context.state.log.revision()).map(Version.parse)
 }
 
 export const object = (
-  turn: RequestContext,
+  context: RequestContext,
   storage: string,
   namespace: string,
   name: string
 ): JsonObject | undefined => {
-  const found = turn.state.collection(storage).get(Version.keyOf(namespace, name))
+  const found = context.state.collection(storage).get(Version.keyOf(namespace, name))
   return found === undefined ? undefined : Version.parse(found)
 }
 

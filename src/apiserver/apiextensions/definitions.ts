@@ -21,50 +21,50 @@ const everything = { namespace: "", labels: [], fields: [] }
 export const concerns = ({ custom, storage }: Kind): boolean =>
   storage === Definition.storage || custom?.terminating === true
 
-export const sync = (turn: RequestScope): void => {
-  const kind = turn.state.kinds.find("apiextensions.k8s.io/v1/customresourcedefinitions")
+export const sync = (context: RequestScope): void => {
+  const kind = context.state.kinds.find("apiextensions.k8s.io/v1/customresourcedefinitions")
   if (kind === undefined) return
-  const stored = select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+  const stored = select(context.state.collection(kind.storage), everything, context.state.log.revision())
   const present = new Set(stored.map(({ name }) => name))
-  for (const name of turn.state.kinds.definitions()) if (!present.has(name)) withdraw(turn, name)
-  for (const version of stored) settle(turn, kind, version)
+  for (const name of context.state.kinds.definitions()) if (!present.has(name)) withdraw(context, name)
+  for (const version of stored) settle(context, kind, version)
 }
 
-const withdraw = (turn: RequestScope, definition: string): void => {
-  const [first] = turn.state.kinds.kindsOf(definition)
-  turn.state.kinds.put(definition, [])
-  if (first !== undefined) turn.state.collection(first.storage).watchers.finishAll()
+const withdraw = (context: RequestScope, definition: string): void => {
+  const [first] = context.state.kinds.kindsOf(definition)
+  context.state.kinds.put(definition, [])
+  if (first !== undefined) context.state.collection(first.storage).watchers.finishAll()
 }
 
-const settle = (turn: RequestScope, kind: Kind, version: Version.Version): void => {
+const settle = (context: RequestScope, kind: Kind, version: Version.Version): void => {
   const definition = Version.parse(version)
   if (Definition.isTerminating(definition)) {
-    finish(turn, kind, definition)
+    finish(context, kind, definition)
     return
   }
-  const others = select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+  const others = select(context.state.collection(kind.storage), everything, context.state.log.revision())
     .filter(({ name }) => name !== version.name)
     .map(Version.parse)
-  const status = names.statusOf(definition, others, RequestContext.timestamp(turn.now))
+  const status = names.statusOf(definition, others, RequestContext.timestamp(context.now))
   if (status !== objectAt(definition, "status")) {
     put(definition, "status", status)
-    write.overwrite(turn, kind, definition, false)
+    write.overwrite(context, kind, definition, false)
   }
-  if (Definition.isTrue(definition, "Established")) serve(turn, version, definition)
+  if (Definition.isTrue(definition, "Established")) serve(context, version, definition)
 }
 
 /** Revisions of the definitions whose kinds are served, so that nothing is read twice. */
 const served = new WeakMap<Kind, number>()
 
-const serve = (turn: RequestScope, { name, revision }: Version.Version, definition: JsonObject): void => {
-  const [first] = turn.state.kinds.kindsOf(name)
+const serve = (context: RequestScope, { name, revision }: Version.Version, definition: JsonObject): void => {
+  const [first] = context.state.kinds.kindsOf(name)
   if (first !== undefined && served.get(first) === revision) return
   const rows = Definition.kindsOf(definition)
   for (const row of rows) served.set(row, revision)
-  turn.state.kinds.put(name, rows)
+  context.state.kinds.put(name, rows)
   // Watches of before show what the converter of before made; whoever watches again gets the present one.
   if (first !== undefined && first.custom?.converter?.id !== rows[0]?.custom?.converter?.id) {
-    turn.state.collection(first.storage).watchers.finishAll()
+    context.state.collection(first.storage).watchers.finishAll()
   }
 }
 
@@ -76,35 +76,35 @@ const terminating = {
 } as const
 
 /** Deletes the objects, and lets the definition go when none is left. */
-const finish = (turn: RequestScope, kind: Kind, definition: JsonObject): void => {
+const finish = (context: RequestScope, kind: Kind, definition: JsonObject): void => {
   const name = textAt(definition, "metadata", "name")
   const held = arrayAt(definition, "metadata", "finalizers")
   if (!held.includes(Definition.cleanup)) return
-  turn.state.kinds.put(name, Definition.kindsOf(definition))
+  context.state.kinds.put(name, Definition.kindsOf(definition))
   const row = Definition.ownKindOf(definition)
-  clear(turn, row)
-  const left = turn.state.collection(row.storage).size
+  clear(context, row)
+  const left = context.state.collection(row.storage).size
   const status = ensureObject(definition, "status")
   const conditions = names.withConditions(
     arrayAt(status, "conditions"),
     [terminating],
-    RequestContext.timestamp(turn.now)
+    RequestContext.timestamp(context.now)
   )
   if (left > 0) {
     if (Definition.isTrue(definition, "Terminating")) return
     status["conditions"] = conditions
-    write.overwrite(turn, kind, definition, false)
+    write.overwrite(context, kind, definition, false)
     return
   }
   const rest = held.filter((one) => one !== Definition.cleanup)
   put(ensureObject(definition, "metadata"), "finalizers", rest)
-  if (rest.length > 0) write.overwrite(turn, kind, definition, false)
-  else write.erase(turn, kind, definition, false)
-  turn.state.kinds.put(name, [])
-  turn.state.collection(row.storage).watchers.finishAll()
+  if (rest.length > 0) write.overwrite(context, kind, definition, false)
+  else write.erase(context, kind, definition, false)
+  context.state.kinds.put(name, [])
+  context.state.collection(row.storage).watchers.finishAll()
 }
 
-const clear = (turn: RequestScope, kind: Kind): void => {
+const clear = (context: RequestScope, kind: Kind): void => {
   const options = {
     gracePeriodSeconds: undefined,
     propagationPolicy: undefined,
@@ -112,12 +112,12 @@ const clear = (turn: RequestScope, kind: Kind): void => {
     resourceVersion: undefined,
     dryRun: false
   }
-  const all = select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+  const all = select(context.state.collection(kind.storage), everything, context.state.log.revision())
   // As the server itself does it: nobody else is asked.
   for (const version of all) {
     const object = Version.parse(version)
-    const outcome = lifecycle.markDeleted(turn, kind, object, options)
-    if (outcome === "gone") write.erase(turn, kind, object, false)
-    else if (outcome === "changed") write.overwrite(turn, kind, object, false)
+    const outcome = lifecycle.markDeleted(context, kind, object, options)
+    if (outcome === "gone") write.erase(context, kind, object, false)
+    else if (outcome === "changed") write.overwrite(context, kind, object, false)
   }
 }

@@ -33,7 +33,7 @@ export interface Authenticator {
   readonly issue: (claims: JsonObject, circumstances: Circumstances) => string
   /** `audiences`: at least one of them must be meant; this server itself unless others are named. */
   readonly identify: (
-    turn: Pick<RequestContext, "state" | "now">,
+    context: Pick<RequestContext, "state" | "now">,
     token: string,
     audiences?: ReadonlyArray<string>
   ) => Identified
@@ -55,15 +55,15 @@ export const make = ({ known, signer = remembered() }: Options = {}): Authentica
     const input = `${Base64Url.encode(JSON.stringify(head))}.${Base64Url.encode(JSON.stringify(claims))}`
     return `${input}.${Base64Url.encode(signer.sign(input, circumstances))}`
   },
-  identify: (turn, token, audiences = []) => {
+  identify: (context, token, audiences = []) => {
     const user = known?.(token)
     const wanted = audiences.length === 0 ? [issuer] : audiences
     if (user !== undefined) return wanted.includes(issuer) ? { user, audiences: [issuer] } : refused()
     const claims = verified(signer, token)
     if (claims === undefined) return refused()
     return legacyTokens.isLegacy(claims)
-      ? legacy(legacyTokens.userOf(turn.state, claims, token), wanted)
-      : holderOf(turn, claims, wanted)
+      ? legacy(legacyTokens.userOf(context.state, claims, token), wanted)
+      : holderOf(context, claims, wanted)
   }
 })
 

@@ -13,24 +13,24 @@ const prefix = "impersonate-"
 const extraPrefix = "impersonate-extra-"
 
 /** The same turn with the user it is to act as; itself when nobody is impersonated. Refuses with 403. */
-export const resolve = <A extends RequestContext>(turn: A): A => {
-  const { headers } = turn.request
+export const resolve = <A extends RequestContext>(context: A): A => {
+  const { headers } = context.request
   const name = headers["impersonate-user"] ?? ""
   if (name === "") {
     const orphan = Object.keys(headers).find((header) => header.startsWith(prefix))
-    if (orphan === undefined) return turn
+    if (orphan === undefined) return context
     throw StatusError.internal(`requested ${JSON.stringify(orphan)} without impersonating a user`)
   }
   const given = values(headers["impersonate-group"])
   const uid = headers["impersonate-uid"]
   const extra = extraOf(headers)
   const account = serviceAccounts.parse(name)
-  check(turn, account === undefined ? { resource: "users", name } : { resource: "serviceaccounts", ...account })
-  for (const group of given) check(turn, { resource: "groups", name: group })
-  if (uid !== undefined) check(turn, { group: "authentication.k8s.io", resource: "uids", name: uid })
+  check(context, account === undefined ? { resource: "users", name } : { resource: "serviceaccounts", ...account })
+  for (const group of given) check(context, { resource: "groups", name: group })
+  if (uid !== undefined) check(context, { group: "authentication.k8s.io", resource: "uids", name: uid })
   for (const [key, all] of Object.entries(extra)) {
     for (const one of all) {
-      check(turn, { group: "authentication.k8s.io", resource: "userextras", subresource: key, name: one })
+      check(context, { group: "authentication.k8s.io", resource: "userextras", subresource: key, name: one })
     }
   }
   const groups = given.length > 0 ? withAuthenticated(name, given) : defaultGroups(name, account)
@@ -40,7 +40,7 @@ export const resolve = <A extends RequestContext>(turn: A): A => {
     ...(uid === undefined ? {} : { uid }),
     ...(Object.keys(extra).length === 0 ? {} : { extra })
   }
-  return { ...turn, request: { ...turn.request, user } }
+  return { ...context, request: { ...context.request, user } }
 }
 
 /** A carrier joins what was sent several times. */
@@ -71,8 +71,8 @@ const defaultGroups = (name: string, account: serviceAccounts.Account | undefine
     ? serviceAccounts.groupsOf(account.namespace)
     : [name === anonymous ? unauthenticated : authenticated]
 
-const check = (turn: RequestContext, wanted: Partial<Attributes>): void =>
-  gate.check(turn, {
+const check = (context: RequestContext, wanted: Partial<Attributes>): void =>
+  gate.check(context, {
     verb: "impersonate",
     path: "",
     isResource: true,

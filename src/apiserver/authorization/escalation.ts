@@ -19,8 +19,8 @@ const group = "rbac.authorization.k8s.io"
 export const noEscalation: Plugin = {
   name: "NoEscalation",
   admit: (write) => {
-    const { before, object, target, turn } = write
-    if (target.kind.group !== group || isMaster(turn.request.user)) return
+    const { before, object, target, context } = write
+    if (target.kind.group !== group || isMaster(context.request.user)) return
     if (before !== undefined && equal(withoutUpkeep(object), withoutUpkeep(before))) return
     if (objectAt(object, "roleRef") === undefined) checkRole(write)
     else checkBinding(write)
@@ -40,9 +40,12 @@ const withoutUpkeep = (object: JsonObject): JsonObject => {
   return out
 }
 
-const may = ({ turn }: Write, wanted: Partial<Attributes>): boolean =>
-  turn.state.authorizer.decide(turn.request.user, { ...attributes.of(turn.request), subresource: "", ...wanted })
-    .allowed
+const may = ({ context }: Write, wanted: Partial<Attributes>): boolean =>
+  context.state.authorizer.decide(context.request.user, {
+    ...attributes.of(context.request),
+    subresource: "",
+    ...wanted
+  }).allowed
 
 const checkRole = (write: Write): void => {
   const { before, object, target } = write
@@ -55,32 +58,32 @@ const checkRole = (write: Write): void => {
 }
 
 const checkBinding = (write: Write): void => {
-  const { object, target, turn } = write
+  const { object, target, context } = write
   const role = Policy.refOf(object)
   // Validation has the word about other kinds of roles.
   if (role.kind !== "Role" && role.kind !== "ClusterRole") return
   const resource = role.kind === "Role" ? "roles" : "clusterroles"
   if (may(write, { verb: "bind", group, resource, name: role.name, namespace: target.namespace })) return
-  const rules = turn.state.authorizer.rulesOfRole(role, target.namespace)
+  const rules = context.state.authorizer.rulesOfRole(role, target.namespace)
   if (rules === undefined) throw StatusError.notFound({ group, plural: resource }, role.name)
   checkHeld(write, rules)
 }
 
-const notHeld = ({ target, turn }: Write, wanted: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
-  missing(turn.state.authorizer.rulesFor(turn.request.user, target.namespace).rules, wanted)
+const notHeld = ({ target, context }: Write, wanted: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
+  missing(context.state.authorizer.rulesFor(context.request.user, target.namespace).rules, wanted)
 
 const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
   const lacking = notHeld(write, wanted)
   if (lacking.length === 0) return
-  const { object, target, turn } = write
-  const { groups, name } = turn.request.user
-  const { absent } = turn.state.authorizer.rulesFor(turn.request.user, target.namespace)
+  const { object, target, context } = write
+  const { groups, name } = context.request.user
+  const { absent } = context.state.authorizer.rulesFor(context.request.user, target.namespace)
   const unresolved = absent.length === 0 ? "" : `; resolution errors: [${absentInWords(absent, "s")}]`
   const who = `user ${JSON.stringify(name)} (groups=${quoted(groups)})`
   throw StatusError.forbidden(
     target.kind,
     // A generated name has not been told to anybody yet.
-    turn.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
+    context.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
     `${who} is attempting to grant RBAC permissions not currently held:\n${inWords(lacking)}${unresolved}`
   )
 }
@@ -120,8 +123,8 @@ const inWords = (atoms: ReadonlyArray<Rule>): string => {
 export const creationByUpdate: Plugin = {
   name: "CreationByUpdate",
   check: (write) => {
-    const { before, target, turn } = write
-    const { request, state } = turn
+    const { before, target, context } = write
+    const { request, state } = context
     if (before !== undefined || request.method === "POST") return
     const wanted = { ...attributes.of(request), verb: "create" }
     const { allowed, reason } = state.authorizer.decide(request.user, wanted)

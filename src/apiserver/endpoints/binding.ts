@@ -19,25 +19,25 @@ export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, stat
 
 const bindingForm = { group: "", version: "v1", kind: "Binding" }
 
-export const bind = (turn: RequestScope, target: Target): readonly [number, string] => {
-  if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
-  const sent = body.optional(turn.request, "Binding", fieldValidation.ofBodyAs(turn, "core.Binding")) ?? {}
+export const bind = (context: RequestScope, target: Target): readonly [number, string] => {
+  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
+  const sent = body.optional(context.request, "Binding", fieldValidation.ofBodyAs(context, "core.Binding")) ?? {}
   if (textAt(sent, "metadata", "name") !== target.name) {
     throw StatusError.badRequest("name in URL does not match name in Binding object")
   }
   write.checkNamespace(target, sent)
-  const { dryRun } = write.optionsOf(turn)
-  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: bindingForm })
+  const { dryRun } = write.optionsOf(context)
+  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: bindingForm })
   checkTarget(sent)
-  const pod = Version.parse(read.find(turn, target))
+  const pod = Version.parse(read.find(context, target))
   refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))
   ensureObject(pod, "spec")["nodeName"] = textAt(sent, "target", "name")
   const annotations = objectAt(sent, "metadata", "annotations") ?? {}
   for (const [key, value] of Object.entries(annotations)) {
     set(ensureObject(ensureObject(pod, "metadata"), "annotations"), key, value)
   }
-  setCondition(turn, pod, { type: "PodScheduled", status: "True" })
-  write.overwrite(turn, target.kind, pod, dryRun)
+  setCondition(context, pod, { type: "PodScheduled", status: "True" })
+  write.overwrite(context, target.kind, pod, dryRun)
   return [201, JSON.stringify(done)]
 }
 
@@ -66,7 +66,7 @@ const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string
 
 /** Replaces the condition of this type; its time moves only when its status does. */
 export const setCondition = (
-  turn: RequestScope,
+  context: RequestScope,
   pod: JsonObject,
   condition: {
     readonly type: string
@@ -80,7 +80,7 @@ export const setCondition = (
   const before = arrayAt(status, "conditions")
   const index = before.findIndex((one) => textAt(one, "type") === condition.type)
   const same = textAt(before[index], "status") === condition.status
-  const since = same ? textAt(before[index], "lastTransitionTime") : RequestContext.timestamp(turn.now)
+  const since = same ? textAt(before[index], "lastTransitionTime") : RequestContext.timestamp(context.now)
   const next = { ...condition, lastProbeTime: null, lastTransitionTime: since }
   status["conditions"] = index === -1 ? [...before, next] : before.with(index, next)
 }

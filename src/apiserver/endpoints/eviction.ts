@@ -30,35 +30,35 @@ const maxDisrupted = 2000
 
 const evictionForm = { group: "policy", version: "v1", kind: "Eviction" }
 
-export const evict = (turn: RequestScope, target: Target): readonly [number, string] => {
-  if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
-  const sent = body.optional(turn.request, "Eviction", fieldValidation.ofBodyAs(turn, "policy.Eviction")) ?? {}
+export const evict = (context: RequestScope, target: Target): readonly [number, string] => {
+  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
+  const sent = body.optional(context.request, "Eviction", fieldValidation.ofBodyAs(context, "policy.Eviction")) ?? {}
   checkObject(target, sent)
-  const { dryRun } = write.optionsOf(turn)
-  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: evictionForm })
-  const asked = remove.optionsOf(turn, objectAt(sent, "deleteOptions") ?? {})
+  const { dryRun } = write.optionsOf(context)
+  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: evictionForm })
+  const asked = remove.optionsOf(context, objectAt(sent, "deleteOptions") ?? {})
   const options = { ...asked, dryRun: asked.dryRun || dryRun }
-  const found = read.find(turn, target)
+  const found = read.find(context, target)
   const pod = Version.parse(found)
   lifecycle.checkPreconditions(target.kind, pod, options)
-  if (!isExempt(pod)) askBudget(turn, target, found, pod, options.dryRun)
-  if (!options.dryRun) sayWhy(turn, target, pod)
+  if (!isExempt(pod)) askBudget(context, target, found, pod, options.dryRun)
+  if (!options.dryRun) sayWhy(context, target, pod)
   // What was asked for was the pod as it was before it said why it goes.
-  remove.removeOne(turn, target.kind, read.find(turn, target), { ...options, resourceVersion: undefined })
+  remove.removeOne(context, target.kind, read.find(context, target), { ...options, resourceVersion: undefined })
   return [201, JSON.stringify(done)]
 }
 
 /** Whether a budget was asked or not: whoever sees the pod go can tell that it was evicted. */
-const sayWhy = (turn: RequestScope, target: Target, pod: JsonObject): void => {
+const sayWhy = (context: RequestScope, target: Target, pod: JsonObject): void => {
   const generation = numberAt(pod, "metadata", "generation")
-  setCondition(turn, pod, {
+  setCondition(context, pod, {
     type: "DisruptionTarget",
     status: "True",
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
     ...(generation === 0 ? {} : { observedGeneration: generation })
   })
-  write.overwrite(turn, target.kind, pod, false)
+  write.overwrite(context, target.kind, pod, false)
 }
 
 const checkObject = (target: Target, sent: JsonObject): void => {
@@ -79,18 +79,18 @@ const isExempt = (pod: JsonObject): boolean =>
   textAt(pod, "metadata", "deletionTimestamp") !== ""
 
 const askBudget = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target,
   found: Version.Version,
   pod: JsonObject,
   dryRun: boolean
 ): void => {
-  const budgets = budgetsOf(turn, found)
+  const budgets = budgetsOf(context, found)
   const budget = budgets[0]
   if (budget === undefined) return
   if (budgets.length > 1) throw tooManyBudgets()
   if (!isReady(pod) && toleratesUnready(budget)) return
-  spend(turn, budget, target.name, dryRun)
+  spend(context, budget, target.name, dryRun)
 }
 
 /** The reference server gives no reason here. */
@@ -107,10 +107,10 @@ const tooManyBudgets = (): StatusError.StatusError =>
   })
 
 /** Budgets of the pod's namespace that select it. No selector selects nothing, an empty one everything. */
-const budgetsOf = (turn: RequestScope, pod: Version.Version): ReadonlyArray<JsonObject> => {
+const budgetsOf = (context: RequestScope, pod: Version.Version): ReadonlyArray<JsonObject> => {
   if (budgetKind === undefined) return []
   const chosen = { namespace: pod.namespace, labels: [], fields: [] }
-  const all = select(turn.state.collection(budgetKind.storage), chosen, turn.state.log.revision())
+  const all = select(context.state.collection(budgetKind.storage), chosen, context.state.log.revision())
   return all
     .map((version) => Version.parse(version))
     .filter((budget) => {
@@ -135,7 +135,7 @@ const toleratesUnready = (budget: JsonObject): boolean => {
 }
 
 /** Takes one disruption from the budget and notes the pod, so that the controller knows whom to expect gone. */
-const spend = (turn: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
+const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
   if (budgetKind === undefined) return
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
@@ -159,13 +159,13 @@ const spend = (turn: RequestScope, budget: JsonObject, pod: string, dryRun: bool
     throw refused(`The disruption budget ${name} needs ${healthy}`)
   }
   status["disruptionsAllowed"] = allowed - 1
-  if (allowed === 1) turnCondition(turn, status)
-  set(ensureObject(status, "disruptedPods"), pod, RequestContext.timestamp(turn.now))
-  write.overwrite(turn, budgetKind, budget, dryRun)
+  if (allowed === 1) turnCondition(context, status)
+  set(ensureObject(status, "disruptedPods"), pod, RequestContext.timestamp(context.now))
+  write.overwrite(context, budgetKind, budget, dryRun)
 }
 
 /** Says of a budget of which everything is spent what its controller would say. */
-const turnCondition = (turn: RequestScope, status: JsonObject): void => {
+const turnCondition = (context: RequestScope, status: JsonObject): void => {
   const type = "DisruptionAllowed"
   const before = arrayAt(status, "conditions")
   const index = before.findIndex((one) => textAt(one, "type") === type)
@@ -175,7 +175,7 @@ const turnCondition = (turn: RequestScope, status: JsonObject): void => {
     type,
     status: "False",
     ...(observed === 0 ? {} : { observedGeneration: observed }),
-    lastTransitionTime: isFalse ? textAt(before[index], "lastTransitionTime") : RequestContext.timestamp(turn.now),
+    lastTransitionTime: isFalse ? textAt(before[index], "lastTransitionTime") : RequestContext.timestamp(context.now),
     reason: "InsufficientPods",
     message: ""
   }

@@ -27,41 +27,41 @@ export const mediaTypes = {
   apply: "application/apply-patch+yaml"
 } as const
 
-export const patch = (turn: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
-  const type = body.contentType(turn.request)
-  if (type === mediaTypes.apply) return apply(turn, target, options)
-  const existing = read.find(turn, target)
-  const patched = type === mediaTypes.json ? edited(turn, target, existing) : merged(turn, target, existing, type)
+export const patch = (context: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
+  const type = body.contentType(context.request)
+  if (type === mediaTypes.apply) return apply(context, target, options)
+  const existing = read.find(context, target)
+  const patched = type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
   if (!isObject(patched)) throw StatusError.unprocessable("the patch does not result in an object")
   // A refusal quotes what was made of the object, which decoding changes: it is made again for those who are refused.
   const decode =
     type === mediaTypes.strategic
-      ? fieldValidation.ofMerged(turn, target.kind, () => sentBy(turn))
-      : fieldValidation.ofPatched(turn, target.kind, () =>
-          type === mediaTypes.json ? edited(turn, target, existing) : merged(turn, target, existing, type)
+      ? fieldValidation.ofMerged(context, target.kind, () => sentBy(context))
+      : fieldValidation.ofPatched(context, target.kind, () =>
+          type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
         )
   const next = body.accept(patched, target.kind, decode)
-  return { version: write.update(turn, target, next, existing, options), created: false }
+  return { version: write.update(context, target, next, existing, options), created: false }
 }
 
-const sentBy = (turn: RequestScope): Json => {
-  const sent = body.parseJson(turn.request.body)
+const sentBy = (context: RequestScope): Json => {
+  const sent = body.parseJson(context.request.body)
   if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
   return sent
 }
 
 /** What a JSON patch results in: a copy, because an operation may put one value in two places. */
-const edited = (turn: RequestScope, { kind }: Target, existing: Version.Version): Json => {
+const edited = (context: RequestScope, { kind }: Target, existing: Version.Version): Json => {
   const current = served(kind, existing)
-  return clone(jsonPatch.apply(current, sentBy(turn)))
+  return clone(jsonPatch.apply(current, sentBy(context)))
 }
 
 /**
  * What a merge results in. It shares structure with the two things it is made of, each parsed for this alone, so that it may be
  * changed in place; nothing is in it twice.
  */
-const merged = (turn: RequestScope, target: Target, existing: Version.Version, type: string): Json => {
-  const sent = sentBy(turn)
+const merged = (context: RequestScope, target: Target, existing: Version.Version, type: string): Json => {
+  const sent = sentBy(context)
   // Nothing says how the lists of a custom kind merge strategically.
   const accepted = Object.values(mediaTypes).filter(
     (one) => target.kind.custom === undefined || one !== mediaTypes.strategic
@@ -90,30 +90,30 @@ const speaksOfOwners = (sent: JsonObject): boolean => {
 const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key) => key.startsWith("$"))
 
 /** Server-side apply creates what does not exist. The objects travel in stored form. */
-const apply = (turn: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
+const apply = (context: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
   const { kind, name, subresource } = target
-  const query = turn.request.query
+  const query = context.request.query
   if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
-  const sent = body.parseJson(turn.request.body)
+  const sent = body.parseJson(context.request.body)
   if (!isObject(sent)) throw StatusError.badRequest("error decoding YAML: the body of an apply is one object")
   if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
     throw StatusError.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
   const config = onlyPart(target, body.configuration(sent, kind, fieldValidation.ofApplied(kind)))
   if (subresource === "") write.checkIdentity(target, config)
-  const existing = read.present(turn, target)
+  const existing = read.present(context, target)
   if (existing === undefined && subresource !== "") throw StatusError.notFound(kind, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
   const { object, owners } = applyPatch.apply(live, config, {
     manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
     force: isTrue(query.get("force")),
-    time: RequestContext.timestamp(turn.now),
+    time: RequestContext.timestamp(context.now),
     shape: kinds.shapeOf(kind),
     settle: (merged) => (kind.custom === undefined ? void converted.asStored(kind, merged) : kind.defaults?.(merged))
   })
   const settled = { ...options, owners }
-  if (existing === undefined) return { version: write.createNamed(turn, target, object, settled), created: true }
-  return { version: write.update(turn, target, object, existing, settled), created: false }
+  if (existing === undefined) return { version: write.createNamed(context, target, object, settled), created: true }
+  return { version: write.update(context, target, object, existing, settled), created: false }
 }
 
 /** An apply owns only what its endpoint can change. */

@@ -11,38 +11,38 @@ import * as token from "./continueToken.ts"
 import * as selection from "./selection.ts"
 
 /** The version a path names, as the path's kind has it. */
-export const present = (turn: RequestScope, { kind, namespace, name }: Target): Version.Version | undefined => {
-  const version = turn.state.collection(kind.storage).get(Version.keyOf(namespace, name))
-  return version === undefined ? undefined : forms.servedOne(turn, kind, version)
+export const present = (context: RequestScope, { kind, namespace, name }: Target): Version.Version | undefined => {
+  const version = context.state.collection(kind.storage).get(Version.keyOf(namespace, name))
+  return version === undefined ? undefined : forms.servedOne(context, kind, version)
 }
 
 /** The same, or 404. */
-export const find = (turn: RequestScope, target: Target): Version.Version => {
-  const version = present(turn, target)
+export const find = (context: RequestScope, target: Target): Version.Version => {
+  const version = present(context, target)
   if (version === undefined) throw StatusError.notFound(target.kind, target.name)
   return version
 }
 
-export const get = (turn: RequestScope, target: Target, view: View): string => {
-  const wanted = selection.resourceVersion(turn.request.query)
-  const current = turn.state.log.revision()
+export const get = (context: RequestScope, target: Target, view: View): string => {
+  const wanted = selection.resourceVersion(context.request.query)
+  const current = context.state.log.revision()
   if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
-  return view.one(find(turn, target))
+  return view.one(find(context, target))
 }
 
-export const list = (turn: RequestScope, target: Target, view: View): string => {
-  const { metadata, versions } = choose(turn, target)
+export const list = (context: RequestScope, target: Target, view: View): string => {
+  const { metadata, versions } = choose(context, target)
   return view.list(versions, metadata)
 }
 
 /** The versions that the query of a list asks for, and what the list says about itself. */
 export const choose = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target
 ): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
-  const collection = turn.state.collection(target.kind.storage)
-  const chosen = selection.parse(target, turn.request.query)
-  const plan = planOf(turn, collection)
+  const collection = context.state.collection(target.kind.storage)
+  const chosen = selection.parse(target, context.request.query)
+  const plan = planOf(context, collection)
   const { versions, more } = page(collection, chosen, plan)
   const last = versions.at(-1)
   if (!more || last === undefined) return { versions, metadata: { resourceVersion: String(plan.revision) } }
@@ -59,9 +59,9 @@ export const choose = (
 }
 
 /** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
-const planOf = (turn: RequestScope, collection: Collection): Page => {
-  const query = turn.request.query
-  const current = presentFor(turn, collection)
+const planOf = (context: RequestScope, collection: Collection): Page => {
+  const query = context.request.query
+  const current = presentFor(context, collection)
   const limit = Math.max(0, selection.integer(query, "limit") ?? 0)
   const wanted = selection.resourceVersion(query)
   const match = query.get("resourceVersionMatch") ?? ""

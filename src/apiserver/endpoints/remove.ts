@@ -21,30 +21,30 @@ interface Removed {
   readonly version: Version.Version
 }
 
-export const remove = (turn: RequestScope, target: Target, view: View): string => {
-  const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
-  const version = read.find(turn, target)
-  admit(turn, target, version, options)
-  const removed = removeOne(turn, target.kind, version, options)
+export const remove = (context: RequestScope, target: Target, view: View): string => {
+  const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
+  const version = read.find(context, target)
+  admit(context, target, version, options)
+  const removed = removeOne(context, target.kind, version, options)
   if (removed.gone && !target.kind.returnsDeleted) return JSON.stringify(success(target.kind, removed.version))
   return view.one(removed.version)
 }
 
 /** Deletes what a list with the same query would show, each by the rules of a single deletion; answers with that list. */
-export const removeCollection = (turn: RequestScope, target: Target, view: View): string => {
-  const options = optionsOf(turn, body.optional(turn.request, "DeleteOptions") ?? {})
-  const { metadata, versions } = read.choose(turn, target)
-  const collection = turn.state.collection(target.kind.storage)
+export const removeCollection = (context: RequestScope, target: Target, view: View): string => {
+  const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
+  const { metadata, versions } = read.choose(context, target)
+  const collection = context.state.collection(target.kind.storage)
   // A page of the past may name what is gone by now.
   const present = forms.served(
-    turn,
+    context,
     target.kind,
     versions.flatMap(({ key }) => collection.get(key) ?? [])
   )
-  const refusal = firstRefusal(present, (version) => admit(turn, target, version, options))
+  const refusal = firstRefusal(present, (version) => admit(context, target, version, options))
   const removed = present
     .slice(0, refusal?.index)
-    .map((version) => removeOne(turn, target.kind, version, options).version)
+    .map((version) => removeOne(context, target.kind, version, options).version)
   if (refusal !== undefined) throw refusal.why
   return view.list(removed, metadata)
 }
@@ -69,30 +69,33 @@ const firstRefusal = (
 }
 
 const admit = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target,
   version: Version.Version,
   options: lifecycle.DeleteOptions
 ): void => {
   const { name } = version
-  turn.state.admission.remove({ turn, target, name, before: Version.parse(version), options })
+  context.state.admission.remove({ context, target, name, before: Version.parse(version), options })
 }
 
 /** `version` is as the kind serves it; what is written is what is stored, whose metadata alone changes. */
 export const removeOne = (
-  turn: RequestScope,
+  context: RequestScope,
   kind: Kind,
   version: Version.Version,
   options: lifecycle.DeleteOptions
 ): Removed => {
-  const object = Version.parse(turn.state.collection(kind.storage).get(version.key) ?? version)
+  const object = Version.parse(context.state.collection(kind.storage).get(version.key) ?? version)
   lifecycle.checkPreconditions(kind, object, options)
   holdForCleanup(kind, object)
-  switch (lifecycle.markDeleted(turn, kind, object, options)) {
+  switch (lifecycle.markDeleted(context, kind, object, options)) {
     case "gone":
-      return { gone: true, version: forms.carry(kind, version, write.erase(turn, kind, object, options.dryRun)) }
+      return { gone: true, version: forms.carry(kind, version, write.erase(context, kind, object, options.dryRun)) }
     case "changed":
-      return { gone: false, version: forms.carry(kind, version, write.overwrite(turn, kind, object, options.dryRun)) }
+      return {
+        gone: false,
+        version: forms.carry(kind, version, write.overwrite(context, kind, object, options.dryRun))
+      }
     case "unchanged":
       return { gone: false, version }
   }
@@ -112,8 +115,8 @@ const success = (kind: Kind, version: Version.Version): Json => ({
 })
 
 /** From what was sent, or from the query where that says nothing. */
-export const optionsOf = (turn: RequestScope, sent: JsonObject): lifecycle.DeleteOptions => {
-  const query = turn.request.query
+export const optionsOf = (context: RequestScope, sent: JsonObject): lifecycle.DeleteOptions => {
+  const query = context.request.query
   const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")
   const orphan = at(sent, "orphanDependents") ?? orphanOf(query.get("orphanDependents"))
   const policy = textAt(sent, "propagationPolicy") || (query.get("propagationPolicy") ?? "")

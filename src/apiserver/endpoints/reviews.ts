@@ -18,29 +18,29 @@ import * as Kind from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 
 /** The object that was sent, with the answer as its status. */
-export const answer = (turn: RequestScope, { kind, name, namespace }: Target): string => {
-  if (turn.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
+export const answer = (context: RequestScope, { kind, name, namespace }: Target): string => {
+  if (context.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
     throw StatusError.methodNotAllowed()
   }
-  const object = body.object(turn.request, kind, fieldValidation.ofBody(turn, kind))
-  const status = statusOf(turn, kind.kind, namespace, object)
+  const object = body.object(context.request, kind, fieldValidation.ofBody(context, kind))
+  const status = statusOf(context, kind.kind, namespace, object)
   return JSON.stringify({ ...object, kind: kind.kind, apiVersion: Kind.apiVersion(kind), status })
 }
 
-const statusOf = (turn: RequestScope, kind: string, namespace: string, object: JsonObject): Json => {
+const statusOf = (context: RequestScope, kind: string, namespace: string, object: JsonObject): Json => {
   switch (kind) {
     case "TokenReview":
-      return tokenStatus(turn, object)
+      return tokenStatus(context, object)
     case "SelfSubjectReview":
-      return { userInfo: userInfo(turn.request.user) }
+      return { userInfo: userInfo(context.request.user) }
     case "SelfSubjectRulesReview":
-      return rules(turn, object)
+      return rules(context, object)
     case "SelfSubjectAccessReview":
       checkAttributes(object, [])
-      return decision(turn.state.authorizer.decide(turn.request.user, wanted(object)))
+      return decision(context.state.authorizer.decide(context.request.user, wanted(object)))
     default:
       checkSubject(object, kind === "LocalSubjectAccessReview" ? namespace : undefined)
-      return decision(turn.state.authorizer.decide(subject(object), wanted(object)))
+      return decision(context.state.authorizer.decide(subject(object), wanted(object)))
   }
 }
 
@@ -103,19 +103,19 @@ const checkSubject = (object: JsonObject, namespace: string | undefined): void =
   checkAttributes(object, errors)
 }
 
-const tokenStatus = (turn: RequestScope, object: JsonObject): JsonObject => {
+const tokenStatus = (context: RequestScope, object: JsonObject): JsonObject => {
   const text = textAt(object, "spec", "token")
   if (text === "") throw StatusError.badRequest("token is required for TokenReview in authentication")
   const audiences = arrayAt(object, "spec", "audiences").map(String)
-  const identified = turn.state.authenticator.identify(turn, text, audiences)
+  const identified = context.state.authenticator.identify(context, text, audiences)
   if ("error" in identified) return { user: {}, error: identified.error }
   return { authenticated: true, user: userInfo(identified.user), audiences: [...identified.audiences] }
 }
 
-const rules = (turn: RequestScope, object: JsonObject): JsonObject => {
+const rules = (context: RequestScope, object: JsonObject): JsonObject => {
   const namespace = textAt(object, "spec", "namespace")
   if (namespace === "") throw refuse(required("spec.namespace", "no namespace on request"))
-  const { absent, rules } = turn.state.authorizer.rulesFor(turn.request.user, namespace)
+  const { absent, rules } = context.state.authorizer.rulesFor(context.request.user, namespace)
   return {
     resourceRules: rules.filter(({ resources }) => resources.length > 0).map(resourceRule),
     nonResourceRules: rules

@@ -23,16 +23,16 @@ import * as write from "./write.ts"
 const scaleType = "autoscaling.Scale"
 const scaleGroup = { group: "autoscaling", kind: "Scale" }
 
-export const scale = (turn: RequestScope, target: Target): readonly [number, string] => {
-  const existing = read.find(turn, target)
+export const scale = (context: RequestScope, target: Target): readonly [number, string] => {
+  const existing = read.find(context, target)
   const object = Version.parse(existing)
-  const method = turn.request.method
+  const method = context.request.method
   if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.kind, object))]
   if (method !== "PUT" && method !== "PATCH") throw StatusError.methodNotAllowed()
   const wanted =
     method === "PUT"
-      ? body.optional(turn.request, "Scale", fieldValidation.ofBodyAs(turn, scaleType))
-      : patched(turn, scaleOf(target.kind, object))
+      ? body.optional(context.request, "Scale", fieldValidation.ofBodyAs(context, scaleType))
+      : patched(context, scaleOf(target.kind, object))
   if (!isObject(wanted)) throw StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
   const given = textAt(wanted, "metadata", "name")
   if (given !== "" && given !== target.name) {
@@ -40,15 +40,22 @@ export const scale = (turn: RequestScope, target: Target): readonly [number, str
       `the name of the object (${given}) does not match the name on the URL (${target.name})`
     )
   }
-  const options = write.optionsOf(turn)
+  const options = write.optionsOf(context)
   const before = scaleOf(target.kind, object)
-  Admission.ask({ turn, target, object: wanted, before, dryRun: options.dryRun, as: { ...scaleGroup, version: "v1" } })
+  Admission.ask({
+    context,
+    target,
+    object: wanted,
+    before,
+    dryRun: options.dryRun,
+    as: { ...scaleGroup, version: "v1" }
+  })
   const metadata = ensureObject(object, "metadata")
   for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
   const path = target.kind.custom?.scale?.replicas ?? workloads.replicas
   const parent = path.slice(0, -1).reduce(ensureObject, object)
   set(parent, path.at(-1) ?? "replicas", replicasOf(wanted, target.name))
-  const updated = write.update(turn, target, object, existing, options)
+  const updated = write.update(context, target, object, existing, options)
   return [200, JSON.stringify(scaleOf(target.kind, Version.parse(updated)))]
 }
 
@@ -89,16 +96,16 @@ const plain = (labels: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]))
 
 /** A Scale has no lists: strategic merge and apply come to the same as a merge patch. */
-const patched = (turn: RequestScope, current: JsonObject): Json => {
-  const sent = body.parseJson(turn.request.body)
+const patched = (context: RequestScope, current: JsonObject): Json => {
+  const sent = body.parseJson(context.request.body)
   if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")
   const result =
-    body.contentType(turn.request) === "application/json-patch+json"
+    body.contentType(context.request) === "application/json-patch+json"
       ? jsonPatch.apply(current, sent)
       : mergePatch.apply(current, sent)
   if (!isObject(result)) return result
   const own = clone(result)
-  fieldValidation.ofPatchedAs(turn, scaleType, () => result)(own)
+  fieldValidation.ofPatchedAs(context, scaleType, () => result)(own)
   return own
 }
 

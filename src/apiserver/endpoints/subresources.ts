@@ -10,7 +10,7 @@ import { scale } from "./scale.ts"
 import { requestToken } from "./token.ts"
 
 /** Status and text of the answer. */
-export type Handler = (turn: RequestScope, target: Target) => readonly [number, string]
+export type Handler = (context: RequestScope, target: Target) => readonly [number, string]
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
   ["binding", bind],

@@ -24,37 +24,38 @@ const defaultSeconds = 3600
 const minSeconds = 600
 const maxSeconds = 2 ** 32
 
-export const requestToken = (turn: RequestScope, target: Target): readonly [number, string] => {
-  if (turn.request.method !== "POST") throw StatusError.methodNotAllowed()
+export const requestToken = (context: RequestScope, target: Target): readonly [number, string] => {
+  if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent =
-    body.optional(turn.request, "TokenRequest", fieldValidation.ofBodyAs(turn, "authentication.TokenRequest")) ?? {}
-  const account = Version.parse(read.find(turn, target))
-  const dryRun = body.dryRun(turn.request.query.getAll("dryRun"))
-  Admission.ask({ turn, target, object: sent, before: undefined, dryRun, as: { ...request, version: "v1" } })
+    body.optional(context.request, "TokenRequest", fieldValidation.ofBodyAs(context, "authentication.TokenRequest")) ??
+    {}
+  const account = Version.parse(read.find(context, target))
+  const dryRun = body.dryRun(context.request.query.getAll("dryRun"))
+  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: { ...request, version: "v1" } })
   const seconds = secondsOf(sent)
   const asked = arrayAt(sent, "spec", "audiences").map(String)
   const audiences = asked.length === 0 ? [issuer] : asked
   const bound = objectAt(sent, "spec", "boundObjectRef")
-  const boundClaim = bound === undefined ? {} : claimOf(turn, target, bound)
+  const boundClaim = bound === undefined ? {} : claimOf(context, target, bound)
   const uid = textAt(account, "metadata", "uid")
   const { name, namespace } = target
-  const now = Math.floor(turn.now / 1000)
+  const now = Math.floor(context.now / 1000)
   const claims = {
     aud: audiences,
     exp: now + seconds,
     iat: now,
     iss: issuer,
-    jti: RequestContext.uuid(turn.random),
+    jti: RequestContext.uuid(context.random),
     "kubernetes.io": { namespace, serviceaccount: { name, uid }, ...boundClaim },
     nbf: now,
     sub: serviceAccounts.userOf(target)
   }
   const expires = (now + seconds) * 1000
-  const token = turn.state.authenticator.issue(claims, { random: turn.random, now: turn.now, expires })
+  const token = context.state.authenticator.issue(claims, { random: context.random, now: context.now, expires })
   const answer = {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
-    metadata: { name, namespace, creationTimestamp: RequestContext.timestamp(turn.now) },
+    metadata: { name, namespace, creationTimestamp: RequestContext.timestamp(context.now) },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: bound ?? null },
     status: { token, expirationTimestamp: RequestContext.timestamp(expires) }
   }
@@ -80,14 +81,14 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A token may be bound to an object that exists, and is to that very one; a pod must run as the account. */
-const claimOf = (turn: RequestScope, { name, namespace }: Target, bound: JsonObject): JsonObject => {
+const claimOf = (context: RequestScope, { name, namespace }: Target, bound: JsonObject): JsonObject => {
   const named = textAt(bound, "kind")
   const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
   if (kind === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
     throw StatusError.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
   }
   const key = Version.keyOf(kind.namespaced ? namespace : "", textAt(bound, "name"))
-  const found = turn.state.collection(kind.storage).get(key)
+  const found = context.state.collection(kind.storage).get(key)
   if (found === undefined) throw StatusError.notFound(kind, textAt(bound, "name"))
   const object = Version.parse(found)
   const uid = textAt(object, "metadata", "uid")

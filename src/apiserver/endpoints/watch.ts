@@ -14,18 +14,18 @@ import * as selection from "./selection.ts"
 /** Without a limit of the client's a watch lasts 30 to 60 minutes, so that clients spread out. */
 const defaultMinutes = 30
 
-export const watch = (turn: RequestScope, target: Target, view: View): Stream.Stream<string> => {
-  const query = turn.request.query
-  const collection = turn.state.collection(target.kind.storage)
+export const watch = (context: RequestScope, target: Target, view: View): Stream.Stream<string> => {
+  const query = context.request.query
+  const collection = context.state.collection(target.kind.storage)
   const chosen = selection.parse(target, query)
   const wanted = selection.resourceVersion(query) ?? 0
   const bookmarks = selection.isTrue(query.get("allowWatchBookmarks"))
   const streaming = initialEvents(query)
-  const current = turn.state.log.revision()
+  const current = context.state.log.revision()
   if (streaming === true && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
   const list = streaming ?? wanted === 0
   const seconds = selection.integer(query, "timeoutSeconds") ?? 0
-  const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + turn.random.nextDoubleUnsafe())
+  const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + context.random.nextDoubleUnsafe())
   return collection.watchers.open({
     selection: chosen,
     view,
@@ -34,7 +34,7 @@ export const watch = (turn: RequestScope, target: Target, view: View): Stream.St
     revision: list || wanted === 0 ? current : wanted,
     bookmarks,
     duration: Math.floor(duration),
-    preparation: preparationOf(turn, target.kind)
+    preparation: preparationOf(context, target.kind)
   })
 }
 

@@ -31,8 +31,8 @@ export interface WriteOptions {
 }
 
 /** The options in the query; the manager defaults to the name of the client's program, as the reference server does. */
-export const optionsOf = (turn: RequestScope): WriteOptions => {
-  const { headers, query } = turn.request
+export const optionsOf = (context: RequestScope): WriteOptions => {
+  const { headers, query } = context.request
   return {
     dryRun: body.dryRun(query.getAll("dryRun")),
     manager: query.get("fieldManager") || (headers["user-agent"] ?? "").split("/")[0] || "unknown"
@@ -54,40 +54,40 @@ const kindsOf = (storage: string): ReadonlyArray<Kind> => {
 const generateTries = 8
 
 export const create = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target,
   object: JsonObject,
   options: WriteOptions
 ): Version.Version => {
   const { kind, namespace } = target
-  const collection = turn.state.collection(kind.storage)
+  const collection = context.state.collection(kind.storage)
   if (kind.custom?.terminating === true) {
     throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
   }
   checkNamespace(target, object)
   const generated = textAt(object, "metadata", "name") === ""
-  metadata.create(turn, kind, object, namespace)
-  if (generated) drawAgain(turn, target, object)
+  metadata.create(context, kind, object, namespace)
+  if (generated) drawAgain(context, target, object)
   kind.defaults?.(object)
   // What admission and the server add is nobody's.
-  const early = options.owners ?? (isRewritten(kind) ? undefined : madeBy(turn, target, object, options))
-  const written = { turn, target, object, before: undefined, dryRun: options.dryRun }
-  turn.state.admission.admit(written)
+  const early = options.owners ?? (isRewritten(kind) ? undefined : madeBy(context, target, object, options))
+  const written = { context, target, object, before: undefined, dryRun: options.dryRun }
+  context.state.admission.admit(written)
   kind.onCreate?.(object)
-  const owners = early ?? madeBy(turn, target, object, options)
-  addresses.allocate(turn, kind, object)
+  const owners = early ?? madeBy(context, target, object, options)
+  addresses.allocate(context, kind, object)
   validate.object(kind, object)
-  turn.state.admission.check(written)
+  context.state.admission.check(written)
   const name = textAt(object, "metadata", "name")
   if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
     throw StatusError.alreadyExists(kind, name)
   }
-  return save(turn, kind, object, owners, options.dryRun)
+  return save(context, kind, object, owners, options.dryRun)
 }
 
 /** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
 export const createNamed = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target,
   object: JsonObject,
   options: WriteOptions
@@ -97,16 +97,16 @@ export const createNamed = (
     throw StatusError.notFound(target.kind, target.name)
   }
   sent["name"] = target.name
-  return create(turn, { ...target, name: "" }, object, options)
+  return create(context, { ...target, name: "" }, object, options)
 }
 
-const drawAgain = (turn: RequestScope, target: Target, object: JsonObject): void => {
-  const collection = turn.state.collection(target.kind.storage)
+const drawAgain = (context: RequestScope, target: Target, object: JsonObject): void => {
+  const collection = context.state.collection(target.kind.storage)
   for (let i = 1; i < generateTries; i++) {
     const name = textAt(object, "metadata", "name")
     if (name === "" || collection.get(Version.keyOf(target.namespace, name)) === undefined) return
     put(objectAt(object, "metadata") ?? {}, "name", undefined)
-    metadata.create(turn, target.kind, object, target.namespace)
+    metadata.create(context, target.kind, object, target.namespace)
   }
 }
 
@@ -122,69 +122,69 @@ export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject):
 
 /** Stores an object that has passed every rule, in the form in which its kind is stored. */
 const save = (
-  turn: RequestScope,
+  context: RequestScope,
   kind: Kind,
   object: JsonObject,
   owners: managedFields.Owners,
   dryRun: boolean
 ): Version.Version => {
-  const { read, stored } = forms.kept(turn, kind, versionOf(turn, kind, object, owners, forms.formOf(kind)))
-  return dryRun ? undone(turn, kind, read) : commit(turn, kind, stored, read)
+  const { read, stored } = forms.kept(context, kind, versionOf(context, kind, object, owners, forms.formOf(kind)))
+  return dryRun ? undone(context, kind, read) : commit(context, kind, stored, read)
 }
 
 const versionOf = (
-  turn: RequestScope,
+  context: RequestScope,
   kind: Kind,
   object: JsonObject,
   owners: managedFields.Owners,
   form: string | undefined
 ): Version.Version => {
-  const revision = turn.state.collection(kind.storage).upcoming()
+  const revision = context.state.collection(kind.storage).upcoming()
   return Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners, form)
 }
 
 /** A dry run has no revision of its own: it shows that of the object it would replace, or none. */
-const undone = (turn: RequestScope, kind: Kind, version: Version.Version): Version.Version => {
+const undone = (context: RequestScope, kind: Kind, version: Version.Version): Version.Version => {
   const shown = Version.parse(version)
-  const before = turn.state.collection(kind.storage).get(version.key)
+  const before = context.state.collection(kind.storage).get(version.key)
   put(objectAt(shown, "metadata") ?? {}, "resourceVersion", before?.revision.toString())
   return Version.make(kindsOf(kind.storage), shown, version.revision, version.owners, version.form)
 }
 
 const commit = (
-  turn: RequestScope,
+  context: RequestScope,
   kind: Kind,
   version: Version.Version,
   read: Version.Version = version
 ): Version.Version => {
-  const collection = turn.state.collection(kind.storage)
+  const collection = context.state.collection(kind.storage)
   collection.store(version)
-  if (kind.lifetime !== undefined) collection.expiries.note(version, turn.now + kind.lifetime * 1000)
+  if (kind.lifetime !== undefined) collection.expiries.note(version, context.now + kind.lifetime * 1000)
   return read
 }
 
 /** Removes an object for good; its last state carries the revision of the removal. It is in the form it is stored in, unless said otherwise. */
 export const erase = (
-  turn: RequestScope,
+  context: RequestScope,
   kind: Kind,
   object: JsonObject,
   dryRun: boolean,
   form?: string
 ): Version.Version => {
-  const collection = turn.state.collection(kind.storage)
+  const collection = context.state.collection(kind.storage)
   const before = storedOf(collection, object)
-  const last = versionOf(turn, kind, object, before?.owners ?? managedFields.none, form ?? before?.form)
+  const last = versionOf(context, kind, object, before?.owners ?? managedFields.none, form ?? before?.form)
   if (!dryRun) collection.remove(last)
   return last
 }
 
 /** Drops what has outlived its time, before anybody looks: events, whose lifetime ends without anybody deleting them. */
-export const expire = (turn: RequestScope, kind: Kind): void => {
+export const expire = (context: RequestScope, kind: Kind): void => {
   if (kind.lifetime === undefined) return
-  const collection = turn.state.collection(kind.storage)
-  for (const { key, revision } of collection.expiries.take(turn.now)) {
+  const collection = context.state.collection(kind.storage)
+  for (const { key, revision } of collection.expiries.take(context.now)) {
     const version = collection.get(key)
-    if (version?.revision === revision) erase(turn, kind, Version.parse(version), false)
+    if (version?.revision === revision) erase(context, kind, Version.parse(version), false)
   }
 }
 
@@ -192,10 +192,10 @@ export const expire = (turn: RequestScope, kind: Kind): void => {
  * Writes a changed object over a stored one without the rules of updates, in the form it has, and without a new owner: for what the
  * server does by itself in deletions and bindings.
  */
-export const overwrite = (turn: RequestScope, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
-  const before = storedOf(turn.state.collection(kind.storage), object)
-  const version = versionOf(turn, kind, object, before?.owners ?? managedFields.none, before?.form)
-  return dryRun ? undone(turn, kind, version) : commit(turn, kind, version)
+export const overwrite = (context: RequestScope, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
+  const before = storedOf(context.state.collection(kind.storage), object)
+  const version = versionOf(context, kind, object, before?.owners ?? managedFields.none, before?.form)
+  return dryRun ? undone(context, kind, version) : commit(context, kind, version)
 }
 
 const storedOf = (collection: Collection, object: JsonObject): Version.Version | undefined =>
@@ -208,7 +208,7 @@ export interface Updated {
 
 /** `object` is the whole new state as the client wants it; `existing` what it is to replace. */
 export const update = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target,
   object: JsonObject,
   existing: Version.Version,
@@ -219,28 +219,28 @@ export const update = (
   const before = Version.parse(existing)
   checkPreconditions(kind, object, before, name)
   const claimed = managedFields.sent(object, existing.owners)
-  const next = merged(turn, target, object, before)
-  const written = { turn, target, object: next, before, dryRun: options.dryRun }
+  const next = merged(context, target, object, before)
+  const written = { context, target, object: next, before, dryRun: options.dryRun }
   const whole = target.subresource === ""
-  turn.state.admission.admit(written)
-  if (whole) addresses.allocate(turn, kind, next, before)
+  context.state.admission.admit(written)
+  if (whole) addresses.allocate(context, kind, next, before)
   metadata.update(kind, next, before, target.subresource)
   if (whole) validate.object(kind, next, before)
   else validate.part(kind, target.subresource, next, before)
-  turn.state.admission.check(written)
+  context.state.admission.check(written)
   const difference = fields.between(before, next, kinds.shapeOf(kind))
-  const owners = options.owners ?? ownersAfter(turn, target, existing.owners, claimed, difference, options)
-  if (lifecycle.isFinished(kind, next, before)) return erase(turn, kind, next, options.dryRun, forms.formOf(kind))
+  const owners = options.owners ?? ownersAfter(context, target, existing.owners, claimed, difference, options)
+  if (lifecycle.isFinished(kind, next, before)) return erase(context, kind, next, options.dryRun, forms.formOf(kind))
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
   // What nobody can own may differ all the same.
-  const isWritten = isCurrent(turn, kind, existing)
+  const isWritten = isCurrent(context, kind, existing)
   if (isSame && isWritten && equal(metadata.canonical(next, String(existing.revision)), before)) return existing
-  return save(turn, kind, next, owners, options.dryRun)
+  return save(context, kind, next, owners, options.dryRun)
 }
 
 /** Whether an object is in the version that is stored now: one that is not is written anew, even when nothing changes. */
-const isCurrent = (turn: RequestScope, { custom, storage }: Kind, { key }: Version.Version): boolean =>
-  custom === undefined || turn.state.collection(storage).get(key)?.form === custom.storageVersion
+const isCurrent = (context: RequestScope, { custom, storage }: Kind, { key }: Version.Version): boolean =>
+  custom === undefined || context.state.collection(storage).get(key)?.form === custom.storageVersion
 
 const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
   manager,
@@ -256,13 +256,18 @@ const serversOwn = (kind: Kind): ReadonlyArray<string> =>
 /** Kinds of which `onCreate` is a part of reading: a secret's plain strings, a namespace's own label. */
 const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind === "Secret" || kind.kind === "Namespace")
 
-const madeBy = (turn: RequestScope, target: Target, object: JsonObject, options: WriteOptions): managedFields.Owners =>
+const madeBy = (
+  context: RequestScope,
+  target: Target,
+  object: JsonObject,
+  options: WriteOptions
+): managedFields.Owners =>
   managedFields.createdBy(
     object,
     kinds.shapeOf(target.kind),
     serversOwn(target.kind),
     writerOf(target, options),
-    RequestContext.timestamp(turn.now)
+    RequestContext.timestamp(context.now)
   )
 
 /**
@@ -270,7 +275,7 @@ const madeBy = (turn: RequestScope, target: Target, object: JsonObject, options:
  * apply will credit what it finds to one manager.
  */
 const ownersAfter = (
-  turn: RequestScope,
+  context: RequestScope,
   target: Target,
   live: managedFields.Owners,
   claimed: ReturnType<typeof managedFields.sent>,
@@ -279,7 +284,7 @@ const ownersAfter = (
 ): managedFields.Owners => {
   const base = target.subresource !== "" || claimed === "nothing" ? live : claimed === "reset" ? [] : claimed
   if (base.length === 0 || difference === undefined) return managedFields.equalOwners(base, live) ? live : base
-  return managedFields.updated(base, difference, writerOf(target, options), RequestContext.timestamp(turn.now))
+  return managedFields.updated(base, difference, writerOf(target, options), RequestContext.timestamp(context.now))
 }
 
 /** The object must be the one the path names, before anybody asks whether it exists. */
@@ -319,11 +324,11 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
 }
 
 /** Which parts of the new state count depends on the endpoint. */
-const merged = (turn: RequestScope, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
+const merged = (context: RequestScope, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
   const { kind, subresource } = target
   switch (subresource) {
     case "status":
-      return withStatusOf(turn, kind, object, before)
+      return withStatusOf(context, kind, object, before)
     case "finalize":
       return { ...withPart(before, "spec", get(object, "spec")), metadata: ensureObject(object, "metadata") }
     case "ephemeralcontainers": {
@@ -335,7 +340,7 @@ const merged = (turn: RequestScope, target: Target, object: JsonObject, before: 
     }
     default:
       if (hasStatus(kind)) put(object, "status", get(before, "status"))
-      kind.onUpdate?.(object, before, RequestContext.timestamp(turn.now))
+      kind.onUpdate?.(object, before, RequestContext.timestamp(context.now))
       kind.defaults?.(object)
       return object
   }
@@ -349,11 +354,11 @@ const withPart = (before: JsonObject, part: string, value: Json | undefined): Js
 }
 
 /** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
-const withStatusOf = (turn: RequestScope, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
+const withStatusOf = (context: RequestScope, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
   const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")
   for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))
   next["metadata"] = metadata
-  kind.onUpdate?.(next, before, RequestContext.timestamp(turn.now))
+  kind.onUpdate?.(next, before, RequestContext.timestamp(context.now))
   return next
 }

@@ -25,7 +25,7 @@ const everything = { namespace: "", labels: [], fields: [] } as const
 const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
 
 /** Completes a service, in place; `before` is the state it is to replace. */
-export const allocate = (turn: RequestContext, kind: Kind, object: JsonObject, before?: JsonObject): void => {
+export const allocate = (context: RequestContext, kind: Kind, object: JsonObject, before?: JsonObject): void => {
   if (kind.kind !== "Service" || kind.group !== "") return
   const spec = ensureObject(object, "spec")
   if (before !== undefined) keep(spec, objectAt(before, "spec") ?? {})
@@ -33,14 +33,14 @@ export const allocate = (turn: RequestContext, kind: Kind, object: JsonObject, b
   if (type === "ExternalName") return
   const ip = textAt(spec, "clusterIP")
   const own = textAt(before, "spec", "clusterIP")
-  if (ip !== "None" && (ip === "" || ip !== own)) address(turn, kind, object, spec, ip)
+  if (ip !== "None" && (ip === "" || ip !== own)) address(context, kind, object, spec, ip)
   const list = arrayAt(spec, "clusterIPs")
   if (list.length === 0) spec["clusterIPs"] = [textAt(spec, "clusterIP")]
   spec["ipFamilies"] ??= ["IPv4"]
   spec["ipFamilyPolicy"] ??= "SingleStack"
   if (type !== "NodePort" && type !== "LoadBalancer") return
   const metadata = objectAt(before ?? object, "metadata")
-  nodePorts(turn, kind, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
+  nodePorts(context, kind, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
 }
 
 /** An update that leaves out what was allocated means what was there. */
@@ -92,11 +92,11 @@ const dropUnneeded = (spec: JsonObject, old: JsonObject): void => {
 /** The address of the Service `kubernetes`. */
 export const serverAddress = addressText(firstAddress)
 
-const stored = (turn: RequestContext, kind: Kind): ReadonlyArray<Version.Version> =>
-  select(turn.state.collection(kind.storage), everything, turn.state.log.revision())
+const stored = (context: RequestContext, kind: Kind): ReadonlyArray<Version.Version> =>
+  select(context.state.collection(kind.storage), everything, context.state.log.revision())
 
-const address = (turn: RequestContext, kind: Kind, object: JsonObject, spec: JsonObject, asked: string): void => {
-  const taken = new Set(stored(turn, kind).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
+const address = (context: RequestContext, kind: Kind, object: JsonObject, spec: JsonObject, asked: string): void => {
+  const taken = new Set(stored(context, kind).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
   if (asked !== "") {
     if (!taken.has(asked)) return
     throw StatusError.invalid(kind, textAt(object, "metadata", "name"), [
@@ -116,9 +116,9 @@ const address = (turn: RequestContext, kind: Kind, object: JsonObject, spec: Jso
 const portsOf = (service: Json | undefined): ReadonlyArray<number> =>
   arrayAt(service, "spec", "ports").map((port) => numberAt(port, "nodePort"))
 
-const nodePorts = (turn: RequestContext, kind: Kind, spec: JsonObject, own: string): void => {
+const nodePorts = (context: RequestContext, kind: Kind, spec: JsonObject, own: string): void => {
   const ports = arrayAt(spec, "ports").filter(isObject)
-  const holders = stored(turn, kind).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
+  const holders = stored(context, kind).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
   const taken = new Set(holders.flatMap((one) => portsOf(Version.parse(one))))
   for (const [index, port] of ports.entries()) {
     const asked = numberAt(port, "nodePort")

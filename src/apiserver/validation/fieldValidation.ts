@@ -46,24 +46,24 @@ const strictText = (errors: ReadonlyArray<string>): string => `strict decoding e
 
 /** Drops what is unknown, and says so in the way that was asked for. */
 const settle = (
-  turn: RequestContext,
+  context: RequestContext,
   directive: Directive,
   errors: ReadonlyArray<string>,
   refuse: (why: string) => StatusError.StatusError
 ) => {
   if (errors.length === 0 || directive === "Ignore") return
   if (directive === "Strict") throw refuse(strictText(errors))
-  turn.warnings.push(...errors)
+  context.warnings.push(...errors)
 }
 
 const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
   (findings?.unknown ?? []).map((path) => `unknown field ${JSON.stringify(path)}`)
 
 /** The body of a create or an update. */
-export const ofBody = (turn: RequestContext, kind: Kind): Decode => bodyAs(turn, readerOf(kind))
+export const ofBody = (context: RequestContext, kind: Kind): Decode => bodyAs(context, readerOf(kind))
 
 /** The body of a subresource that takes a type of its own: `autoscaling.Scale`. */
-export const ofBodyAs = (turn: RequestContext, type: string): Decode => bodyAs(turn, ofType(types.get(type)))
+export const ofBodyAs = (context: RequestContext, type: string): Decode => bodyAs(context, ofType(types.get(type)))
 
 /** How objects of one kind or type are read, and what they are called. */
 interface Reader {
@@ -88,19 +88,19 @@ const readerOf = (kind: Kind): Reader | undefined => {
 }
 
 const bodyAs =
-  (turn: RequestContext, type: Reader | undefined): Decode =>
+  (context: RequestContext, type: Reader | undefined): Decode =>
   (object) => {
-    const directive = directiveOf(turn)
+    const directive = directiveOf(context)
     if (type === undefined) return
     const refuse = (why: string) =>
       StatusError.badRequest(
         `${type.name} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.name}: ${why}`
       )
-    const repeated = directive === "Ignore" ? [] : repeatedIn(turn.request, object)
+    const repeated = directive === "Ignore" ? [] : repeatedIn(context.request, object)
     const findings = type.read(object)
     if (findings?.mismatch !== undefined) throw refuse(goText(findings.mismatch))
     const errors = [...repeated.map((path) => `duplicate field ${JSON.stringify(path)}`), ...unknownTexts(findings)]
-    settle(turn, directive, errors, refuse)
+    settle(context, directive, errors, refuse)
   }
 
 /** Paths of the members that a body has twice. */
@@ -109,36 +109,36 @@ const repeatedIn = ({ body, isOwnBody }: RequestContext["request"], object: Json
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
 /** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
-export const ofPatched = (turn: RequestContext, kind: Kind, again: () => Json): Decode =>
-  patchedAs(turn, readerOf(kind), again)
+export const ofPatched = (context: RequestContext, kind: Kind, again: () => Json): Decode =>
+  patchedAs(context, readerOf(kind), again)
 
 /** The same for a subresource with a type of its own. */
-export const ofPatchedAs = (turn: RequestContext, type: string, again: () => Json): Decode =>
-  patchedAs(turn, ofType(types.get(type)), again)
+export const ofPatchedAs = (context: RequestContext, type: string, again: () => Json): Decode =>
+  patchedAs(context, ofType(types.get(type)), again)
 
 const patchedAs =
-  (turn: RequestContext, type: Reader | undefined, again: () => Json): Decode =>
+  (context: RequestContext, type: Reader | undefined, again: () => Json): Decode =>
   (object) => {
-    const directive = directiveOf(turn)
+    const directive = directiveOf(context)
     if (type === undefined) return
     const findings = type.read(object)
     if (findings === undefined) return
     const refuse = (why: string) => invalidPatch(JSON.stringify(again()), why)
     if (findings.mismatch !== undefined) throw refuse(goText(findings.mismatch))
-    settle(turn, directive, unknownTexts(findings), refuse)
+    settle(context, directive, unknownTexts(findings), refuse)
   }
 
 /** The result of a strategic merge patch; `patch` reads what was sent once more. */
 export const ofMerged =
-  (turn: RequestContext, kind: Kind, patch: () => Json): Decode =>
+  (context: RequestContext, kind: Kind, patch: () => Json): Decode =>
   (object) => {
     const type = types.ofKind(kind)
-    const directive = directiveOf(turn)
+    const directive = directiveOf(context)
     const findings = type === undefined ? undefined : decode(object, type)
     if (findings === undefined) return
     const refuse = (why: string) => invalidPatch(goValue(patch()), why)
     if (findings.mismatch !== undefined) throw refuse(converterText(findings.mismatch))
-    settle(turn, directive, unknownTexts(findings), refuse)
+    settle(context, directive, unknownTexts(findings), refuse)
   }
 
 const nothing: Findings = { unknown: [], mismatch: undefined }

@@ -15,12 +15,12 @@ const namespaceKind = kinds.all.find((kind) => kind.kind === "Namespace")
 
 /** Nothing new in a namespace that does not exist or is on its way out. */
 export const admitNamespace = (
-  turn: RequestContext.RequestContext,
+  context: RequestContext.RequestContext,
   { kind, namespace }: Target,
   name: string
 ): void => {
   if (!kind.namespaced || namespaceKind === undefined) return
-  const found = turn.state.collection(namespaceKind.storage).get(namespace)
+  const found = context.state.collection(namespaceKind.storage).get(namespace)
   if (found === undefined) throw StatusError.notFound(namespaceKind, namespace)
   if (found.fields?.["status.phase"] !== "Terminating") return
   const message = `unable to create new content in namespace ${namespace} because it is being terminated`
@@ -84,7 +84,7 @@ export const checkPreconditions = (kind: Kind, object: JsonObject, options: Dele
 
 /** Decides a deletion and notes it on the object: `gone` now, `changed` and waiting, or `unchanged` because it already waits. */
 export const markDeleted = (
-  turn: RequestContext.RequestContext,
+  context: RequestContext.RequestContext,
   kind: Kind,
   object: JsonObject,
   options: DeleteOptions
@@ -95,13 +95,13 @@ export const markDeleted = (
     const pending = numberAt(metadata, "deletionGracePeriodSeconds")
     const asked = options.gracePeriodSeconds
     const shorter = asked !== undefined && asked < pending
-    if (shorter) setGrace(turn, metadata, asked, pending)
+    if (shorter) setGrace(context, metadata, asked, pending)
     if (numberAt(metadata, "deletionGracePeriodSeconds") === 0 && !isHeld(kind, object)) return "gone"
     return shorter || finalizersChanged ? "changed" : "unchanged"
   }
   const grace = graceOf(kind, object, options)
   if (grace === 0 && !isHeld(kind, object)) return "gone"
-  metadata["deletionTimestamp"] = RequestContext.timestamp(turn.now + grace * 1000)
+  metadata["deletionTimestamp"] = RequestContext.timestamp(context.now + grace * 1000)
   const generation = get(metadata, "generation")
   if (typeof generation === "number") metadata["generation"] = generation + 1
   if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating"
@@ -110,9 +110,14 @@ export const markDeleted = (
 }
 
 /** A deletion that waits may only be shortened; its time is counted from when it was first asked for. */
-const setGrace = (turn: RequestContext.RequestContext, metadata: JsonObject, asked: number, pending: number): void => {
+const setGrace = (
+  context: RequestContext.RequestContext,
+  metadata: JsonObject,
+  asked: number,
+  pending: number
+): void => {
   const due = Date.parse(textAt(metadata, "deletionTimestamp"))
-  const start = Number.isNaN(due) ? turn.now : due - pending * 1000
+  const start = Number.isNaN(due) ? context.now : due - pending * 1000
   metadata["deletionTimestamp"] = RequestContext.timestamp(start + Math.max(0, asked) * 1000)
   metadata["deletionGracePeriodSeconds"] = Math.max(0, asked)
 }

@@ -46,7 +46,7 @@ const generatedBase = 58
 
 /** Fills in what a new object gets: name, uid, time, generation. A name given wins over a prefix. */
 export const create = (
-  turn: RequestContext.RequestContext,
+  context: RequestContext.RequestContext,
   kind: Kind,
   object: JsonObject,
   namespace: string
@@ -57,11 +57,11 @@ export const create = (
   }
   const prefix = textAt(metadata, "generateName")
   if (textAt(metadata, "name") === "" && prefix !== "") {
-    metadata["name"] = prefix.slice(0, generatedBase) + RequestContext.suffix(turn.random)
+    metadata["name"] = prefix.slice(0, generatedBase) + RequestContext.suffix(context.random)
   }
   put(metadata, "namespace", kind.namespaced ? namespace : undefined)
-  metadata["uid"] = RequestContext.uuid(turn.random)
-  metadata["creationTimestamp"] = RequestContext.timestamp(turn.now)
+  metadata["uid"] = RequestContext.uuid(context.random)
+  metadata["creationTimestamp"] = RequestContext.timestamp(context.now)
   delete metadata["deletionTimestamp"]
   delete metadata["deletionGracePeriodSeconds"]
   put(metadata, "generation", kind.generation === false ? undefined : 1)

@@ -9,8 +9,8 @@ import { isExempt } from "./hooks.ts"
 
 export const plugin: Plugin = {
   name: "MatchConditions",
-  check: ({ object, target, turn }) => {
-    if (isExempt(target.kind)) turn.warnings.push(...warningsOf(object))
+  check: ({ object, target, context }) => {
+    if (isExempt(target.kind)) context.warnings.push(...warningsOf(object))
   }
 }
 

@@ -16,9 +16,14 @@ import type { RequestScope } from "../admission/Admission.ts"
 import type { Form, Write } from "../admission/Admission.ts"
 
 /** A copy, in the version of a kind, of an object as the target's kind has it; null for what is not there. */
-export const served = (turn: RequestScope, target: Target, kind: Kind.Kind, object: JsonObject | undefined): Json => {
+export const served = (
+  context: RequestScope,
+  target: Target,
+  kind: Kind.Kind,
+  object: JsonObject | undefined
+): Json => {
   if (object === undefined) return null
-  const asked = custom.objectIn(turn, target.kind, kind, object)
+  const asked = custom.objectIn(context, target.kind, kind, object)
   const own = kind.conversion === undefined ? asked : converted.fromStored(kind, clone(asked))
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
   return { kind: kind.kind, apiVersion: Kind.apiVersion(kind), ...rest }
@@ -42,12 +47,13 @@ export const unborn = (target: Target, object: JsonObject): JsonObject => {
 
 /** The object that a patch makes of another, as the target's kind has it; undefined when it says nothing. */
 export const stored = (
-  { target, turn }: Pick<Write, "target" | "turn">,
+  { target, context }: Pick<Write, "target" | "context">,
   kind: Kind.Kind,
   document: Json,
   patch: string
 ): JsonObject | undefined => {
-  const accepted = (one: JsonObject, as: Kind.Kind) => body.accept(one, as, fieldValidation.ofBody(lenient(turn), as))
+  const accepted = (one: JsonObject, as: Kind.Kind) =>
+    body.accept(one, as, fieldValidation.ofBody(lenient(context), as))
   if (kind === target.kind || kind.custom?.converter === undefined) {
     return patched(document, patch, (one) => accepted(one, kind))
   }
@@ -55,7 +61,7 @@ export const stored = (
   const made = patched(document, patch, (one) => one)
   if (made === undefined) return undefined
   const { apiVersion: _apiVersion, kind: _kind, ...object } = made
-  return accepted(custom.objectIn(turn, kind, target.kind, object), target.kind)
+  return accepted(custom.objectIn(context, kind, target.kind, object), target.kind)
 }
 
 /** The same for an object that has one form. */
@@ -77,9 +83,9 @@ const patched = (document: Json, text: string, read: (made: JsonObject) => JsonO
 const causeOf = ({ status }: StatusError.StatusError): string =>
   status.details?.causes?.[0]?.message ?? status.message ?? ""
 
-const lenient = (turn: RequestScope): RequestScope => ({
-  ...turn,
-  request: { ...turn.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
+const lenient = (context: RequestScope): RequestScope => ({
+  ...context,
+  request: { ...context.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
 })
 
 /** Members of the metadata that are the server's, whatever a webhook makes of them. */

@@ -8,8 +8,8 @@ import type { RequestScope } from "../admission/Admission.ts"
 
 const apiVersion = "meta.k8s.io/v1"
 
-export const ofWrite = (turn: RequestScope, creates: boolean): JsonObject => {
-  const { query } = turn.request
+export const ofWrite = (context: RequestScope, creates: boolean): JsonObject => {
+  const { query } = context.request
   const out: JsonObject = { kind: creates ? "CreateOptions" : "UpdateOptions", apiVersion }
   const dryRun = query.getAll("dryRun")
   if (dryRun.length > 0) out["dryRun"] = dryRun

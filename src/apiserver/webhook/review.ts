@@ -19,7 +19,7 @@ import type { Operation } from "./matching.ts"
 const apiVersion = "admission.k8s.io/v1"
 
 export interface Request {
-  readonly turn: RequestScope
+  readonly context: RequestScope
   readonly target: Target
   /** What the webhook is told that the target is: its kind, or another version of it. */
   readonly kind: Kind
@@ -36,9 +36,9 @@ export interface Request {
 
 /** The request as JSON, without a uid. */
 export const requestText = (request: Request): string => {
-  const { as, kind, name, object, oldObject, operation, target, turn } = request
+  const { as, kind, name, object, oldObject, operation, target, context } = request
   const { subresource } = target
-  const { user } = turn.request
+  const { user } = context.request
   // A path that names a namespace is in it, even where the namespace is what is written.
   const namespace = isNamespace(target.kind) ? target.name : target.namespace
   const out: Record<string, unknown> = {

@@ -25,7 +25,7 @@ import * as review from "./review.ts"
 
 /** What a webhook may be asked about, writes and deletions alike. */
 interface Deed extends Subject {
-  readonly turn: RequestScope
+  readonly context: RequestScope
   readonly as: Form | undefined
   readonly target: Target
   readonly operation: Operation
@@ -55,14 +55,14 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
     },
     remove: (removal) => {
       if (!concerns(hooks, removal.target)) return
-      const { before, turn } = removal
+      const { before, context } = removal
       const key = `${textAt(before, "metadata", "uid")} ${textAt(before, "metadata", "resourceVersion")}`
-      const said = turn.consultation?.passed.get(key)
-      if (said !== undefined) turn.warnings.push(...said)
+      const said = context.consultation?.passed.get(key)
+      if (said !== undefined) context.warnings.push(...said)
       else {
-        const start = turn.warnings.length
+        const start = context.warnings.length
         judgeRemoval(hooks, deedOfRemoval(removal))
-        turn.consultation?.passed.set(key, turn.warnings.slice(start))
+        context.consultation?.passed.set(key, context.warnings.slice(start))
       }
     }
   }
@@ -86,43 +86,43 @@ const unmodifiable = ({ name }: Hooks.Hook): StatusError.StatusError =>
   )
 
 const deedOf = (write: Write, object: JsonObject = write.object): Deed => {
-  const { as, before, dryRun, target, turn } = write
+  const { as, before, dryRun, target, context } = write
   return {
-    turn,
+    context,
     as,
     target,
-    kinds: turn.state.kinds.all,
+    kinds: context.state.kinds.all,
     operation: before === undefined ? "CREATE" : "UPDATE",
     name: target.name || textAt(object, "metadata", "name"),
     object,
     before,
     dryRun,
-    options: options.ofWrite(turn, before === undefined),
-    namespaceLabels: () => (isNamespace(target.kind) ? labelsOf(object) : namespaceLabels(turn, target.namespace)),
+    options: options.ofWrite(context, before === undefined),
+    namespaceLabels: () => (isNamespace(target.kind) ? labelsOf(object) : namespaceLabels(context, target.namespace)),
     objectLabels: before === undefined ? [labelsOf(object)] : [labelsOf(object), labelsOf(before)]
   }
 }
 
-const deedOfRemoval = ({ before, name, options: given, target, turn }: Removal): Deed => ({
-  turn,
+const deedOfRemoval = ({ before, name, options: given, target, context }: Removal): Deed => ({
+  context,
   as: undefined,
   target,
-  kinds: turn.state.kinds.all,
+  kinds: context.state.kinds.all,
   operation: "DELETE",
   name: target.name,
   object: undefined,
   before,
   dryRun: given.dryRun,
   options: options.ofDeletion(given),
-  namespaceLabels: () => namespaceLabels(turn, isNamespace(target.kind) ? name : target.namespace),
+  namespaceLabels: () => namespaceLabels(context, isNamespace(target.kind) ? name : target.namespace),
   objectLabels: [labelsOf(before)]
 })
 
 const labelsOf = (object: JsonObject): Record<string, string> | undefined =>
   objectAt(object, "metadata", "labels") as Record<string, string> | undefined
 
-const namespaceLabels = (turn: RequestScope, namespace: string): Record<string, string> | undefined => {
-  const found = stored.object(turn, "namespaces", "", namespace)
+const namespaceLabels = (context: RequestScope, namespace: string): Record<string, string> | undefined => {
+  const found = stored.object(context, "namespaces", "", namespace)
   return found === undefined ? undefined : labelsOf(found)
 }
 
@@ -132,22 +132,22 @@ const verdictOf = (hook: Hooks.Hook, deed: Deed, phase: Hooks.Phase): review.Ver
   if (question === undefined) return undefined
   const outcome = outcomeOf(deed, question)
   if (outcome === undefined) throw new Unanswered([question])
-  return judged(hook, deed.turn, outcome, phase)
+  return judged(hook, deed.context, outcome, phase)
 }
 
 const questionOf = (hook: Hooks.Hook, deed: Deed): Question | undefined => {
   const kind = match(hook, deed)
   if (kind === undefined) return undefined
-  const { as, before, object, operation, target, turn } = deed
+  const { as, before, object, operation, target, context } = deed
   const form = (one: JsonObject | undefined) =>
-    as === undefined ? forms.served(turn, target, kind, one) : forms.plain(as, one)
+    as === undefined ? forms.served(context, target, kind, one) : forms.plain(as, one)
   const told = { ...deed, kind, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
   return { hook, about, request: review.requestText(told) }
 }
 
-const outcomeOf = ({ before, target, turn }: Deed, question: Question): Outcome | undefined => {
-  const { consultation } = turn
+const outcomeOf = ({ before, target, context }: Deed, question: Question): Outcome | undefined => {
+  const { consultation } = context
   const outcome = consultation?.outcomeOf(question)
   if (outcome === undefined && consultation?.mayAsk(question) === false) {
     throw StatusError.modified(target.kind, textAt(before, "metadata", "name"))
@@ -157,7 +157,7 @@ const outcomeOf = ({ before, target, turn }: Deed, question: Question): Outcome 
 
 const judged = (
   hook: Hooks.Hook,
-  turn: RequestScope,
+  context: RequestScope,
   outcome: Outcome,
   phase: Hooks.Phase
 ): review.Verdict | undefined => {
@@ -167,7 +167,7 @@ const judged = (
     throw StatusError.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
   }
   const { allowed, status, warnings } = verdict.success
-  for (const warning of warnings) warn(turn.warnings, warning)
+  for (const warning of warnings) warn(context.warnings, warning)
   if (!allowed)
     throw new StatusError.StatusError({ status: review.denial(hook.name, status) as unknown as Status.Status })
   return verdict.success
@@ -193,12 +193,12 @@ const validate = (hooks: ReadonlyArray<Hooks.Hook>, deed: Deed): void => {
   const open = asked.filter(({ outcome }) => outcome === undefined)
   if (open.length > 0) throw new Unanswered(open.map(({ question }) => question))
   for (const { outcome, question } of asked) {
-    if (outcome !== undefined) judged(question.hook, deed.turn, outcome, "validating")
+    if (outcome !== undefined) judged(question.hook, deed.context, outcome, "validating")
   }
 }
 
 const mutate = (hook: Hooks.Hook, write: Write): void => {
-  const { as, object, target, turn } = write
+  const { as, object, target, context } = write
   const shown = write.before === undefined && as === undefined ? forms.unborn(target, object) : object
   const deed = deedOf(write, shown)
   const patch = verdictOf(hook, deed, "mutating")?.patch
@@ -209,6 +209,6 @@ const mutate = (hook: Hooks.Hook, write: Write): void => {
     return
   }
   const kind = match(hook, deed) ?? target.kind
-  const next = forms.stored(write, kind, forms.served(turn, target, kind, shown), patch)
+  const next = forms.stored(write, kind, forms.served(context, target, kind, shown), patch)
   if (next !== undefined) forms.settle(write, next)
 }

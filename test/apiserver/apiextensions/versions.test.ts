@@ -5,8 +5,8 @@ import { compare } from "../../../src/apiserver/apiextensions/versions.ts"
 const preferred = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "v11alpha2", "foo1", "foo10"]
 
 it("orders versions as clients are to prefer them, however they come", () => {
-  for (let turn = 0; turn < preferred.length; turn++) {
-    const turned = [...preferred.slice(turn), ...preferred.slice(0, turn)]
+  for (let context = 0; context < preferred.length; context++) {
+    const turned = [...preferred.slice(context), ...preferred.slice(0, context)]
     assert.deepStrictEqual(turned.sort(compare), preferred)
     assert.deepStrictEqual(turned.toReversed().sort(compare), preferred)
   }

@@ -141,10 +141,10 @@ const convert = (
  * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
  * kind and resource version.
  */
-export const objectIn = (turn: RequestScope, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
+export const objectIn = (context: RequestScope, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
   const converter = from.custom?.converter
   if (converter === undefined || from.version === to.version) return object
-  return convert(turn, converter, to.version, [{ form: from.version, object }])[0] ?? object
+  return convert(context, converter, to.version, [{ form: from.version, object }])[0] ?? object
 }
 
 export interface Kept {
@@ -155,14 +155,14 @@ export interface Kept {
 }
 
 /** What is stored for a version that a request has made, and that version as it will be read: a conversion may lose something. */
-export const kept = (turn: RequestScope, kind: Kind.Kind, version: Version.Version): Kept => {
+export const kept = (context: RequestScope, kind: Kind.Kind, version: Version.Version): Kept => {
   const converter = kind.custom?.converter
   if (converter === undefined || kind.version === converter.storageVersion) return { stored: version, read: version }
   const to = converter.storageVersion
-  const [object] = convert(turn, converter, to, [contentOf(version)])
+  const [object] = convert(context, converter, to, [contentOf(version)])
   const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
   const stored = content === undefined ? version : remade(version, content, to)
-  return { stored, read: servedOne(turn, kind, stored) }
+  return { stored, read: servedOne(context, kind, stored) }
 }
 
 const decided: ReadonlyArray<string> = ["labels", "annotations"]

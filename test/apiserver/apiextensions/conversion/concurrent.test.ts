@@ -65,15 +65,15 @@ const live = ({ delays, refusals, steps }: Plan) => {
   const caller = Caller.handlers({
     "https://hooks.example/convert": (review: any) =>
       Effect.suspend(() => {
-        const turn = thought++
+        const context = thought++
         const answer =
-          isRefusing && refusals.includes(turn)
+          isRefusing && refusals.includes(context)
             ? { result: { status: "Failed", message: "no" } }
             : convert(review.request)
         const { apiVersion, kind, request } = review
         return Effect.delay(
           Effect.succeed({ apiVersion, kind, response: { uid: request.uid, ...answer } }),
-          `${delays[turn % delays.length] ?? 0} millis`
+          `${delays[context % delays.length] ?? 0} millis`
         )
       })
   })
