@@ -18,7 +18,7 @@ import * as Sync from "./daemonset/sync.ts"
 import * as Triggers from "./daemonset/triggers.ts"
 import * as Work from "./daemonset/work.ts"
 import * as Expectations from "./shared/workload/expectations.ts"
-import * as Handover from "./shared/workload/handover.ts"
+import * as Handover from "./shared/workload/handoff.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 

@@ -19,7 +19,7 @@ import * as Wishes from "./endpointslice/wishes.ts"
 import * as Zones from "./endpointslice/zones.ts"
 import * as Selection from "./shared/services/selection.ts"
 import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/watching.ts"
+import * as Watching from "./shared/services/triggers.ts"
 
 export interface Options {
   /** How many Services are synced at once; 5 unless said otherwise. */

@@ -14,7 +14,7 @@ import * as Metrics from "./endpointslicemirroring/metrics.ts"
 import * as Mirrored from "./endpointslicemirroring/mirrored.ts"
 import * as Sync from "./endpointslicemirroring/sync.ts"
 import * as Totals from "./shared/services/totals.ts"
-import * as Watching from "./shared/services/watching.ts"
+import * as Watching from "./shared/services/triggers.ts"
 
 export interface Options {
   /** How many Endpoints are synced at once; 5 unless said otherwise. */

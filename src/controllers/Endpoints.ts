@@ -14,7 +14,7 @@ import type * as Trigger from "../streams/store/trigger.ts"
 import * as Plan from "./endpoints/plan.ts"
 import * as Sync from "./endpoints/sync.ts"
 import * as Selection from "./shared/services/selection.ts"
-import * as Watching from "./shared/services/watching.ts"
+import * as Watching from "./shared/services/triggers.ts"
 
 export interface Options {
   /** How many Services are synced at once; 5 unless said otherwise. */

@@ -11,7 +11,7 @@ import { PersistentVolumeClaim, Pod } from "../kube/resources.ts"
 import * as Controller from "../layers/Controller.ts"
 import type { Delta } from "../streams/store/Delta.ts"
 import * as Family from "../streams/reconcile/metricFamily.ts"
-import * as Answers from "./pvcprotection/answers.ts"
+import * as Answers from "./pvcprotection/podLists.ts"
 import * as Plan from "./pvcprotection/plan.ts"
 
 const writes = Family.counter(

@@ -11,12 +11,12 @@ import * as Controller from "../layers/Controller.ts"
 import type * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import type { Trigger } from "../streams/store/trigger.ts"
 import * as Metrics from "./statefulset/metrics.ts"
-import type { Ports } from "./statefulset/ports.ts"
+import type { Ports } from "./statefulset/deps.ts"
 import * as Indexes from "./shared/workload/indexes.ts"
 import * as Skips from "./shared/workload/metrics.ts"
 import * as Sync from "./statefulset/sync.ts"
 import * as Triggers from "./statefulset/triggers.ts"
-import * as Work from "./statefulset/work.ts"
+import * as Work from "./statefulset/apply.ts"
 
 export interface Options {
   /** How many StatefulSets are synced at once; 5 unless said otherwise. */

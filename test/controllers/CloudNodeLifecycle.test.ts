@@ -6,7 +6,7 @@ import { Node } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { CloudError, CloudProvider, type Machine } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
-import * as Stand from "./shared/nodes/stand.ts"
+import * as Stand from "./shared/nodes/harness.ts"
 
 const names = Effect.flatMap(ClusterTest, (cluster) =>
   Effect.map(cluster.snapshot(Node), (nodes) => nodes.map(({ metadata }) => metadata.name))

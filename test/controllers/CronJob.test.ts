@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import { CronJob, Job } from "../../src/kube/resources.ts"
 import * as ClusterTest from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Jobs from "./job/stand.ts"
+import * as Jobs from "./job/harness.ts"
 import * as Stand from "./cronjob/stand.ts"
 
 const none: ReadonlyArray<string> = []

@@ -5,7 +5,7 @@ import * as EndpointSliceController from "../../src/controllers/EndpointSlice.ts
 import { EndpointSlice, Node, Pod, Service } from "../../src/kube/resources.ts"
 import type { Rule } from "../../src/apiserver/faults.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/services/stand.ts"
+import * as Stand from "./shared/services/harness.ts"
 
 const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
 

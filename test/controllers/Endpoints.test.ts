@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as EndpointsController from "../../src/controllers/Endpoints.ts"
 import { Endpoints, Namespace, Pod, Service } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/services/stand.ts"
+import * as Stand from "./shared/services/harness.ts"
 
 const trigger = "endpoints.kubernetes.io/last-change-trigger-time"
 const overCapacity = "endpoints.kubernetes.io/over-capacity"

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { Job, Pod } from "../../src/kube/resources.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./job/stand.ts"
+import * as Stand from "./job/harness.ts"
 
 const noCondition: ReadonlyArray<string> = []
 

@@ -9,7 +9,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/nodes/stand.ts"
+import * as Stand from "./shared/nodes/harness.ts"
 
 const run = Effect.flatMap(ClusterTest, (cluster) => cluster.run(NodeLifecycle.make()))
 

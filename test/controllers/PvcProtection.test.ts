@@ -8,7 +8,7 @@ import { PersistentVolumeClaim, Pod } from "../../src/kube/resources.ts"
 import * as ClusterTest from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./job/stand.ts"
+import * as Stand from "./job/harness.ts"
 
 const namespace = "default"
 const finalizer = "kubernetes.io/pvc-protection"

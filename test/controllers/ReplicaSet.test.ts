@@ -5,7 +5,7 @@ import * as Metric from "effect/Metric"
 import * as Patch from "../../src/kube/Patch.ts"
 import { Pod, ReplicaSet } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./shared/workload/stand.ts"
+import * as Stand from "./shared/workload/harness.ts"
 
 for (const kind of Stand.kinds) {
   const plural = kind.name === "ReplicaSet" ? "replicasets.apps" : "replicationcontrollers"

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
-import * as Stand from "./shared/workload/stand.ts"
+import * as Stand from "./shared/workload/harness.ts"
 
 const verbs = ["get", "create", "patch", "delete"]
 

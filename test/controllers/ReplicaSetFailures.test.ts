@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Namespace, Pod } from "../../src/kube/resources.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import type { Request } from "../../src/layers/Transport.ts"
-import * as Stand from "./shared/workload/stand.ts"
+import * as Stand from "./shared/workload/harness.ts"
 
 const isCreate = ({ context }: Request) => context.verb === "create" && context.resource === "pods"
 

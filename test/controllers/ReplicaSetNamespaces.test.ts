@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Namespace, Pod } from "../../src/kube/resources.ts"
-import * as Stand from "./shared/workload/stand.ts"
+import * as Stand from "./shared/workload/harness.ts"
 
 const options = { cache: { namespaces: { labels: [{ key: "ours", operator: "Exists", values: [] }] } } } as const
 

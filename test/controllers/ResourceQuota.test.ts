@@ -13,7 +13,7 @@ import {
   Service
 } from "../../src/kube/resources.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
-import * as Stand from "./resourcequota/stand.ts"
+import * as Stand from "./resourcequota/harness.ts"
 
 const same = assert.deepStrictEqual
 

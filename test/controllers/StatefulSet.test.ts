@@ -6,7 +6,7 @@ import * as References from "effect/References"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./statefulset/stand.ts"
+import * as Stand from "./statefulset/harness.ts"
 
 const created = (ordinal: number) => `Normal SuccessfulCreate Create Pod web-${ordinal} in StatefulSet web successful`
 

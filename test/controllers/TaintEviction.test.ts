@@ -7,7 +7,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import type { Request } from "../../src/layers/Transport.ts"
-import * as Stand from "./shared/nodes/stand.ts"
+import * as Stand from "./shared/nodes/harness.ts"
 
 const taint = (...keys: ReadonlyArray<string>) =>
   Stand.patchNode("a", { spec: { taints: keys.map((key) => ({ key, effect: "NoExecute" })) } })

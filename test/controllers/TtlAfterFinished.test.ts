@@ -5,7 +5,7 @@ import * as TtlAfterFinished from "../../src/controllers/TtlAfterFinished.ts"
 import { Job } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
-import * as Stand from "./job/stand.ts"
+import * as Stand from "./job/harness.ts"
 
 /** A status that has ended, in both words. */
 const ended = (type: "Complete" | "Failed", at: string) => {

@@ -9,7 +9,7 @@ import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { CloudProvider } from "../../src/layers/CloudProvider.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
-import * as Stand from "../controllers/shared/nodes/stand.ts"
+import * as Stand from "../controllers/shared/nodes/harness.ts"
 import * as Story from "./story.ts"
 
 /** Lists before it watches, as on a server that does not stream its first list. */

@@ -22,7 +22,7 @@ import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Recorder } from "../../src/layers/Recorder.ts"
 import { Supervisor } from "../../src/layers/Supervisor.ts"
-import { type Kind, kinds, labels } from "../controllers/shared/workload/stand.ts"
+import { type Kind, kinds, labels } from "../controllers/shared/workload/harness.ts"
 import * as envtest from "../support/envtest.ts"
 
 const assets = envtest.assets()

@@ -7,7 +7,7 @@ import type * as Patch from "../../kube/Patch.ts"
 import type { ControllerRevision, DaemonSet, Node, Pod } from "../../kube/resources.ts"
 import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
-import * as Handover from "../shared/workload/handover.ts"
+import * as Handover from "../shared/workload/handoff.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>

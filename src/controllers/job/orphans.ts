@@ -9,9 +9,9 @@ import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import * as Resource from "../../kube/Resource.ts"
 import { Job, type Pod } from "../../kube/resources.ts"
-import type { Books } from "./books.ts"
+import type { Books } from "./state.ts"
 import * as Pods from "./pods.ts"
-import { letGoAsIs, type Ports } from "./ports.ts"
+import { letGoAsIs, type Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** No name has it. */

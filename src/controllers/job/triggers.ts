@@ -13,10 +13,10 @@ import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as Selectors from "../shared/workload/selectors.ts"
-import type { Books } from "./books.ts"
+import type { Books } from "./state.ts"
 import * as Orphans from "./orphans.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** Milliseconds in which events are gathered. Source: job controller SyncJobBatchPeriod. */

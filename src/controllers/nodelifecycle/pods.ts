@@ -8,7 +8,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as PodStatus from "../../kube/pod.ts"
 import type { Pod } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 /** The pod as it is to be; undefined if it is not ready anyway. `now`: milliseconds since 1970. */
 export const notReady = (pod: Pod, now: number): Pod | undefined => {

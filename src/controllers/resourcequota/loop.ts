@@ -17,7 +17,7 @@ import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type { Trigger } from "../../streams/store/trigger.ts"
-import * as Books from "./books.ts"
+import * as Books from "./state.ts"
 import type { Moved } from "./ledger.ts"
 import * as Plan from "./plan.ts"
 

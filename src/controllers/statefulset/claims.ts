@@ -8,7 +8,7 @@ import type { StatefulSet } from "../../kube/resources.ts"
 import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
 import type { Storage } from "./plan/storage.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 /** Whose claims. */
 export interface Replica {

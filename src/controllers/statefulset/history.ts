@@ -9,9 +9,9 @@ import { type ControllerRevision, StatefulSet } from "../../kube/resources.ts"
 import * as History from "../shared/revisions/history.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
-import type { Revision } from "./plan/look.ts"
+import type { Revision } from "./plan/snapshot.ts"
 import * as Revisions from "./plan/revisions.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** On revisions; on pods the name of the revision has a label of its own. Source: history ControllerRevisionHashLabel. */

@@ -12,9 +12,9 @@ import * as PodControl from "../shared/workload/podControl.ts"
 import * as Claims from "./claims.ts"
 import * as Failed from "./failed.ts"
 import * as Identity from "./identity.ts"
-import type { Revision } from "./plan/look.ts"
+import type { Revision } from "./plan/snapshot.ts"
 import type { Deed } from "./plan/step.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 type Verb = "Create" | "Update" | "Delete"
 

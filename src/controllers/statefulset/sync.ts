@@ -16,12 +16,12 @@ import * as History from "./history.ts"
 import * as Identity from "./identity.ts"
 import * as Metrics from "./metrics.ts"
 import * as Decide from "./plan/decide.ts"
-import * as Look from "./plan/look.ts"
+import * as Look from "./plan/snapshot.ts"
 import * as Status from "./plan/status.ts"
 import * as Step from "./plan/step.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
-import * as Work from "./work.ts"
+import * as Work from "./apply.ts"
 
 export type Failure = History.Failure | Failed.Failed
 

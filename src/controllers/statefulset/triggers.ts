@@ -10,7 +10,7 @@ import type { Trigger } from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
 import * as PodTrigger from "../shared/workload/podTrigger.ts"
 import * as Identity from "./identity.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 type Watching = Pick<Ports, "sets" | "queue">

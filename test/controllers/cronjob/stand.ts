@@ -8,9 +8,9 @@ import { CronJob, Job } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Jobs from "../job/stand.ts"
+import * as Jobs from "../job/harness.ts"
 
-export { advance, apply, patch, recording, remove, settle } from "../job/stand.ts"
+export { advance, apply, patch, recording, remove, settle } from "../job/harness.ts"
 
 const namespace = "default"
 

@@ -12,7 +12,7 @@ import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Jobs from "../job/stand.ts"
+import * as Jobs from "../job/harness.ts"
 import * as Stand from "./stand.ts"
 
 const none: ReadonlyArray<string> = []

@@ -5,7 +5,7 @@ import * as Metric from "effect/Metric"
 import * as EndpointSliceController from "../../../src/controllers/EndpointSlice.ts"
 import { Pod, Service } from "../../../src/kube/resources.ts"
 import * as Faults from "../../../src/apiserver/faults.ts"
-import * as Stand from "../shared/services/stand.ts"
+import * as Stand from "../shared/services/harness.ts"
 
 const controllers = [EndpointSliceController.make()]
 

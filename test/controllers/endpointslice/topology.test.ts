@@ -8,7 +8,7 @@ import * as Patch from "../../../src/kube/Patch.ts"
 import { Node, Pod, Service } from "../../../src/kube/resources.ts"
 import type * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Stand from "../shared/services/stand.ts"
+import * as Stand from "../shared/services/harness.ts"
 
 const mode = "service.kubernetes.io/topology-mode"
 const auto = { annotations: { [mode]: "Auto" } }

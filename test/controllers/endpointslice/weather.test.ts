@@ -16,7 +16,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "../shared/services/stand.ts"
+import * as Stand from "../shared/services/harness.ts"
 
 const slices = "endpointslices.discovery.k8s.io"
 

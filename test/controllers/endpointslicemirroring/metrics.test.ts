@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { Endpoints } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../../src/apiserver/faults.ts"
-import * as Stand from "../shared/services/stand.ts"
+import * as Stand from "../shared/services/harness.ts"
 import * as Mirroring from "./stand.ts"
 
 /** By name; of histograms how often and how much. */

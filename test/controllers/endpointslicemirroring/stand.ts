@@ -5,7 +5,7 @@ import * as Mirroring from "../../../src/controllers/EndpointSliceMirroring.ts"
 import { Endpoints, EndpointSlice, Service } from "../../../src/kube/resources.ts"
 import type * as ClusterTest from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Stand from "../shared/services/stand.ts"
+import * as Stand from "../shared/services/harness.ts"
 
 const namespace = "default"
 

@@ -18,7 +18,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf, type ValueOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "../shared/services/stand.ts"
+import * as Stand from "../shared/services/harness.ts"
 import * as By from "./stand.ts"
 
 const slices = "endpointslices.discovery.k8s.io"

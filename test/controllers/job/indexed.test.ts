@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Pod } from "../../../src/kube/resources.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const indexed = (spec: object = {}, metadata: object = {}) =>
   Stand.job({ completionMode: "Indexed", completions: 4, parallelism: 4, ...spec }, metadata)

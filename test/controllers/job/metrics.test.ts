@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { Job, Pod } from "../../../src/kube/resources.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const world = (test: Parameters<typeof Stand.world>[0]) =>
   Stand.world(test).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))

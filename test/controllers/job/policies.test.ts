@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Job, Pod } from "../../../src/kube/resources.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const noRule: ReadonlyArray<string> = []
 

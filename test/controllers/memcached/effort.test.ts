@@ -8,7 +8,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as World from "./world.ts"
+import * as World from "./model.ts"
 
 const { namespace } = World
 

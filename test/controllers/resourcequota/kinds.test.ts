@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Pod, ResourceQuota, Secret } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Kinds from "./kinds.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const same = assert.deepStrictEqual
 

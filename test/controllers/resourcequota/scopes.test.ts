@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { PersistentVolumeClaim, Pod } from "../../../src/kube/resources.ts"
 import { PriorityClass } from "./kinds.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const same = assert.deepStrictEqual
 

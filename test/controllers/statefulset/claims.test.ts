@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as GarbageCollector from "../../../src/controllers/GarbageCollector.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const collecting = Effect.flatMap(ClusterTest, (cluster) => cluster.run(GarbageCollector.make()))
 

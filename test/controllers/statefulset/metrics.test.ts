@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 /** `max_unavailable web`: 2. */
 const gauges = Effect.map(Metric.snapshot, (all) =>

@@ -6,7 +6,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import * as StatefulSetController from "../../../src/controllers/StatefulSet.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const rolling = (rollingUpdate: object) => ({ updateStrategy: { type: "RollingUpdate", rollingUpdate } })
 

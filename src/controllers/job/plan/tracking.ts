@@ -11,7 +11,7 @@ import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
 import * as Policies from "./policies.ts"
 import * as Indexes from "./indexes.ts"
-import type { Look } from "./look.ts"
+import type { Look } from "./snapshot.ts"
 import * as Verdict from "./verdict.ts"
 
 /** What a sync has come to before it counts. */

@@ -6,7 +6,7 @@
 import * as PodFacts from "../../../kube/pod.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./look.ts"
+import * as Look from "./snapshot.ts"
 import * as Outdated from "./outdated.ts"
 import type * as Step from "./step.ts"
 import * as Storage from "./storage.ts"

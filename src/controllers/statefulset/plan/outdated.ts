@@ -4,7 +4,7 @@
  */
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./look.ts"
+import * as Look from "./snapshot.ts"
 import type * as Step from "./step.ts"
 
 type Replaced = Extract<Step.Deed, { readonly _tag: "Delete" }>

@@ -6,7 +6,7 @@ import * as PodFacts from "../../../kube/pod.ts"
 import type { Pod, StatefulSet } from "../../../kube/resources.ts"
 import * as Identity from "../identity.ts"
 import * as Spec from "../spec.ts"
-import type * as Look from "./look.ts"
+import type * as Look from "./snapshot.ts"
 import type * as Step from "./step.ts"
 
 export type Status = NonNullable<StatefulSet["status"]>

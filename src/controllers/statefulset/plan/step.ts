@@ -1,6 +1,6 @@
 /** What a plan of the StatefulSet loop asks for: phases, each done in full before the next, and what it waits for. */
 import type { Pod } from "../../../kube/resources.ts"
-import type { Revision } from "./look.ts"
+import type { Revision } from "./snapshot.ts"
 import type { Storage } from "./storage.ts"
 
 /** Why a pod is deleted. */

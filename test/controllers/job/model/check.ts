@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import * as PodFacts from "../../../../src/kube/pod.ts"
 import type { Action, Setup } from "./script.ts"
-import { World } from "./World.ts"
+import { World } from "./JobModel.ts"
 
 export interface Script {
   readonly setup: Setup

@@ -1,12 +1,12 @@
 /** Edges of the counting that random lives seldom reach: spec D.4, D.8. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Backoff from "../../../../src/controllers/job/plan/backoff.ts"
-import * as Look from "../../../../src/controllers/job/plan/look.ts"
+import * as Look from "../../../../src/controllers/job/plan/snapshot.ts"
 import * as Manage from "../../../../src/controllers/job/plan/manage.ts"
 import * as Tracking from "../../../../src/controllers/job/plan/tracking.ts"
 import * as Verdict from "../../../../src/controllers/job/plan/verdict.ts"
 import type { Job, Pod } from "../../../../src/kube/resources.ts"
-import * as Stand from "../stand.ts"
+import * as Stand from "../harness.ts"
 
 const job = (spec: Partial<NonNullable<Job["spec"]>>, status: Job["status"] = {}): Job => ({
   metadata: { name: "work", namespace: "default", uid: "job" },

@@ -6,7 +6,7 @@ import * as Schedule from "effect/Schedule"
 import { roster } from "../../../../src/controllers/registry.ts"
 import { EndpointSlice, Pod, Service } from "../../../../src/kube/resources.ts"
 import type { Descriptor } from "../../../../src/layers/Controller.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const period = Duration.seconds(5)
 

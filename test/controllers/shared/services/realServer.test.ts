@@ -21,7 +21,7 @@ import { Recorder } from "../../../../src/layers/Recorder.ts"
 import { Supervisor } from "../../../../src/layers/Supervisor.ts"
 import { Transport } from "../../../../src/layers/Transport.ts"
 import * as envtest from "../../../support/envtest.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const assets = envtest.assets()
 const missing = "missing" in assets ? assets.missing : undefined

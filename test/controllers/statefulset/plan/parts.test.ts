@@ -1,7 +1,7 @@
 /** Small parts of the loop of StatefulSets: what names say, how many may be unavailable, and which templates mean the same. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Identity from "../../../../src/controllers/statefulset/identity.ts"
-import * as Look from "../../../../src/controllers/statefulset/plan/look.ts"
+import * as Look from "../../../../src/controllers/statefulset/plan/snapshot.ts"
 import * as Outdated from "../../../../src/controllers/statefulset/plan/outdated.ts"
 import * as Spec from "../../../../src/controllers/statefulset/spec.ts"
 import type { Pod, StatefulSet } from "../../../../src/kube/resources.ts"

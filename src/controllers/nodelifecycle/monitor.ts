@@ -13,7 +13,7 @@ import * as Nodes from "../shared/nodes/node.ts"
 import * as Health from "./health.ts"
 import * as Metrics from "./metrics.ts"
 import * as Pods from "./pods.ts"
-import type { Books, Ports, Settings } from "./ports.ts"
+import type { Books, Ports, Settings } from "./deps.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 

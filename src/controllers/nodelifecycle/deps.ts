@@ -7,7 +7,7 @@ import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type { Readable } from "../../streams/store/Store.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 import * as Health from "./health.ts"
-import { Lines } from "./lines.ts"
+import { Lines } from "./RateLimitedQueue.ts"
 import type * as Zones from "./zones.ts"
 
 export interface Ports extends Nodes.Calls {

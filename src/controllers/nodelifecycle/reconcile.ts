@@ -9,7 +9,7 @@ import type * as Key from "../../kube/Key.ts"
 import * as Patch from "../../kube/Patch.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Pods from "./pods.ts"
-import { type Books, isDown, type Ports } from "./ports.ts"
+import { type Books, isDown, type Ports } from "./deps.ts"
 import * as Taints from "./taints.ts"
 
 /** Somebody else was faster: what they wrote is here soon. */

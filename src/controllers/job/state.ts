@@ -4,7 +4,7 @@
  */
 import type { Key } from "../../kube/Key.ts"
 import * as Expectations from "../shared/workload/expectations.ts"
-import * as Handover from "../shared/workload/handover.ts"
+import * as Handover from "../shared/workload/handoff.ts"
 import * as Backoff from "./plan/backoff.ts"
 
 export interface Books extends Handover.Trust {

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 

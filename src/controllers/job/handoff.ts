@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ApiError from "../../kube/ApiError.ts"
 import * as Owner from "../../kube/Owner.ts"
-import * as Handover from "../shared/workload/handover.ts"
-import type { Books } from "./books.ts"
+import * as Handover from "../shared/workload/handoff.ts"
+import type { Books } from "./state.ts"
 import type * as Manage from "./plan/manage.ts"
-import type { Look } from "./plan/look.ts"
+import type { Look } from "./plan/snapshot.ts"
 import * as Tracking from "./plan/tracking.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 /** Whether the sync may go on; if not, it is to be asked for again a little later. */
 export const mayAct = (

@@ -20,7 +20,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import type { Request } from "../../../src/layers/Transport.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "../job/stand.ts"
+import * as Stand from "../job/harness.ts"
 
 const Name = Schema.Literals(["a", "b"])
 

@@ -10,7 +10,7 @@ import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import type { Rule } from "../../../src/apiserver/faults.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const template = (command: ReadonlyArray<string>) => ({
   spec: { restartPolicy: "Never", containers: [{ name: "main", image: "work:1", command }] }

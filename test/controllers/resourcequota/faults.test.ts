@@ -18,7 +18,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const step = Arbitrary.all({
   what: oneOf("pod", "pod", "end", "gone", "secret", "free", "service", "type", "limit", "quota", "meddle", "wait"),

@@ -21,7 +21,7 @@ import type * as Faults from "../../../src/apiserver/faults.ts"
 import { ClusterTest, type Running } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
-import * as World from "./world.ts"
+import * as World from "./model.ts"
 
 const finalizer = "cache.example.com/finalizer"
 

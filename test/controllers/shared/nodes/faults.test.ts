@@ -24,7 +24,7 @@ import * as Nodes from "../../../../src/simulation/Nodes.ts"
 import type { Request } from "../../../../src/layers/Transport.ts"
 import { int, oneOf, type ValueOf } from "../../../support/property.ts"
 import { runs, seed } from "../../../support/runs.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const machines = ["control-plane", "worker-1", "worker-2", "worker-3"] as const
 

@@ -11,15 +11,15 @@ import * as PodFacts from "../../kube/pod.ts"
 import type { Job, Pod } from "../../kube/resources.ts"
 import * as PodControl from "../shared/workload/podControl.ts"
 import * as SlowStart from "../shared/workload/slowStart.ts"
-import type { Books } from "./books.ts"
+import type { Books } from "./state.ts"
 import * as Drafts from "./drafts.ts"
 import * as Metrics from "./metrics.ts"
-import type { Look } from "./plan/look.ts"
+import type { Look } from "./plan/snapshot.ts"
 import type * as Manage from "./plan/manage.ts"
 import * as Tracking from "./plan/tracking.ts"
 import * as Verdict from "./plan/verdict.ts"
 import * as Pods from "./pods.ts"
-import { letGo, type Ports } from "./ports.ts"
+import { letGo, type Ports } from "./deps.ts"
 
 /** So many pods are made, deleted or let go at a time, by all syncs together; over HTTP/1.1 each call is a connection. */
 const atOnce = 64

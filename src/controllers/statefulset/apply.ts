@@ -12,7 +12,7 @@ import * as Metrics from "./metrics.ts"
 import type { Deed, Step } from "./plan/step.ts"
 import * as Steps from "./plan/step.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** So many replicas are worked on at a time, by all syncs together; over HTTP/1.1 each call is a connection. */

@@ -8,7 +8,7 @@ import * as Monotonic from "../../streams/monotonic.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
 import * as Nodes from "../shared/nodes/node.ts"
 import * as Metrics from "./metrics.ts"
-import { type Books, latest, type Ports } from "./ports.ts"
+import { type Books, latest, type Ports } from "./deps.ts"
 import * as Taints from "./taints.ts"
 import * as Zones from "./zones.ts"
 
