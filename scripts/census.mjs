@@ -3,6 +3,9 @@
  * word that was counted. A folder as an argument counts that checkout instead of this one. Every definition is in this file;
  * docs/design/readable.md explains the rows. It uses no network, and its output depends on the files alone.
  *
+ * `npm run census -- --lint`, a part of `npm run lint`, prints only the banned words and the citations of what is not there, and fails when
+ * there is one outside the paths that scripts/words.mjs lists as unfinished.
+ *
  * Two rows come from reports that another run has left, and are missing without them:
  *
  *     npm run coverage -- --coverage.reporter=json                          writes coverage/coverage-final.json
@@ -14,7 +17,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
 import { parseSync } from "rolldown/utils"
-import { words } from "./words.mjs"
+import { unfinished, words } from "./words.mjs"
 
 const require = createRequire(import.meta.url)
 
@@ -255,6 +258,25 @@ const lostCitations = () => {
     ...[...text.matchAll(outside)].map((match) => match[0]),
     ...[...text.matchAll(fileName)].map((match) => match[1]).filter((path) => !endings.has(path) && !foreign.test(path))
   ])
+}
+
+/** What `npm run lint` reports: one line for each banned word and lost citation, paths that are not finished left out. */
+const lint = () => {
+  const isFinished = ({ file }) => !unfinished.some((path) => file === path || file.startsWith(`${path}/`))
+  const print =
+    (why) =>
+    ({ file, line, what }) =>
+      `${file}:${line}: "${what}" ${why}`
+  return [
+    ...bannedWords().filter(isFinished).map(print("is a banned word; docs/glossary.md has the term")),
+    ...lostCitations().filter(isFinished).map(print("is cited, but is not in the repository"))
+  ]
+}
+
+if (given.includes("--lint")) {
+  const found = lint()
+  for (const line of found) console.error(line)
+  process.exit(found.length === 0 ? 0 : 1)
 }
 
 const suites = () =>

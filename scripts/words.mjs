@@ -1,6 +1,7 @@
 /**
  * The lint list: words that have no plain use in this repository, because they speak of code as of people or in pictures. The glossary has
- * the term to use instead. Words with a plain use too ("hands", "looks", "whose") are not here. `npm run census` counts where they stand.
+ * the term to use instead. Words with a plain use too ("hands", "looks", "whose") are not here. `npm run census` counts them, and `npm run lint` fails on them
+ * outside the paths below.
  */
 export const words = [
   "nobody",
@@ -20,4 +21,58 @@ export const words = [
   "roster",
   "crew",
   "books"
+]
+
+/** Files and folders that still have such words, or cite what is not there. This list only shrinks. */
+export const unfinished = [
+  "CHANGELOG.md",
+  "README.md",
+  "bench",
+  "docs/controllers.md",
+  "docs/design/embedded-cluster.md",
+  "docs/design/leadership.md",
+  "docs/design/loops.md",
+  "docs/design/manager.md",
+  "docs/design/nodes.md",
+  "docs/design/operators.md",
+  "docs/design/pipeline.md",
+  "docs/design/workload-plane.md",
+  "docs/design/workloads.md",
+  "docs/embedded-cluster.md",
+  "docs/from-controller-runtime.md",
+  "docs/operations.md",
+  "docs/writing-a-controller.md",
+  "examples",
+  "scripts",
+  "src/apiserver",
+  "src/cli",
+  "src/controllers",
+  "src/kube",
+  "src/layers",
+  "src/leader",
+  "src/manager",
+  "src/platform",
+  "src/simulation",
+  "src/streams",
+  "src/testing",
+  "test/apiserver",
+  "test/cli",
+  "test/clients",
+  "test/conformance",
+  "test/controllers",
+  "test/e2e",
+  "test/histories",
+  "test/kube",
+  "test/layers",
+  "test/leader",
+  "test/manager",
+  "test/parity",
+  "test/parity.test.ts",
+  "test/platform",
+  "test/regexes.test.ts",
+  "test/roles",
+  "test/scenario",
+  "test/simulation",
+  "test/streams",
+  "test/support"
 ]

@@ -22,7 +22,8 @@ interface Census {
   readonly testFiles: ReadonlyArray<{ readonly file: string; readonly cases: number; readonly assertions: number }>
 }
 
-const censusOf = (files: Readonly<Record<string, string>>): Census => {
+/** What the script prints with an option about a repository with these files. */
+const outputOf = (option: string, files: Readonly<Record<string, string>>) => {
   const folder = mkdtempSync(join(tmpdir(), "census-"))
   try {
     spawnSync("git", ["init", "--quiet", folder])
@@ -31,12 +32,16 @@ const censusOf = (files: Readonly<Record<string, string>>): Census => {
       writeFileSync(join(folder, name), text)
     }
     const script = new URL("../scripts/census.mjs", import.meta.url).pathname
-    const { stderr, stdout } = spawnSync(process.execPath, [script, folder, "--json"], { encoding: "utf8" })
-    assert.strictEqual(stderr, "")
-    return JSON.parse(stdout)
+    return spawnSync(process.execPath, [script, folder, option], { encoding: "utf8" })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+const censusOf = (files: Readonly<Record<string, string>>): Census => {
+  const { stderr, stdout } = outputOf("--json", files)
+  assert.strictEqual(stderr, "")
+  return JSON.parse(stdout)
 }
 
 /** A block long enough to be compared, with names that start with `prefix`. */
@@ -110,6 +115,16 @@ describe("census", () => {
         "docs/page.md kube/e.ts"
       ]
     )
+  })
+
+  it("--lint fails on a banned word and on a lost citation, and names file, line and word", () => {
+    const { status, stderr } = outputOf("--lint", { "src/new/a.ts": "\n// somebody reads kube/gone.ts\n" })
+    assert.strictEqual(status, 1)
+    assert.deepStrictEqual(
+      stderr.split("\n").map((line) => line.split(" is ")[0]),
+      [`src/new/a.ts:2: "somebody"`, `src/new/a.ts:2: "kube/gone.ts"`, ""]
+    )
+    assert.strictEqual(outputOf("--lint", { "src/new/a.ts": "// reads a.ts\n" }).status, 0)
   })
 
   it("the data path lists files that exist and that an import connects with another", () => {
