@@ -88,7 +88,10 @@ export class Nodes extends Context.Service<
       name: string,
       facts?: Machine.Facts & { readonly role?: Machine.Machine["role"] }
     ) => Effect.Effect<Machine.Machine, ApiError>
-    /** Takes the machine away and its node with it. Its pods are left to whoever cleans up after lost nodes. */
+    /**
+     * Deletes the Node and stops the machine for good; if the Node cannot be deleted, the machine goes on. The pods stay, as those of any
+     * lost node: the pod garbage collector deletes them.
+     */
     readonly remove: (name: string) => Effect.Effect<void, ApiError | UnknownMachine>
     /**
      * Lets a container end now if it runs, with code 1 unless said otherwise; all of them if none is named. What follows is the
@@ -159,6 +162,16 @@ const make = Effect.fnUntraced(function* (options: Options) {
       const kubelet = kubelets.get(name)
       return kubelet === undefined ? Effect.fail(new UnknownMachine({ name })) : Effect.succeed(kubelet)
     })
+  const resume = (kubelet: Kubelet.Kubelet): void => {
+    kubelet.restart()
+    beats.addUnsafe(kubelet.machine.name)
+    Kubelet.takeOver(shared, kubelet.machine.name)
+  }
+  const discard = (kubelet: Kubelet.Kubelet): Effect.Effect<void> => {
+    // Another one may have been added under its name.
+    if (kubelets.get(kubelet.machine.name) === kubelet) kubelets.delete(kubelet.machine.name)
+    return Scope.close(kubelet.scope, Exit.void)
+  }
   const doom = ({ name, namespace = "default" }: PodName, fate: PodLife.Fate) =>
     Effect.suspend(() => {
       const key = Key.make(namespace, name)
@@ -180,20 +193,18 @@ const make = Effect.fnUntraced(function* (options: Options) {
       Effect.suspend(() => join(Machine.make(name, freeNumber(kubelets), facts.role ?? "worker", facts))),
     remove: (name) =>
       Effect.flatMap(find(name), (kubelet) => {
+        const wasRunning = kubelet.isRunning
         kubelet.isRunning = false
-        kubelets.delete(name)
-        const deleted = kubelet.writing.withPermit(Effect.asVoid(client.delete(Node, { name })))
-        return Effect.andThen(Scope.close(kubelet.scope, Exit.void), deleted)
+        return kubelet.writing.withPermit(client.delete(Node, { name })).pipe(
+          Effect.catchReason("ApiError", "NotFound", () => Effect.void),
+          Effect.onError(() => Effect.sync(() => wasRunning && resume(kubelet))),
+          Effect.andThen(Effect.suspend(() => discard(kubelet)))
+        )
       }),
     crash: (pod, { container, exitCode = 1 } = {}) => doom(pod, { _tag: "Crash", container, exitCode }),
     evict: (pod) => doom(pod, { _tag: "Evict", message: "The node was low on resource: memory." }),
     stop: (name) => Effect.map(find(name), (kubelet) => void (kubelet.isRunning = false)),
-    start: (name) =>
-      Effect.map(find(name), (kubelet) => {
-        kubelet.restart()
-        beats.addUnsafe(name)
-        Kubelet.takeOver(shared, name)
-      }),
+    start: (name) => Effect.map(find(name), resume),
     slow: (name, factor) =>
       Effect.map(find(name), (kubelet) => {
         kubelet.slowness = Math.max(0, factor)

@@ -133,6 +133,25 @@ it.effect("a heartbeat on its way when the machine is taken away does not bring 
   }).pipe(Effect.provide(stand.nodes()))
 )
 
+it.effect("a machine whose node cannot be deleted goes on running, and can be removed later", () =>
+  Effect.gen(function* () {
+    const nodes = yield* Nodes.Nodes
+    const server = yield* ApiServer
+    yield* server.setFaults([{ match: { verb: "delete", resource: "nodes" }, fault: { _tag: "Conflict" }, times: 1 }])
+    assert.strictEqual((yield* Effect.flip(nodes.remove("worker-1")))._tag, "ApiError")
+    const { isRunning } = (yield* nodes.machines).find(({ machine }) => machine.name === "worker-1")!
+    assert.isTrue(isRunning)
+    yield* stand.create("p", { nodeName: "worker-1", containers: [{ name: "main", image: "x" }] })
+    yield* stand.pass("10 seconds")
+    assert.strictEqual(yield* stand.wordOf("p"), "Running")
+    yield* nodes.remove("worker-1")
+    assert.notInclude(
+      (yield* nodes.machines).map(({ machine }) => machine.name),
+      "worker-1"
+    )
+  }).pipe(Effect.provide(stand.nodes()))
+)
+
 it.effect("pods of a lost machine are not run by anybody", () =>
   Effect.gen(function* () {
     const nodes = yield* Nodes.Nodes
