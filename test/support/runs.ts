@@ -8,8 +8,8 @@ export const runs = (n: number): number =>
   Math.max(1, Math.round(n * (Number.isFinite(factor) && factor > 0 ? factor : 1)))
 
 /**
- * Where the random numbers of the long suites begin: at the same place each time, so that a red run is about the change and not about
- * luck. `npm run soak` sets `PROPERTY_SEED=random` and begins elsewhere each time; the replay token says where.
+ * Where the random numbers of every property begin (`seed.ts` sets it up). `npm run soak` sets `PROPERTY_SEED=random` and begins elsewhere each
+ * time; the replay token of a failure says where.
  */
 export const seed: number | string | undefined =
   process.env["PROPERTY_SEED"] === "random" ? undefined : (process.env["PROPERTY_SEED"] ?? 1)
