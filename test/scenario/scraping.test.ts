@@ -96,7 +96,9 @@ const prometheus = Effect.fnUntraced(function* (config: string) {
   )
   const asked = Effect.promise(() =>
     fetch(`http://127.0.0.1:${port}/api/v1/targets`).then(
-      async (response) => ((await response.json()) as { data: { activeTargets: Array<Target> } }).data.activeTargets,
+      async (response) =>
+        // 503 while it starts.
+        response.ok ? ((await response.json()) as { data: { activeTargets: Array<Target> } }).data.activeTargets : [],
       (): Array<Target> => []
     )
   )
