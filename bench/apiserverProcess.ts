@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { ApiServer } from "../src/apiserver/ApiServer.ts"
 import * as Certificate from "../src/apiserver/server/certificate.ts"
-import * as Front from "../src/apiserver/server/Front.ts"
+import * as Front from "../src/apiserver/server/HttpsServer.ts"
 
 const token = "bench"
 

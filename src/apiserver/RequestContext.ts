@@ -6,7 +6,7 @@ import type * as Random from "effect/Random"
 import type { ApiRequest } from "./Api.ts"
 import type { AuditLog } from "./audit/AuditLog.ts"
 import type { Authorizer } from "./authorization/Authorizer.ts"
-import type { Catalogue } from "./apiextensions/Catalogue.ts"
+import type { Catalogue } from "./apiextensions/ResourceRegistry.ts"
 import type { Collection } from "./storage/Collection.ts"
 import type { RevisionLog } from "./storage/RevisionLog.ts"
 

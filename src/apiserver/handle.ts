@@ -4,7 +4,7 @@
  * carrier; only what webhooks have to be asked first is thrown on, to `consult.ts`.
  */
 import type * as Status from "../kube/Status.ts"
-import { isUnfinished } from "./webhook/consult.ts"
+import { isUnfinished } from "./webhook/dispatch.ts"
 import type { Answer, ApiResponse } from "./Api.ts"
 import type * as AuditLog from "./audit/AuditLog.ts"
 import * as impersonation from "./authentication/impersonation.ts"

@@ -9,7 +9,7 @@ import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import type { RequestContext, State } from "../RequestContext.ts"
 import type { Authenticator } from "../authentication/Authenticator.ts"
-import type { Consultation } from "../webhook/Consultation.ts"
+import type { Consultation } from "../webhook/WebhookResponses.ts"
 import type { WebhookCaller } from "../webhook/WebhookCaller.ts"
 
 /** What the endpoints use beside the state that is stored. */

@@ -9,7 +9,7 @@ import type { Server } from "node:https"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { Answer } from "../Api.ts"
-import * as StatusError from "./refusal.ts"
+import * as StatusError from "./statusAnswer.ts"
 
 /** Milliseconds a refused connection may linger so that its peer can read why. */
 const linger = 2_000

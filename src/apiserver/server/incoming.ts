@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type { Answer } from "../Api.ts"
-import * as StatusError from "./refusal.ts"
+import * as StatusError from "./statusAnswer.ts"
 
 /** Bytes of a request body, as in the reference server (`MaxRequestBodyBytes`). */
 const maxBody = 3 * 1024 * 1024

@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto"
 import { mkdtemp, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ensure } from "./ownFolder.ts"
+import { ensure } from "./privateFolder.ts"
 
 /** The file could not be written; the message is one sentence for the user. */
 export class KubeconfigError extends Data.TaggedError("KubeconfigError")<{ readonly message: string }> {}

@@ -5,7 +5,7 @@
 import { arrayAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type { Plugin } from "../admission/Admission.ts"
-import { isExempt } from "./hooks.ts"
+import { isExempt } from "./configuration.ts"
 
 export const plugin: Plugin = {
   name: "MatchConditions",

@@ -6,7 +6,7 @@
 import * as Selector from "../../kube/Selector.ts"
 import type { Target } from "../routing.ts"
 import type { Kind } from "../scheme/Kind.ts"
-import type { Hook, Rule } from "./hooks.ts"
+import type { Hook, Rule } from "./configuration.ts"
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE"
 

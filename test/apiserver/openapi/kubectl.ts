@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Api } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import * as Front from "../../../src/apiserver/server/Front.ts"
+import * as Front from "../../../src/apiserver/server/HttpsServer.ts"
 import * as Kubeconfig from "../../../src/apiserver/server/kubeconfigFile.ts"
 import { serve, token } from "../server/harness.ts"
 

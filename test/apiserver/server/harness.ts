@@ -13,7 +13,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import { connect, type TLSSocket } from "node:tls"
 import type { Api, ApiRequest, ApiResponse } from "../../../src/apiserver/Api.ts"
 import { make as makeCertificate } from "../../../src/apiserver/server/certificate.ts"
-import * as Front from "../../../src/apiserver/server/Front.ts"
+import * as Front from "../../../src/apiserver/server/HttpsServer.ts"
 
 export const token = Redacted.make("correct-horse")
 

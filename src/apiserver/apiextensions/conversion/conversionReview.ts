@@ -5,7 +5,7 @@
  */
 import * as Result from "effect/Result"
 import { statusWords } from "../../webhook/review.ts"
-import type { Wanted } from "../../webhook/Consultation.ts"
+import type { Wanted } from "../../webhook/WebhookResponses.ts"
 import type { Reply } from "../../webhook/WebhookCaller.ts"
 import { parseJson } from "../../body.ts"
 import { arrayAt, at, equal, get, isObject, objectAt, put, textAt } from "../../json.ts"

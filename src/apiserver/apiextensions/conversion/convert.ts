@@ -11,7 +11,7 @@ import type { Kind } from "../../scheme/Kind.ts"
 import * as RequestContext from "../../RequestContext.ts"
 import { timeoutSeconds } from "./Converter.ts"
 import * as conversionReview from "./conversionReview.ts"
-import type { Wanted } from "../../webhook/Consultation.ts"
+import type { Wanted } from "../../webhook/WebhookResponses.ts"
 import * as forms from "./forms.ts"
 
 /** Objects of one review, and reviews at a time. */

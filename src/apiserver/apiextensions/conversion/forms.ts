@@ -13,7 +13,7 @@ import type * as Kind from "../../scheme/Kind.ts"
 import type { RequestScope } from "../../admission/Admission.ts"
 import type { View } from "../../printers/View.ts"
 import type { Converter } from "../../scheme/Kind.ts"
-import type { Wanted } from "../../webhook/Consultation.ts"
+import type { Wanted } from "../../webhook/WebhookResponses.ts"
 
 /** Thrown out of the synchronous section: this has to be converted before the request can be answered. */
 export class Unconverted {

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Review from "../../../../src/apiserver/apiextensions/conversion/conversionReview.ts"
-import type { Wanted } from "../../../../src/apiserver/webhook/Consultation.ts"
+import type { Wanted } from "../../../../src/apiserver/webhook/WebhookResponses.ts"
 import { checkProperty } from "../../../support/property.ts"
 /** Nearly always the first, so that what is said of one member is not drowned by the others. */
 const often = <const A extends string | number, const B extends ReadonlyArray<string | number>>(

@@ -21,7 +21,7 @@ import * as Identity from "./identity.ts"
 import * as Incoming from "./incoming.ts"
 import { withProtobuf } from "./openApiProtobuf.ts"
 import * as Outgoing from "./outgoing.ts"
-import * as StatusError from "./refusal.ts"
+import * as StatusError from "./statusAnswer.ts"
 
 export const host = "127.0.0.1"
 

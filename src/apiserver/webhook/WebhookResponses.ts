@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import type { Converter } from "../scheme/Kind.ts"
 import type { JsonObject } from "../json.ts"
 import type { Reply } from "./WebhookCaller.ts"
-import type { Hook } from "./hooks.ts"
+import type { Hook } from "./configuration.ts"
 
 /** What became of a call. */
 export type Outcome =
