@@ -18,8 +18,8 @@ import * as Authenticator from "./authentication/Authenticator.ts"
 import * as Authorizer from "./authorization/Authorizer.ts"
 import { creationByUpdate, noEscalation } from "./authorization/escalation.ts"
 import { plugins } from "./admission/builtIn.ts"
-import { consult } from "./webhook/dispatch.ts"
-import { Consultation } from "./webhook/WebhookResponses.ts"
+import { dispatch } from "./webhook/dispatch.ts"
+import { WebhookResponses } from "./webhook/WebhookResponses.ts"
 import * as Hooks from "./webhook/configuration.ts"
 import { WebhookCaller } from "./webhook/WebhookCaller.ts"
 import * as webhooks from "./webhook/webhooks.ts"
@@ -31,8 +31,8 @@ import { handle, refused } from "./handle.ts"
 import type { JsonObject } from "./json.ts"
 import * as StatusError from "./StatusError.ts"
 import * as RevisionLog from "./storage/RevisionLog.ts"
-import { patient, patientWith } from "./retry.ts"
-import { Catalogue } from "./apiextensions/ResourceRegistry.ts"
+import { retrying, retryingEffect } from "./retry.ts"
+import { ResourceRegistry } from "./apiextensions/ResourceRegistry.ts"
 import { install } from "./apiextensions/install.ts"
 import { all as builtIn } from "./scheme/kinds.ts"
 import type { RequestScope, ServerState } from "./admission/Admission.ts"
@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return made
   }
   for (const kind of builtIn) collection(kind.storage)
-  const kinds = new Catalogue()
+  const kinds = new ResourceRegistry()
   const mode = options.authorization ?? "AlwaysAllow"
   const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
   const hooks = Hooks.make(collection)
@@ -138,25 +138,27 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return handle(context)
   }
   /** Where there are webhooks, a request may be done more than once: at one time, by one draw of chance. */
-  const handleAsking = (request: ApiRequest) =>
-    patientWith((isLastTry) =>
+  const handleWithWebhooks = (request: ApiRequest) =>
+    retryingEffect((isLastTry) =>
       Effect.withFiber((fiber) => {
-        const consultation = new Consultation(fiber.getRef(Random.Random))
+        const webhookResponses = new WebhookResponses(fiber.getRef(Random.Random))
         const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        return consult(caller, consultation, () =>
-          answer({ state, request, now, random: consultation.random, warnings: [], isLastTry, consultation })
+        return dispatch(caller, webhookResponses, () =>
+          answer({ state, request, now, random: webhookResponses.random, warnings: [], isLastTry, webhookResponses })
         )
       })
     )
-  const handleAtOnce = (request: ApiRequest) =>
-    patient(({ clock, random }, isLastTry) =>
+  const handleSynchronously = (request: ApiRequest) =>
+    retrying(({ clock, random }, isLastTry) =>
       answer({ state, request, now: clock.currentTimeMillisUnsafe(), random, warnings: [], isLastTry })
     )
   const faults = Faults.make()
   const server = ApiServer.of({
     handle: (request) =>
       Effect.suspend(() =>
-        kinds.converts || (request.method !== "GET" && hooks.exist()) ? handleAsking(request) : handleAtOnce(request)
+        kinds.converts || (request.method !== "GET" && hooks.exist())
+          ? handleWithWebhooks(request)
+          : handleSynchronously(request)
       ),
     authenticate: (token) =>
       Effect.map(Clock.currentTimeMillis, (now) => {

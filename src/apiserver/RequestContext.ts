@@ -6,14 +6,14 @@ import type * as Random from "effect/Random"
 import type { ApiRequest } from "./Api.ts"
 import type { AuditLog } from "./audit/AuditLog.ts"
 import type { Authorizer } from "./authorization/Authorizer.ts"
-import type { Catalogue } from "./apiextensions/ResourceRegistry.ts"
+import type { ResourceRegistry } from "./apiextensions/ResourceRegistry.ts"
 import type { Collection } from "./storage/Collection.ts"
 import type { RevisionLog } from "./storage/RevisionLog.ts"
 
 export interface State {
   readonly log: RevisionLog
   /** What is served at the moment. */
-  readonly kinds: Catalogue
+  readonly kinds: ResourceRegistry
   readonly collection: (storage: string) => Collection
   readonly authorizer: Authorizer
   readonly audit: AuditLog

@@ -9,13 +9,12 @@ import type { Answer, ApiResponse } from "./Api.ts"
 import type * as AuditLog from "./audit/AuditLog.ts"
 import * as impersonation from "./authentication/impersonation.ts"
 import * as attributes from "./authorization/attributes.ts"
-import * as gate from "./authorization/gate.ts"
+import * as Authorizer from "./authorization/Authorizer.ts"
 import type { Attributes } from "./authorization/rule.ts"
 import * as body from "./body.ts"
 import * as forms from "./apiextensions/conversion/forms.ts"
 import * as definitions from "./apiextensions/definitions.ts"
 import * as discovery from "./discovery.ts"
-import * as health from "./health.ts"
 import * as OpenApi from "./openapi/serve.ts"
 import * as StatusError from "./StatusError.ts"
 import * as routing from "./routing.ts"
@@ -23,13 +22,16 @@ import type { Target } from "./routing.ts"
 import * as fieldValidation from "./validation/fieldValidation.ts"
 import type { Kind } from "./scheme/Kind.ts"
 import type { RequestScope } from "./admission/Admission.ts"
+import { bind } from "./endpoints/binding.ts"
+import { evict } from "./endpoints/eviction.ts"
 import * as options from "./endpoints/options.ts"
 import * as patch from "./endpoints/patch.ts"
 import * as read from "./endpoints/read.ts"
 import * as remove from "./endpoints/remove.ts"
 import { isTrue } from "./endpoints/selection.ts"
 import * as reviews from "./endpoints/reviews.ts"
-import * as subresources from "./endpoints/subresources.ts"
+import { scale } from "./endpoints/scale.ts"
+import { requestToken } from "./endpoints/token.ts"
 import { watch } from "./endpoints/watch.ts"
 import * as write from "./endpoints/write.ts"
 import { view } from "./printers/negotiate.ts"
@@ -43,7 +45,7 @@ export const handle = (context: RequestScope): ApiResponse => {
   let allowed = false
   try {
     acting = impersonation.resolve(context)
-    gate.check(acting, asked)
+    Authorizer.check(acting, asked)
     allowed = true
     const response = warned(acting, route(acting, segments))
     const code = response._tag === "Answer" ? response.status : 200
@@ -147,7 +149,7 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
   if (target !== undefined) return settled(context, target, dispatch(context, target))
   const { discovery, openApi } = descriptionsOf(context.state.kinds.all)
   const document =
-    health.find(segments, context.request.query) ??
+    healthCheck(segments, context.request.query) ??
     discovery.find(segments, context.request.headers["accept"]) ??
     openApi.find(segments, context.request)
   if (document === undefined) throw StatusError.unknownPath()
@@ -176,11 +178,23 @@ const viewOf = (context: RequestScope, { kind, name }: Target): View =>
 const dispatch = (context: RequestScope, target: Target): ApiResponse => {
   options.check(context.request)
   write.expire(context, target.kind)
-  const subresource = subresources.handlerOf(target.subresource)
+  const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return answer(...subresource(context, target))
   if (target.kind.review) return answer(201, reviews.answer(context, target))
   return target.name === "" ? onCollection(context, target) : onObject(context, target)
 }
+
+/**
+ * Subresources with a kind of their own; each handler returns status code and body. `status`, `finalize` and `ephemeralcontainers` are
+ * updates of a part of their object and handled like those of the whole.
+ */
+const subresourceHandlers: ReadonlyMap<string, (context: RequestScope, target: Target) => readonly [number, string]> =
+  new Map([
+    ["binding", bind],
+    ["eviction", evict],
+    ["scale", scale],
+    ["token", requestToken]
+  ])
 
 const onCollection = (context: RequestScope, target: Target): ApiResponse => {
   const { kind, namespace } = target
@@ -246,4 +260,32 @@ const replace = (context: RequestScope, target: Target): write.Updated => {
   }
   if (!kind.createOnUpdate || subresource !== "") throw StatusError.notFound(kind, name)
   return { version: write.createNamed(context, target, object, options), created: true }
+}
+
+const commonChecks: ReadonlyArray<string> = ["ping", "log", "etcd"]
+
+/** Names of the checks of `/healthz`, `/livez` and `/readyz`; all of them pass, because all state is in memory. */
+const healthChecks: Readonly<Record<string, ReadonlyArray<string>>> = {
+  healthz: commonChecks,
+  livez: commonChecks,
+  readyz: [...commonChecks, "informer-sync", "shutdown"]
+}
+
+const plainText = (body: string): Answer => ({
+  _tag: "Answer",
+  status: 200,
+  contentType: "text/plain; charset=utf-8",
+  body
+})
+
+/** The answer to a probe, as a whole, of one check, or as a list with `verbose`; undefined for other paths and unknown checks. */
+const healthCheck = (segments: ReadonlyArray<string>, query: URLSearchParams): Answer | undefined => {
+  const [root = "", check, ...more] = segments
+  const names = Object.hasOwn(healthChecks, root) ? healthChecks[root] : undefined
+  if (names === undefined || more.length > 0) return undefined
+  if (check !== undefined) return names.includes(check) ? plainText("ok") : undefined
+  if (!query.has("verbose")) return plainText("ok")
+  const excluded = query.getAll("exclude")
+  const lines = names.map((name) => `[+]${name} ${excluded.includes(name) ? "excluded: ok" : "ok"}\n`)
+  return plainText(`${lines.join("")}${root} check passed\n`)
 }

@@ -14,9 +14,9 @@ const tries = 10
 const [least, most] = [100, 199] as const
 
 /** Asks once, in the time and chance of whoever waits; `isLastTry` says that nobody will ask again. */
-type Ask = (world: World, isLastTry: boolean) => ApiResponse
+type Attempt = (services: Services, isLastTry: boolean) => ApiResponse
 
-interface World {
+interface Services {
   readonly clock: Clock.Clock
   readonly random: Random.Random
 }
@@ -25,30 +25,32 @@ interface World {
  * Every try is a request of its own to the rules: it sees the state of its time, and may be refused for another reason. A request
  * that need not wait is one step.
  */
-export const patient = (ask: Ask): Effect.Effect<ApiResponse> =>
+export const retrying = (attempt: Attempt): Effect.Effect<ApiResponse> =>
   Effect.withFiber((fiber) => {
-    const world = { clock: fiber.getRef(Clock.Clock), random: fiber.getRef(Random.Random) }
-    const first = ask(world, false)
+    const services = { clock: fiber.getRef(Clock.Clock), random: fiber.getRef(Random.Random) }
+    const first = attempt(services, false)
     if (!isTemporary(first)) return Effect.succeed(first)
-    return later((isLastTry) => Effect.sync(() => ask(world, isLastTry)), first)
+    return later((isLastTry) => Effect.sync(() => attempt(services, isLastTry)), first)
   })
 
 /** The same for a request that takes time to be answered. */
-export const patientWith = (ask: (isLastTry: boolean) => Effect.Effect<ApiResponse>): Effect.Effect<ApiResponse> =>
-  Effect.flatMap(ask(false), (first) => (isTemporary(first) ? later(ask, first) : Effect.succeed(first)))
+export const retryingEffect = (
+  attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>
+): Effect.Effect<ApiResponse> =>
+  Effect.flatMap(attempt(false), (first) => (isTemporary(first) ? later(attempt, first) : Effect.succeed(first)))
 
-const later = (ask: (isLastTry: boolean) => Effect.Effect<ApiResponse>, first: ApiResponse) =>
-  Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(ask, interval, tries - 1, first))
+const later = (attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>, first: ApiResponse) =>
+  Effect.flatMap(Random.nextIntBetween(least, most), (interval) => again(attempt, interval, tries - 1, first))
 
 const again = (
-  ask: (isLastTry: boolean) => Effect.Effect<ApiResponse>,
+  attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>,
   interval: number,
   left: number,
   last: ApiResponse
 ): Effect.Effect<ApiResponse> => {
   if (left === 0 || !isTemporary(last)) return Effect.succeed(last)
-  const next = Effect.suspend(() => ask(left === 1))
-  return Effect.flatMap(Effect.delay(next, interval), (response) => again(ask, interval, left - 1, response))
+  const next = Effect.suspend(() => attempt(left === 1))
+  return Effect.flatMap(Effect.delay(next, interval), (response) => again(attempt, interval, left - 1, response))
 }
 
 const isTemporary = (response: ApiResponse): boolean => response._tag === "Answer" && response.isTemporary === true

@@ -14,7 +14,7 @@ import { Agent, request } from "node:https"
 import { ApiServer, type Options as ApiServerOptions } from "../../src/apiserver/ApiServer.ts"
 import { WebhookCaller } from "../../src/apiserver/webhook/WebhookCaller.ts"
 import * as Certificate from "../../src/apiserver/server/certificate.ts"
-import * as Front from "../../src/apiserver/server/HttpsServer.ts"
+import * as HttpsServer from "../../src/apiserver/server/HttpsServer.ts"
 import * as TokenSigner from "../../src/apiserver/server/tokenSigner.ts"
 import * as HttpsWebhooks from "../../src/apiserver/server/webhookCaller.ts"
 import { Endpoint } from "../../src/layers/Endpoint.ts"
@@ -112,8 +112,8 @@ export const overHttps: Backend = {
     const server = yield* embedded({ authentication: { signer } })
     const { ca, certificate, key } = yield* Effect.promise(() => Certificate.make(Date.now()))
     const token = Redacted.make("conformance")
-    const { port } = yield* Front.listen({ api: server, certificate, key, token })
-    const url = `https://${Front.host}:${port}`
+    const { port } = yield* HttpsServer.listen({ api: server, certificate, key, token })
+    const url = `https://${HttpsServer.host}:${port}`
     const transport = yield* HttpTransport.make(Endpoint.fixed({ server: url, tls: { ca }, token }))
     const ask = yield* asker(url, ca, Redacted.value(token))
     return { transport, ask, lacks: [], signer, compact: server.compact(), as: caller(url, ca) }

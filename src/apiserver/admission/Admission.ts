@@ -9,7 +9,7 @@ import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import type { RequestContext, State } from "../RequestContext.ts"
 import type { Authenticator } from "../authentication/Authenticator.ts"
-import type { Consultation } from "../webhook/WebhookResponses.ts"
+import type { WebhookResponses } from "../webhook/WebhookResponses.ts"
 import type { WebhookCaller } from "../webhook/WebhookCaller.ts"
 
 /** What the endpoints use beside the state that is stored. */
@@ -24,7 +24,7 @@ export interface ServerState extends State {
 export interface RequestScope extends RequestContext {
   readonly state: ServerState
   /** The answers of webhooks so far; undefined where there are no webhooks. */
-  readonly consultation?: Consultation | undefined
+  readonly webhookResponses?: WebhookResponses | undefined
 }
 
 /** One write of an object, on its main endpoint unless the target has a subresource. */
@@ -37,14 +37,14 @@ export interface Write {
   readonly before: JsonObject | undefined
   readonly dryRun: boolean
   /** What the object is, where a subresource takes a kind of its own. */
-  readonly as?: Form | undefined
+  readonly as?: GroupVersionKind | undefined
 }
 
 /** The kind of an object that is not of its target's. */
-export type Form = Pick<Kind, "group" | "version" | "kind">
+export type GroupVersionKind = Pick<Kind, "group" | "version" | "kind">
 
 /** One deletion of an object, whether it goes at once or is only marked. */
-export interface Removal {
+export interface Deletion {
   readonly context: RequestScope
   /** Without a name where a whole collection is deleted. */
   readonly target: Target
@@ -58,7 +58,7 @@ export interface Plugin {
   readonly name: string
   readonly admit?: (write: Write) => void
   readonly check?: (write: Write) => void
-  readonly remove?: (removal: Removal) => void
+  readonly remove?: (deletion: Deletion) => void
   /** Whether it is asked about writes through subresources too. */
   readonly parts?: true
 }
@@ -67,7 +67,7 @@ export interface Plugin {
 export interface Admission {
   readonly admit: (write: Write) => void
   readonly check: (write: Write) => void
-  readonly remove: (removal: Removal) => void
+  readonly remove: (deletion: Deletion) => void
 }
 
 const chained = <A>(steps: ReadonlyArray<((of: A) => void) | undefined>): ((of: A) => void) => {
@@ -90,7 +90,7 @@ export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
 })
 
 /** Asks about what a subresource with a kind of its own was sent, both phases at once: such an object is nowhere stored. */
-export const ask = (write: Write & { readonly as: Form }): void => {
+export const ask = (write: Write & { readonly as: GroupVersionKind }): void => {
   const { admission } = write.context.state
   admission.admit(write)
   admission.check(write)

@@ -1,13 +1,12 @@
 /** The plugins this server has, and which of them run unless somebody says otherwise. */
+import { arrayAt, ensureObject, textAt } from "../json.ts"
+import * as lifecycle from "../validation/lifecycle.ts"
 import type { Plugin } from "./Admission.ts"
 import { limitRanger } from "./limitRanger.ts"
-import { namespaceLifecycle } from "./namespaceLifecycle.ts"
-import { nodeTaints } from "./nodeTaints.ts"
 import { ownerReferencesPermission } from "./ownerReferences.ts"
 import { defaultTolerations, priority } from "./pods.ts"
 import { resourceQuota } from "./resourceQuota.ts"
 import { serviceAccount } from "./serviceAccount.ts"
-import { storageProtection } from "./storageProtection.ts"
 
 /** Each is a switch. */
 export interface Switches {
@@ -44,3 +43,47 @@ export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin>
   ...webhooks,
   ...(switches.resourceQuota === true ? [resourceQuota] : [])
 ]
+
+/** plugin/pkg/admission/namespace/lifecycle: an object needs its namespace, and the immortal namespaces are never deleted. */
+const namespaceLifecycle: Plugin = {
+  name: "NamespaceLifecycle",
+  admit: ({ before, object, target, context }) => {
+    if (before === undefined) lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name"))
+  },
+  remove: ({ name, target: { kind } }) => lifecycle.refuseImmortal(kind, name)
+}
+
+const taintKey = "node.kubernetes.io/not-ready"
+const taintEffect = "NoSchedule"
+
+/** plugin/pkg/admission/nodetaint: a new node is tainted as not ready; the node lifecycle controller removes the taint. */
+const nodeTaints: Plugin = {
+  name: "TaintNodesByCondition",
+  admit: ({ before, object, target }) => {
+    if (before !== undefined || target.kind.storage !== "nodes") return
+    const spec = ensureObject(object, "spec")
+    const taints = arrayAt(spec, "taints")
+    const has = taints.some((one) => textAt(one, "key") === taintKey && textAt(one, "effect") === taintEffect)
+    if (!has) spec["taints"] = [...taints, { key: taintKey, effect: taintEffect }]
+  }
+}
+
+const finalizers: Readonly<Record<string, string>> = {
+  persistentvolumeclaims: "kubernetes.io/pvc-protection",
+  persistentvolumes: "kubernetes.io/pv-protection"
+}
+
+/**
+ * plugin/pkg/admission/storage/storageobjectinuseprotection: a finalizer keeps claims and volumes while they are in use; the protection
+ * controllers remove it.
+ */
+const storageProtection: Plugin = {
+  name: "StorageObjectInUseProtection",
+  admit: ({ before, object, target }) => {
+    const finalizer = finalizers[target.kind.storage]
+    if (before !== undefined || finalizer === undefined) return
+    const metadata = ensureObject(object, "metadata")
+    const list = arrayAt(metadata, "finalizers")
+    if (!list.includes(finalizer)) metadata["finalizers"] = [...list, finalizer]
+  }
+}

@@ -6,7 +6,7 @@
 import * as Kind from "../scheme/Kind.ts"
 import * as kinds from "../scheme/kinds.ts"
 
-export class Catalogue {
+export class ResourceRegistry {
   /** Built-in kinds first, then those of definitions by name. */
   all: ReadonlyArray<Kind.Kind> = kinds.all
   /** Whether there are kinds that webhooks convert. */

@@ -3,7 +3,7 @@
  * allowed to impersonate. Source: the impersonation filter of the reference server.
  */
 import type { ApiRequest, User } from "../Api.ts"
-import * as gate from "../authorization/gate.ts"
+import * as Authorizer from "../authorization/Authorizer.ts"
 import type { Attributes } from "../authorization/rule.ts"
 import * as StatusError from "../StatusError.ts"
 import type { RequestContext } from "../RequestContext.ts"
@@ -72,7 +72,7 @@ const defaultGroups = (name: string, account: serviceAccounts.Account | undefine
     : [name === anonymous ? unauthenticated : authenticated]
 
 const check = (context: RequestContext, wanted: Partial<Attributes>): void =>
-  gate.check(context, {
+  Authorizer.check(context, {
     verb: "impersonate",
     path: "",
     isResource: true,

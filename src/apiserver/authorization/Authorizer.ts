@@ -6,6 +6,7 @@ import type { User } from "../Api.ts"
 import type { Collection } from "../storage/Collection.ts"
 import * as Version from "../storage/Version.ts"
 import type { JsonObject } from "../json.ts"
+import * as StatusError from "../StatusError.ts"
 import * as Policy from "./policy.ts"
 import { allows } from "./rule.ts"
 import type { Attributes, Rule } from "./rule.ts"
@@ -105,3 +106,30 @@ const reading = (collection: (storage: string) => Collection): (() => Policy.Pol
 
 const objectsOf = (collection: Collection): ReadonlyArray<JsonObject> =>
   [...collection.range({ namespace: "", after: "", revision: collection.upcoming() })].map(Version.parse)
+
+/** Throws 403, in the words of kube-apiserver (endpoints/handlers/responsewriters: forbiddenMessage), when the user may not do it. */
+export const check = (
+  {
+    request,
+    state
+  }: { readonly request: { readonly user: User }; readonly state: { readonly authorizer: Authorizer } },
+  wanted: Attributes
+): void => {
+  if (state.authorizer.mode === "AlwaysAllow") return
+  const { allowed, reason } = state.authorizer.decide(request.user, wanted)
+  if (!allowed) throw forbidden(request.user, wanted, reason)
+}
+
+const forbidden = (user: User, wanted: Attributes, reason: string): StatusError.StatusError => {
+  const why = `User ${JSON.stringify(user.name)} cannot ${wanted.verb} ${objectOf(wanted)}${reason === "" ? "" : `: ${reason}`}`
+  return wanted.isResource
+    ? StatusError.forbidden({ group: wanted.group, plural: wanted.resource }, wanted.name, why)
+    : StatusError.forbiddenPath(why)
+}
+
+const objectOf = ({ group, isResource, namespace, path, resource, subresource }: Attributes): string => {
+  if (!isResource) return `path ${JSON.stringify(path)}`
+  const whole = subresource === "" ? resource : `${resource}/${subresource}`
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`
+  return `resource ${JSON.stringify(whole)} in API group ${JSON.stringify(group)} ${where}`
+}

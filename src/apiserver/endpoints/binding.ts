@@ -17,7 +17,7 @@ import * as write from "./write.ts"
 /** What a subresource answers that creates nothing one could show. */
 export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }
 
-const bindingForm = { group: "", version: "v1", kind: "Binding" }
+const bindingKind = { group: "", version: "v1", kind: "Binding" }
 
 export const bind = (context: RequestScope, target: Target): readonly [number, string] => {
   if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
@@ -27,7 +27,7 @@ export const bind = (context: RequestScope, target: Target): readonly [number, s
   }
   write.checkNamespace(target, sent)
   const { dryRun } = write.optionsOf(context)
-  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: bindingForm })
+  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: bindingKind })
   checkTarget(sent)
   const pod = Version.parse(read.find(context, target))
   refuseUnassignable(target, pod, textAt(sent, "metadata", "uid"))

@@ -28,14 +28,14 @@ const budgetKind = kinds.all.find((kind) => kind.kind === "PodDisruptionBudget")
 /** More pods than this on their way out are never remembered in a budget. */
 const maxDisrupted = 2000
 
-const evictionForm = { group: "policy", version: "v1", kind: "Eviction" }
+const evictionKind = { group: "policy", version: "v1", kind: "Eviction" }
 
 export const evict = (context: RequestScope, target: Target): readonly [number, string] => {
   if (context.request.method !== "POST") throw StatusError.methodNotAllowed()
   const sent = body.optional(context.request, "Eviction", fieldValidation.ofBodyAs(context, "policy.Eviction")) ?? {}
   checkObject(target, sent)
   const { dryRun } = write.optionsOf(context)
-  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: evictionForm })
+  Admission.ask({ context, target, object: sent, before: undefined, dryRun, as: evictionKind })
   const asked = remove.optionsOf(context, objectAt(sent, "deleteOptions") ?? {})
   const options = { ...asked, dryRun: asked.dryRun || dryRun }
   const found = read.find(context, target)
@@ -140,7 +140,7 @@ const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: b
   const name = textAt(budget, "metadata", "name")
   const status = ensureObject(budget, "status")
   if (numberAt(status, "observedGeneration") < numberAt(budget, "metadata", "generation")) {
-    throw refused(`The disruption budget ${name} is still being processed by the server.`, patience)
+    throw refused(`The disruption budget ${name} is still being processed by the server.`, budgetRetrySeconds)
   }
   const allowed = numberAt(status, "disruptionsAllowed")
   // The reference server names the kind here, not the resource.
@@ -182,8 +182,8 @@ const turnCondition = (context: RequestScope, status: JsonObject): void => {
   status["conditions"] = index === -1 ? [...before, next] : before.with(index, next)
 }
 
-/** Seconds until the controller will have looked at a budget that changed. */
-const patience = 10
+/** Seconds after which a client may retry: the disruption controller needs about that long to process a changed budget. */
+const budgetRetrySeconds = 10
 
 /** Without a time to come again unless there is one: who knows when there are more pods. */
 const refused = (why: string, retryAfterSeconds?: number): StatusError.StatusError =>

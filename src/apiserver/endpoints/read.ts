@@ -1,4 +1,9 @@
 /** get and list. Reads never parse what they return: texts are selected and joined. */
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Result from "effect/Result"
+import { parseJson } from "../body.ts"
+import { at, textAt } from "../json.ts"
+import type { Json } from "../json.ts"
 import { page } from "../storage/Collection.ts"
 import type { Collection, Page } from "../storage/Collection.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
@@ -7,7 +12,6 @@ import type { Target } from "../routing.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import type { ListMeta, View } from "../printers/View.ts"
-import * as token from "./continueToken.ts"
 import * as selection from "./selection.ts"
 
 /** The version a path names, as the path's kind has it. */
@@ -52,7 +56,7 @@ export const choose = (
       : { remainingItemCount: collection.countAfter(chosen.namespace, last.key, plan.revision) }
   const metadata: ListMeta = {
     resourceVersion: String(plan.revision),
-    continue: token.encode({ revision: plan.revision, after: last.key }),
+    continue: encodeToken({ revision: plan.revision, after: last.key }),
     ...remaining
   }
   return { versions, metadata }
@@ -78,9 +82,9 @@ const planOf = (context: RequestScope, collection: Collection): Page => {
 }
 
 /** A list that waits for conversions goes on at the revision at which it began, as long as that is kept. */
-const presentFor = ({ consultation, state }: RequestScope, { history }: Collection): number => {
+const presentFor = ({ webhookResponses, state }: RequestScope, { history }: Collection): number => {
   const present = state.log.revision()
-  const began = consultation?.readAt(present) ?? present
+  const began = webhookResponses?.readAt(present) ?? present
   return began < history.compacted ? present : began
 }
 
@@ -94,9 +98,9 @@ const resume = (
   if (wanted !== undefined && wanted !== 0) {
     throw StatusError.badRequest("specifying resource version is not allowed when using continue")
   }
-  const { revision, after } = token.decode(text)
+  const { revision, after } = decodeToken(text)
   if (revision < 0) return { revision: current, after, limit }
-  if (revision < collection.history.compacted) throw token.expired(after)
+  if (revision < collection.history.compacted) throw expiredToken(after)
   return { revision: Math.min(revision, current), after, limit }
 }
 
@@ -119,4 +123,38 @@ const checkMatch = (match: string, version: string): void => {
   if (match === "Exact" && version === "0") {
     forbidden('resourceVersionMatch "Exact" is forbidden for resourceVersion "0"')
   }
+}
+
+/**
+ * A continue token: where a paged list goes on, and in which snapshot. Opaque to clients. A revision of -1 means the present one; such a
+ * token is returned when the snapshot has been compacted. Source: apiserver/pkg/storage: continue.go.
+ */
+interface ContinueToken {
+  readonly revision: number
+  /** Key of the last object delivered. */
+  readonly after: string
+}
+
+const encodeToken = (token: ContinueToken): string =>
+  Base64Url.encode(JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: token.after }))
+
+const decodeToken = (text: string): ContinueToken => {
+  const decoded = Base64Url.decodeString(text)
+  const value: Json | undefined = Result.isSuccess(decoded) ? parseJson(decoded.success) : undefined
+  const revision = at(value, "rv")
+  const after = textAt(value, "start")
+  if (typeof revision !== "number" || after === "" || textAt(value, "v") !== "meta.k8s.io/v1") {
+    throw StatusError.badRequest("continue key is not valid: the token was not issued by this server")
+  }
+  return { revision, after }
+}
+
+/** 410 for a token whose snapshot is gone, with a token that goes on in the present. */
+const expiredToken = (after: string): StatusError.StatusError => {
+  const { status } = StatusError.expired(
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+  )
+  return new StatusError.StatusError({
+    status: { ...status, metadata: { continue: encodeToken({ revision: -1, after }) } }
+  })
 }

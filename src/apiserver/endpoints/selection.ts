@@ -4,10 +4,10 @@ import * as Selector from "../../kube/Selector.ts"
 import * as StatusError from "../StatusError.ts"
 import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { Selection } from "../storage/Version.ts"
+import type { SelectionPredicate } from "../storage/Version.ts"
 
 /** What the target and the two selectors of the query choose. */
-export const parse = (target: Target, query: URLSearchParams): Selection => ({
+export const parse = (target: Target, query: URLSearchParams): SelectionPredicate => ({
   namespace: target.namespace,
   labels: labels(query.get("labelSelector")),
   fields: fields(target, query.get("fieldSelector"))

@@ -9,7 +9,7 @@ import type { Server } from "node:https"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { Answer } from "../Api.ts"
-import * as StatusError from "./statusAnswer.ts"
+import * as StatusAnswer from "./statusAnswer.ts"
 
 /** Milliseconds a refused connection may linger so that its peer can read why. */
 const linger = 2_000
@@ -65,7 +65,7 @@ const partWith = (socket: Duplex, answer: Answer): void => {
   if ("setTimeout" in socket && typeof socket.setTimeout === "function") {
     socket.setTimeout(linger, () => socket.destroy())
   }
-  socket.end(StatusError.raw(answer))
+  socket.end(StatusAnswer.raw(answer))
   socket.resume()
 }
 
@@ -102,14 +102,14 @@ export class Connections {
       // The rest of what a refused peer is still sending; cutting it off now could cost it the answer.
       if (connection.isRefused) return
       if (!socket.writable) return void socket.destroy()
-      connection.refuse(StatusError.ofParserError(error.code))
+      connection.refuse(StatusAnswer.ofParserError(error.code))
     })
     server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-      const { body, contentType, status } = StatusError.expectationFailed
+      const { body, contentType, status } = StatusAnswer.expectationFailed
       response.writeHead(status, { "content-type": contentType, "content-length": Buffer.byteLength(body) })
       response.end(body)
     })
-    server.on("connect", (_request, socket) => partWith(socket, StatusError.methodNotAllowed("CONNECT")))
+    server.on("connect", (_request, socket) => partWith(socket, StatusAnswer.methodNotAllowed("CONNECT")))
   }
 
   /** Says goodbye to everybody who has finished the handshake. */

@@ -12,9 +12,9 @@ import * as Redacted from "effect/Redacted"
 import { randomBytes } from "node:crypto"
 import { ApiServer, type Options as ApiServerOptions } from "../ApiServer.ts"
 import { install } from "../apiextensions/install.ts"
-import * as Bearer from "./bearer.ts"
 import type * as Certificate from "./certificate.ts"
-import * as Front from "./HttpsServer.ts"
+import * as Identity from "./identity.ts"
+import * as HttpsServer from "./HttpsServer.ts"
 import * as Kubeconfig from "./kubeconfigFile.ts"
 import * as TokenSigner from "./tokenSigner.ts"
 import * as HttpsWebhooks from "./webhookCaller.ts"
@@ -67,7 +67,7 @@ export class EmbeddedCluster extends Context.Service<
     /** Who asked for what and what came of it, oldest first; as much as is kept. */
     readonly audit: ApiServer["Service"]["audit"]
     /** What the front is doing right now. */
-    readonly stats: Front.Front["stats"]
+    readonly stats: HttpsServer.HttpsServer["stats"]
   }
 >()("effect-controller-manager/EmbeddedCluster") {
   /** Serves from now on until its scope closes. Nothing is kept. */
@@ -80,7 +80,7 @@ export class EmbeddedCluster extends Context.Service<
         const authentication = {
           signer,
           // The front knows it by itself; this is for reviews of it.
-          known: Bearer.make([{ token, user: Bearer.administrator }])
+          known: Identity.byToken([{ token, user: Identity.administrator }])
         }
         const { admission, audit, authorization = "RBAC" } = options
         return Layer.effect(EmbeddedCluster, make(options, token, signer)).pipe(
@@ -107,10 +107,10 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
   })
   yield* Effect.mapError(install(api, options.crds ?? []), failure(""))
   const front = yield* Effect.mapError(
-    Front.listen({ api, certificate, key, token, clientCa: ca, port: options.port }),
+    HttpsServer.listen({ api, certificate, key, token, clientCa: ca, port: options.port }),
     failure("")
   )
-  const endpoint = { server: `https://${Front.host}:${front.port}`, ca, token }
+  const endpoint = { server: `https://${HttpsServer.host}:${front.port}`, ca, token }
   const kubeconfig = yield* Effect.mapError(Kubeconfig.write(endpoint, options.directory), failure(""))
   return EmbeddedCluster.of({
     endpoint,

@@ -15,13 +15,12 @@ import * as Stream from "effect/Stream"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer, type Server } from "node:https"
 import type { Answer, Api, ApiRequest, ApiResponse } from "../Api.ts"
-import * as Bearer from "./bearer.ts"
 import { type Connection, Connections } from "./Connections.ts"
 import * as Identity from "./identity.ts"
 import * as Incoming from "./incoming.ts"
 import { withProtobuf } from "./openApiProtobuf.ts"
 import * as Outgoing from "./outgoing.ts"
-import * as StatusError from "./statusAnswer.ts"
+import * as StatusAnswer from "./statusAnswer.ts"
 
 export const host = "127.0.0.1"
 
@@ -40,7 +39,7 @@ export interface Options {
   /** The administrator's. */
   readonly token: Redacted.Redacted
   /** Further users by their tokens; those of service accounts are the API's business. */
-  readonly tokens?: ReadonlyArray<Bearer.Known> | undefined
+  readonly tokens?: ReadonlyArray<Identity.KnownToken> | undefined
   /** PEM: authority of the certificates by which clients may say who they are. Without it nobody is asked for one. */
   readonly clientCa?: string | undefined
   /** 0, the default, takes a free one. */
@@ -51,7 +50,7 @@ export interface Options {
   readonly headersTimeout?: number | undefined
 }
 
-export interface Front {
+export interface HttpsServer {
   readonly port: number
   /** What is going on right now: for status pages, and for tests that wait for it. */
   readonly stats: () => { readonly connections: number; readonly requests: number; readonly watches: number }
@@ -63,8 +62,8 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
   const connections = new Connections()
-  const known = [{ token: options.token, user: Bearer.administrator }, ...(options.tokens ?? [])]
-  const identify = Identity.make(options.api, Bearer.make(known))
+  const known = [{ token: options.token, user: Identity.administrator }, ...(options.tokens ?? [])]
+  const identify = Identity.make(options.api, Identity.byToken(known))
   let watches = 0
   let requests = 0
   const exchange = exchangeWith(withProtobuf(options.api), identify, draining, (change) => (watches += change))
@@ -82,7 +81,7 @@ export const listen = Effect.fnUntraced(function* (options: Options) {
   })
   yield* Effect.addFinalizer(() => shutdown(server, connections, fibers, draining, options.drainLimit ?? "3 seconds"))
   const port = yield* bind(server, options.port ?? 0)
-  const front: Front = {
+  const front: HttpsServer = {
     port,
     stats: () => ({ connections: connections.size, requests, watches })
   }
@@ -177,14 +176,14 @@ const respond = Effect.fnUntraced(function* (
   message: IncomingMessage,
   connection: Connection
 ): Effect.fn.Return<ApiResponse, Answer> {
-  if (draining.isOpen()) return yield* Effect.fail(StatusError.shuttingDown)
+  if (draining.isOpen()) return yield* Effect.fail(StatusAnswer.shuttingDown)
   if (message.headers.host === undefined && message.httpVersion === "1.1") {
-    return yield* Effect.fail(StatusError.badRequest("missing required Host header"))
+    return yield* Effect.fail(StatusAnswer.badRequest("missing required Host header"))
   }
   const target = Incoming.target(message.url ?? "/")
   if ("_tag" in target) return yield* Effect.fail(target)
   const user = yield* identify(message, target.path)
-  if (user === undefined) return yield* Effect.fail(StatusError.unauthorized)
+  if (user === undefined) return yield* Effect.fail(StatusAnswer.unauthorized)
   const received = yield* Incoming.body(message, (fail) => (connection.failBody = fail))
   const { contentType, text } = yield* Incoming.toJson(received, message.headers["content-type"])
   const headers = Incoming.headers(message)
@@ -200,7 +199,7 @@ const mishap = (response: ServerResponse, cause: Cause.Cause<never>): Effect.Eff
     Effect.logError("a request to the embedded API server failed", cause),
     Effect.suspend(() => {
       if (!response.headersSent) {
-        return Outgoing.answer(response, StatusError.internalError, { acceptEncoding: undefined, close: true })
+        return Outgoing.answer(response, StatusAnswer.internalError, { acceptEncoding: undefined, close: true })
       }
       response.destroy()
       return Effect.void

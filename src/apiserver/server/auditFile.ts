@@ -9,7 +9,6 @@ import { once } from "node:events"
 import { createWriteStream, type WriteStream } from "node:fs"
 import { printable } from "../../kube/printable.ts"
 import type { Entry } from "../audit/AuditLog.ts"
-import { event } from "../audit/event.ts"
 
 /** The file cannot be written; the message says why. */
 export class AuditFileError extends Data.TaggedError("AuditFileError")<{ readonly message: string }> {}
@@ -54,3 +53,37 @@ const closed = (stream: WriteStream): Effect.Effect<void> =>
     stream.once("close", () => resume(Effect.void))
     stream.end()
   })
+
+const time = (millis: number): string => `${new Date(millis).toISOString().slice(0, -1)}000Z`
+
+/**
+ * An `Event` of audit.k8s.io/v1 at the level `Metadata`, as kube-apiserver writes it to its `--audit-log-path`. It has no field for the
+ * revision, which is an annotation. `id` is unique in one log.
+ */
+const event = (entry: Entry, id: string): object => ({
+  kind: "Event",
+  apiVersion: "audit.k8s.io/v1",
+  level: "Metadata",
+  auditID: id,
+  stage: "ResponseComplete",
+  requestURI: entry.path,
+  verb: entry.verb,
+  user: { username: entry.caller, ...(entry.caller === entry.user ? { groups: entry.groups } : {}) },
+  ...(entry.caller === entry.user ? {} : { impersonatedUser: { username: entry.user, groups: entry.groups } }),
+  ...(entry.userAgent === "" ? {} : { userAgent: entry.userAgent }),
+  ...(entry.resource === "" ? {} : { objectRef: reference(entry) }),
+  responseStatus: { metadata: {}, ...(entry.reason === "" ? {} : { reason: entry.reason }), code: entry.code },
+  requestReceivedTimestamp: time(entry.at),
+  stageTimestamp: time(entry.at),
+  annotations: {
+    "authorization.k8s.io/decision": entry.allowed ? "allow" : "forbid",
+    "effect-controller-manager/revision": String(entry.revision),
+    "effect-controller-manager/changed": String(entry.changed)
+  }
+})
+
+/** Empty fields are left out, as elsewhere. */
+const reference = ({ group, name, namespace, resource, subresource }: Entry): object =>
+  Object.fromEntries(
+    Object.entries({ resource, namespace, name, apiGroup: group, subresource }).filter(([, text]) => text !== "")
+  )

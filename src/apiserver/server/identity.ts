@@ -3,6 +3,8 @@
  * or a service account's. Who shows neither is nobody, and may ask for health alone; who shows something wrong is refused even that.
  */
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { TLSSocket } from "node:tls"
 import type { Api, User } from "../Api.ts"
@@ -49,3 +51,26 @@ const ofCertificate = (socket: unknown): User | undefined => {
   const groups = [subject?.O ?? []].flat()
   return name === "" ? undefined : { name, groups: [...groups, "system:authenticated"] }
 }
+
+/** A bearer token that the server is given at its start. */
+export interface KnownToken {
+  readonly token: Redacted.Redacted
+  readonly user: User
+}
+
+/** The user of the token that is generated at the start. */
+export const administrator: User = { name: "admin", groups: ["system:masters", "system:authenticated"] }
+
+/**
+ * Finds the user of a token; undefined for an unknown token. It compares digests, so that the time taken depends neither on the content
+ * nor on the length of a token.
+ */
+export const byToken = (tokens: ReadonlyArray<KnownToken>): ((token: string) => User | undefined) => {
+  const expected = tokens.map(({ token, user }) => ({ digest: digest(Redacted.value(token)), user }))
+  return (token) => {
+    const presented = digest(token)
+    return expected.find((one) => timingSafeEqual(presented, one.digest))?.user
+  }
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

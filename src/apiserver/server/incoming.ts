@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type { Answer } from "../Api.ts"
-import * as StatusError from "./statusAnswer.ts"
+import * as StatusAnswer from "./statusAnswer.ts"
 
 /** Bytes of a request body, as in the reference server (`MaxRequestBodyBytes`). */
 const maxBody = 3 * 1024 * 1024
@@ -24,9 +24,9 @@ export const target = (url: string): Target | Answer => {
   const path = mark === -1 ? rest : rest.slice(0, mark)
   const search = mark === -1 ? "" : rest.slice(mark + 1)
   if (!path.startsWith("/") && !(origin !== null && path === ""))
-    return StatusError.badRequest("malformed request target")
-  if (!isEscaped(path)) return StatusError.badRequest("malformed escape in the path")
-  if (!isEscaped(search)) return StatusError.badRequest("malformed escape in the query")
+    return StatusAnswer.badRequest("malformed request target")
+  if (!isEscaped(path)) return StatusAnswer.badRequest("malformed escape in the path")
+  if (!isEscaped(search)) return StatusAnswer.badRequest("malformed escape in the query")
   return { path: path === "" ? "/" : path, query: new URLSearchParams(search) }
 }
 
@@ -61,7 +61,7 @@ export const body = (
   Effect.suspend(() => {
     const declared = request.headers["content-length"]
     if (declared === undefined && request.headers["transfer-encoding"] === undefined) return Effect.succeed(nothing)
-    if (declared !== undefined && Number(declared) > maxBody) return Effect.fail(StatusError.tooLarge(maxBody))
+    if (declared !== undefined && Number(declared) > maxBody) return Effect.fail(StatusAnswer.tooLarge(maxBody))
     return read(request, onMalformed)
   })
 
@@ -77,10 +77,10 @@ const read = (
     const onData = (chunk: Buffer): void => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > maxBody) settle(Effect.fail(StatusError.tooLarge(maxBody)))
+      if (size > maxBody) settle(Effect.fail(StatusAnswer.tooLarge(maxBody)))
     }
     const onEnd = (): void => settle(Effect.sync(() => Buffer.concat(chunks, size)))
-    const onError = (): void => settle(Effect.fail(StatusError.badRequest("the request body was cut short")))
+    const onError = (): void => settle(Effect.fail(StatusAnswer.badRequest("the request body was cut short")))
     const stop = (): void => {
       onMalformed(undefined)
       // Whatever still arrives is thrown away, so that the connection can be used again; an error after us is nobody's.
@@ -131,11 +131,11 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 const fromYaml = (text: string, before = ""): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
     try: async () => (await import("./yamlBody.ts")).toJson(text),
-    catch: (cause) => StatusError.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
+    catch: (cause) => StatusAnswer.badRequest(`${before}error converting YAML to JSON: ${messageOf(cause)}`)
   })
 
 const fromProtobuf = (bytes: Uint8Array): Effect.Effect<string, Answer> =>
   Effect.tryPromise({
     try: async () => (await import("./protobufBody.ts")).toJson(bytes),
-    catch: (cause) => StatusError.badRequest(messageOf(cause))
+    catch: (cause) => StatusAnswer.badRequest(messageOf(cause))
   })

@@ -3,11 +3,45 @@
  * see the present or any retained revision; commits are the only way in. Synchronous throughout: a commit is appended to
  * the log before any watcher is told.
  */
-import { Expiries } from "./Expiries.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
-import type { Selection, Version } from "./Version.ts"
+import type { SelectionPredicate, Version } from "./Version.ts"
 import * as Watchers from "./Watchers.ts"
+
+interface Expiry {
+  readonly key: string
+  readonly revision: number
+  /** Milliseconds since the epoch. */
+  readonly due: number
+}
+
+/**
+ * When the versions of a collection expire, in that order. Every write of an object renews its lifetime; an entry whose version is no
+ * longer the present one is ignored. There are no timers: each request on the collection takes what has expired first.
+ */
+class Expiries {
+  private entries: Array<Expiry> = []
+  private head = 0
+
+  /** Lifetimes in one collection are all the same, so that what is written later is due later. */
+  note({ key, revision }: Version, due: number): void {
+    this.entries.push({ key, revision, due })
+  }
+
+  /** The versions that are due, each once. */
+  take(now: number): ReadonlyArray<Expiry> {
+    const from = this.head
+    while ((this.entries[this.head]?.due ?? Number.POSITIVE_INFINITY) <= now) this.head++
+    if (from === this.head) return []
+    const taken = this.entries.slice(from, this.head)
+    // Amortised: the array is cut only when most of it is gone.
+    if (this.head * 2 > this.entries.length) {
+      this.entries = this.entries.slice(this.head)
+      this.head = 0
+    }
+    return taken
+  }
+}
 
 export class Collection {
   readonly history: History
@@ -164,7 +198,7 @@ const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {
 }
 
 /** Everything that a selection chooses at a revision. */
-export const select = (collection: Collection, chosen: Selection, revision: number): ReadonlyArray<Version> =>
+export const select = (collection: Collection, chosen: SelectionPredicate, revision: number): ReadonlyArray<Version> =>
   page(collection, chosen, { revision, after: "", limit: 0 }).versions
 
 export interface Page {
@@ -176,7 +210,7 @@ export interface Page {
 }
 
 /** One page of what a selection chooses, and whether there is more. */
-export const page = (collection: Collection, chosen: Selection, plan: Page) => {
+export const page = (collection: Collection, chosen: SelectionPredicate, plan: Page) => {
   const versions: Array<Version> = []
   for (const version of collection.range({ namespace: chosen.namespace, after: plan.after, revision: plan.revision })) {
     if (!matches(chosen, version)) continue

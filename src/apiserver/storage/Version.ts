@@ -151,14 +151,14 @@ export const copy = (object: JsonObject): JsonObject => {
 }
 
 /** What a list or watch is about. */
-export interface Selection {
+export interface SelectionPredicate {
   /** Empty for all namespaces. */
   readonly namespace: string
   readonly labels: Selector.LabelSelector
   readonly fields: Selector.FieldSelector
 }
 
-export const matches = (selection: Selection, version: Version): boolean =>
+export const matches = (selection: SelectionPredicate, version: Version): boolean =>
   (selection.namespace === "" || selection.namespace === version.namespace) &&
   (selection.labels.length === 0 || Selector.matchesLabels(selection.labels, version.labels)) &&
   (selection.fields.length === 0 ||

@@ -11,12 +11,12 @@ import * as Stream from "effect/Stream"
 import * as StatusError from "../StatusError.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
-import type { Selection, Version } from "./Version.ts"
+import type { SelectionPredicate, Version } from "./Version.ts"
 import type { View } from "../printers/View.ts"
 
 /** What a watch was asked for, once its query has been understood. */
 export interface Plan {
-  readonly selection: Selection
+  readonly selection: SelectionPredicate
   readonly view: View
   /** Present state to deliver first, each as ADDED. */
   readonly initial: ReadonlyArray<Version>

@@ -14,12 +14,12 @@ import type { Reply } from "./WebhookCaller.ts"
 import type { Hook } from "./configuration.ts"
 
 /** What became of a call. */
-export type Outcome =
+export type CallResult =
   | { readonly _tag: "Replied"; readonly uid: string; readonly reply: Reply }
   /** The words that follow the webhook's name. */
   | { readonly _tag: "Failed"; readonly why: string }
 
-export interface Question {
+export interface AdmissionCall {
   readonly hook: Hook
   /** What is done to which object: the same for every state that it is asked about in. */
   readonly about: string
@@ -28,10 +28,10 @@ export interface Question {
 }
 
 /** Thrown out of the synchronous section: these webhooks have to be called before the request can be answered. */
-export class Unanswered {
-  readonly questions: ReadonlyArray<Question>
-  constructor(questions: ReadonlyArray<Question>) {
-    this.questions = questions
+export class MissingResponses {
+  readonly calls: ReadonlyArray<AdmissionCall>
+  constructor(calls: ReadonlyArray<AdmissionCall>) {
+    this.calls = calls
   }
 }
 
@@ -57,10 +57,10 @@ export type Conversion =
 
 const conversionKey = (converter: Converter, to: string, text: string): string => `${converter.id} ${to} ${text}`
 
-export class Consultation {
+export class WebhookResponses {
   readonly random: Random.Random
   private readonly tapes: ReadonlyArray<Tape>
-  private readonly outcomes = new Map<string, Outcome>()
+  private readonly results = new Map<string, CallResult>()
   private readonly asked = new Map<string, number>()
   private readonly converted = new Map<string, Conversion>()
   private conversions = 0
@@ -82,17 +82,17 @@ export class Consultation {
     for (const tape of this.tapes) tape.rewind()
   }
 
-  outcomeOf(question: Question): Outcome | undefined {
-    return this.outcomes.get(`${question.hook.id} ${question.request}`)
+  resultOf(call: AdmissionCall): CallResult | undefined {
+    return this.results.get(`${call.hook.id} ${call.request}`)
   }
 
   /** False when the object changes under this request again and again. */
-  mayAsk({ about, hook }: Question): boolean {
+  mayAsk({ about, hook }: AdmissionCall): boolean {
     return (this.asked.get(`${hook.id} ${about}`) ?? 0) < states
   }
 
-  record({ about, hook, request }: Question, outcome: Outcome): void {
-    this.outcomes.set(`${hook.id} ${request}`, outcome)
+  record({ about, hook, request }: AdmissionCall, result: CallResult): void {
+    this.results.set(`${hook.id} ${request}`, result)
     const key = `${hook.id} ${about}`
     this.asked.set(key, (this.asked.get(key) ?? 0) + 1)
   }

@@ -1,6 +1,6 @@
 /**
- * Answers a request that webhooks have a say in: does it, calls those whose answer is missing, and does it again, until nothing is
- * missing. Each call has its webhook's own time, on the server's clock. Calls that are wanted together are made together.
+ * Handles a request that needs webhooks: processes it, calls the webhooks whose response is missing, and processes it again, until no
+ * response is missing. Each call has its webhook's own timeout, on the server's clock. Calls that are missing together run concurrently.
  */
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -10,59 +10,59 @@ import { convert } from "../apiextensions/conversion/convert.ts"
 import { Unconverted } from "../apiextensions/conversion/forms.ts"
 import * as RequestContext from "../RequestContext.ts"
 import { reply } from "./call.ts"
-import { Unanswered } from "./WebhookResponses.ts"
-import type { Consultation, Outcome, Question } from "./WebhookResponses.ts"
+import { MissingResponses } from "./WebhookResponses.ts"
+import type { WebhookResponses, CallResult, AdmissionCall } from "./WebhookResponses.ts"
 import * as review from "./review.ts"
 import type { WebhookCaller } from "./WebhookCaller.ts"
 
-/** Whether something was thrown because a webhook has to be called first. */
-export const isUnfinished = (thrown: unknown): thrown is Unanswered | Unconverted =>
-  thrown instanceof Unanswered || thrown instanceof Unconverted
+/** Whether it was thrown because a webhook has to be called before the request can be answered. */
+export const isUnfinished = (thrown: unknown): thrown is MissingResponses | Unconverted =>
+  thrown instanceof MissingResponses || thrown instanceof Unconverted
 
-/** `ask` runs the whole request in one synchronous section. */
-export const consult = (
+/** `handle` processes the whole request in one synchronous section. */
+export const dispatch = (
   caller: WebhookCaller,
-  consultation: Consultation,
-  ask: () => ApiResponse
+  webhookResponses: WebhookResponses,
+  handle: () => ApiResponse
 ): Effect.Effect<ApiResponse> =>
   Effect.suspend(() => {
-    consultation.rewind()
-    const found = attempt(ask)
+    webhookResponses.rewind()
+    const found = attempt(handle)
     if (!isUnfinished(found)) return Effect.succeed(found)
-    return Effect.andThen(finish(caller, consultation, found), consult(caller, consultation, ask))
+    return Effect.andThen(obtain(caller, webhookResponses, found), dispatch(caller, webhookResponses, handle))
   })
 
-const attempt = (ask: () => ApiResponse): ApiResponse | Unanswered | Unconverted => {
+const attempt = (handle: () => ApiResponse): ApiResponse | MissingResponses | Unconverted => {
   try {
-    return ask()
+    return handle()
   } catch (thrown) {
     if (isUnfinished(thrown)) return thrown
     throw thrown
   }
 }
 
-const finish = (
+const obtain = (
   caller: WebhookCaller,
-  consultation: Consultation,
-  found: Unanswered | Unconverted
+  webhookResponses: WebhookResponses,
+  found: MissingResponses | Unconverted
 ): Effect.Effect<void> =>
   found instanceof Unconverted
     ? Effect.map(convert(caller, found.wanted), (all) => {
-        for (const { result, wanted } of all) consultation.recordConversion(wanted, result)
+        for (const { result, wanted } of all) webhookResponses.recordConversion(wanted, result)
       })
-    : Effect.forEach(found.questions, (question) => settle(caller, consultation, question), {
-        concurrency: "unbounded",
-        discard: true
-      })
+    : Effect.forEach(
+        found.calls,
+        (call) => Effect.map(send(caller, call), (result) => webhookResponses.record(call, result)),
+        { concurrency: "unbounded", discard: true }
+      )
 
-const settle = (caller: WebhookCaller, consultation: Consultation, question: Question): Effect.Effect<void> =>
-  Effect.map(call(caller, question), (outcome) => consultation.record(question, outcome))
-
-const call = (caller: WebhookCaller, { hook, request }: Question): Effect.Effect<Outcome> =>
+const send = (caller: WebhookCaller, { hook, request }: AdmissionCall): Effect.Effect<CallResult> =>
   Effect.flatMap(Effect.map(Random.Random, RequestContext.uuid), (uid) =>
-    Effect.map(reply(caller, hook.address, hook.timeoutSeconds, review.reviewText(uid, request)), (answer): Outcome =>
-      Result.isFailure(answer)
-        ? { _tag: "Failed", why: answer.failure }
-        : { _tag: "Replied", uid, reply: answer.success }
+    Effect.map(
+      reply(caller, hook.address, hook.timeoutSeconds, review.reviewText(uid, request)),
+      (answer): CallResult =>
+        Result.isFailure(answer)
+          ? { _tag: "Failed", why: answer.failure }
+          : { _tag: "Replied", uid, reply: answer.success }
     )
   )

@@ -7,11 +7,11 @@ import * as Result from "effect/Result"
 import { parseJson } from "../body.ts"
 import { arrayAt, at, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import type { Form } from "../admission/Admission.ts"
+import type { GroupVersionKind } from "../admission/Admission.ts"
 import type { Target } from "../routing.ts"
 import type { Kind } from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
-import type { Outcome } from "./WebhookResponses.ts"
+import type { CallResult } from "./WebhookResponses.ts"
 import type { Phase } from "./configuration.ts"
 import { isNamespace } from "./matching.ts"
 import type { Operation } from "./matching.ts"
@@ -24,7 +24,7 @@ export interface Request {
   /** What the webhook is told that the target is: its kind, or another version of it. */
   readonly kind: Kind
   /** What the objects are, where that is another kind: a binding of a pod. */
-  readonly as: Form | undefined
+  readonly as: GroupVersionKind | undefined
   readonly operation: Operation
   readonly name: string
   /** In the version of `kind`; null where there is none. */
@@ -65,7 +65,7 @@ export const requestText = (request: Request): string => {
   return JSON.stringify(out)
 }
 
-const groupVersionKind = ({ group, kind, version }: Form) => ({ group, version, kind })
+const groupVersionKind = ({ group, kind, version }: GroupVersionKind) => ({ group, version, kind })
 
 const groupVersionResource = ({ group, plural, version }: Kind) => ({ group, version, resource: plural })
 
@@ -83,9 +83,9 @@ export interface Verdict {
 }
 
 /** The failure is what is told after the webhook's name. */
-export const read = (outcome: Outcome, phase: Phase): Result.Result<Verdict, string> => {
-  if (outcome._tag === "Failed") return Result.fail(`failed to call webhook: ${outcome.why}`)
-  const { reply, uid } = outcome
+export const read = (result: CallResult, phase: Phase): Result.Result<Verdict, string> => {
+  if (result._tag === "Failed") return Result.fail(`failed to call webhook: ${result.why}`)
+  const { reply, uid } = result
   if (reply.status < 200 || reply.status > 299) return Result.fail(`failed to call webhook: ${statusWords(reply)}`)
   const review = parseJson(reply.body)
   if (!isObject(review))

@@ -13,7 +13,7 @@ import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as converted from "../scheme/converted.ts"
 import * as Kind from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
-import type { Form, Write } from "../admission/Admission.ts"
+import type { GroupVersionKind, Write } from "../admission/Admission.ts"
 
 /** A copy, in the version of a kind, of an object as the target's kind has it; null for what is not there. */
 export const served = (
@@ -30,7 +30,7 @@ export const served = (
 }
 
 /** An object that is in no storage: it has one form. */
-export const plain = (as: Form, object: JsonObject | undefined): Json =>
+export const plain = (as: GroupVersionKind, object: JsonObject | undefined): Json =>
   object === undefined ? null : { ...object, kind: as.kind, apiVersion: Kind.apiVersion(as) }
 
 /** What the server says of a new object by itself is said after the mutating webhooks were asked. */

@@ -5,28 +5,27 @@
  * server, and their words.
  */
 import * as Result from "effect/Result"
-import { objectAt, textAt } from "../json.ts"
+import { arrayAt, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import type * as Status from "../../kube/Status.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
+import type { DeleteOptions } from "../validation/lifecycle.ts"
 import type { RequestScope } from "../admission/Admission.ts"
-import type { Form, Plugin, Removal, Write } from "../admission/Admission.ts"
+import type { GroupVersionKind, Plugin, Deletion, Write } from "../admission/Admission.ts"
 import * as stored from "../admission/stored.ts"
-import * as conditions from "./conditions.ts"
-import { Unanswered } from "./WebhookResponses.ts"
-import type { Outcome, Question } from "./WebhookResponses.ts"
+import { MissingResponses } from "./WebhookResponses.ts"
+import type { CallResult, AdmissionCall } from "./WebhookResponses.ts"
 import * as Hooks from "./configuration.ts"
 import { isNamespace, match } from "./matching.ts"
 import type { Operation, Subject } from "./matching.ts"
 import * as forms from "./versionedObject.ts"
-import * as options from "./options.ts"
 import * as review from "./review.ts"
 
 /** What a webhook may be asked about, writes and deletions alike. */
-interface Deed extends Subject {
+interface Attributes extends Subject {
   readonly context: RequestScope
-  readonly as: Form | undefined
+  readonly as: GroupVersionKind | undefined
   readonly target: Target
   readonly operation: Operation
   readonly name: string
@@ -38,12 +37,12 @@ interface Deed extends Subject {
 }
 
 export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
-  conditions.plugin,
+  matchConditions,
   {
     name: "MutatingAdmissionWebhook",
     parts: true,
     admit: (write) => {
-      if (!concerns(hooks, write.target, write.as)) return
+      if (!isRelevant(hooks, write.target, write.as)) return
       for (const hook of hooks.of("mutating")) mutate(hook, write)
     }
   },
@@ -51,33 +50,33 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
     name: "ValidatingAdmissionWebhook",
     parts: true,
     check: (write) => {
-      if (concerns(hooks, write.target, write.as)) validate(hooks.of("validating"), deedOf(write))
+      if (isRelevant(hooks, write.target, write.as)) validate(hooks.of("validating"), attributesOf(write))
     },
-    remove: (removal) => {
-      if (!concerns(hooks, removal.target)) return
-      const { before, context } = removal
+    remove: (deletion) => {
+      if (!isRelevant(hooks, deletion.target)) return
+      const { before, context } = deletion
       const key = `${textAt(before, "metadata", "uid")} ${textAt(before, "metadata", "resourceVersion")}`
-      const said = context.consultation?.passed.get(key)
+      const said = context.webhookResponses?.passed.get(key)
       if (said !== undefined) context.warnings.push(...said)
       else {
         const start = context.warnings.length
-        judgeRemoval(hooks, deedOfRemoval(removal))
-        context.consultation?.passed.set(key, context.warnings.slice(start))
+        admitDeletion(hooks, deletionAttributes(deletion))
+        context.webhookResponses?.passed.set(key, context.warnings.slice(start))
       }
     }
   }
 ]
 
 /** Of a scale webhooks are asked before it is written into the object. */
-const concerns = (hooks: Hooks.Hooks, { kind, subresource }: Target, as?: Form): boolean =>
+const isRelevant = (hooks: Hooks.Hooks, { kind, subresource }: Target, as?: GroupVersionKind): boolean =>
   hooks.exist() && !Hooks.isExempt(kind) && (subresource !== "scale" || as !== undefined)
 
-const judgeRemoval = (hooks: Hooks.Hooks, deed: Deed): void => {
+const admitDeletion = (hooks: Hooks.Hooks, attributes: Attributes): void => {
   for (const hook of hooks.of("mutating")) {
-    const verdict = verdictOf(hook, deed, "mutating")
+    const verdict = verdictOf(hook, attributes, "mutating")
     if (verdict?.patch !== undefined) throw unmodifiable(hook)
   }
-  validate(hooks.of("validating"), deed)
+  validate(hooks.of("validating"), attributes)
 }
 
 const unmodifiable = ({ name }: Hooks.Hook): StatusError.StatusError =>
@@ -85,7 +84,7 @@ const unmodifiable = ({ name }: Hooks.Hook): StatusError.StatusError =>
     `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`
   )
 
-const deedOf = (write: Write, object: JsonObject = write.object): Deed => {
+const attributesOf = (write: Write, object: JsonObject = write.object): Attributes => {
   const { as, before, dryRun, target, context } = write
   return {
     context,
@@ -97,13 +96,13 @@ const deedOf = (write: Write, object: JsonObject = write.object): Deed => {
     object,
     before,
     dryRun,
-    options: options.ofWrite(context, before === undefined),
+    options: optionsOfWrite(context, before === undefined),
     namespaceLabels: () => (isNamespace(target.kind) ? labelsOf(object) : namespaceLabels(context, target.namespace)),
     objectLabels: before === undefined ? [labelsOf(object)] : [labelsOf(object), labelsOf(before)]
   }
 }
 
-const deedOfRemoval = ({ before, name, options: given, target, context }: Removal): Deed => ({
+const deletionAttributes = ({ before, name, options: given, target, context }: Deletion): Attributes => ({
   context,
   as: undefined,
   target,
@@ -113,7 +112,7 @@ const deedOfRemoval = ({ before, name, options: given, target, context }: Remova
   object: undefined,
   before,
   dryRun: given.dryRun,
-  options: options.ofDeletion(given),
+  options: optionsOfDeletion(given),
   namespaceLabels: () => namespaceLabels(context, isNamespace(target.kind) ? name : target.namespace),
   objectLabels: [labelsOf(before)]
 })
@@ -127,41 +126,41 @@ const namespaceLabels = (context: RequestScope, namespace: string): Record<strin
 }
 
 /** What a webhook says; undefined when it is not to be asked, or its failure is to be ignored. */
-const verdictOf = (hook: Hooks.Hook, deed: Deed, phase: Hooks.Phase): review.Verdict | undefined => {
-  const question = questionOf(hook, deed)
-  if (question === undefined) return undefined
-  const outcome = outcomeOf(deed, question)
-  if (outcome === undefined) throw new Unanswered([question])
-  return judged(hook, deed.context, outcome, phase)
+const verdictOf = (hook: Hooks.Hook, attributes: Attributes, phase: Hooks.Phase): review.Verdict | undefined => {
+  const call = callOf(hook, attributes)
+  if (call === undefined) return undefined
+  const result = resultOf(attributes, call)
+  if (result === undefined) throw new MissingResponses([call])
+  return verdictOfResult(hook, attributes.context, result, phase)
 }
 
-const questionOf = (hook: Hooks.Hook, deed: Deed): Question | undefined => {
-  const kind = match(hook, deed)
+const callOf = (hook: Hooks.Hook, attributes: Attributes): AdmissionCall | undefined => {
+  const kind = match(hook, attributes)
   if (kind === undefined) return undefined
-  const { as, before, object, operation, target, context } = deed
+  const { as, before, object, operation, target, context } = attributes
   const form = (one: JsonObject | undefined) =>
     as === undefined ? forms.served(context, target, kind, one) : forms.plain(as, one)
-  const told = { ...deed, kind, object: form(object), oldObject: form(before) }
+  const told = { ...attributes, kind, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
   return { hook, about, request: review.requestText(told) }
 }
 
-const outcomeOf = ({ before, target, context }: Deed, question: Question): Outcome | undefined => {
-  const { consultation } = context
-  const outcome = consultation?.outcomeOf(question)
-  if (outcome === undefined && consultation?.mayAsk(question) === false) {
+const resultOf = ({ before, target, context }: Attributes, call: AdmissionCall): CallResult | undefined => {
+  const { webhookResponses } = context
+  const result = webhookResponses?.resultOf(call)
+  if (result === undefined && webhookResponses?.mayAsk(call) === false) {
     throw StatusError.modified(target.kind, textAt(before, "metadata", "name"))
   }
-  return outcome
+  return result
 }
 
-const judged = (
+const verdictOfResult = (
   hook: Hooks.Hook,
   context: RequestScope,
-  outcome: Outcome,
+  result: CallResult,
   phase: Hooks.Phase
 ): review.Verdict | undefined => {
-  const verdict = review.read(outcome, phase)
+  const verdict = review.read(result, phase)
   if (Result.isFailure(verdict)) {
     if (hook.ignoresFailure) return undefined
     throw StatusError.internal(`failed calling webhook ${JSON.stringify(hook.name)}: ${verdict.failure}`)
@@ -185,30 +184,81 @@ const warn = (told: Array<string>, warning: string): void => {
 }
 
 /** All are asked before anyone is heard, and heard in order. */
-const validate = (hooks: ReadonlyArray<Hooks.Hook>, deed: Deed): void => {
+const validate = (hooks: ReadonlyArray<Hooks.Hook>, attributes: Attributes): void => {
   const asked = hooks.flatMap((hook) => {
-    const question = questionOf(hook, deed)
-    return question === undefined ? [] : [{ question, outcome: outcomeOf(deed, question) }]
+    const call = callOf(hook, attributes)
+    return call === undefined ? [] : [{ call, result: resultOf(attributes, call) }]
   })
-  const open = asked.filter(({ outcome }) => outcome === undefined)
-  if (open.length > 0) throw new Unanswered(open.map(({ question }) => question))
-  for (const { outcome, question } of asked) {
-    if (outcome !== undefined) judged(question.hook, deed.context, outcome, "validating")
+  const open = asked.filter(({ result }) => result === undefined)
+  if (open.length > 0) throw new MissingResponses(open.map(({ call }) => call))
+  for (const { result, call } of asked) {
+    if (result !== undefined) verdictOfResult(call.hook, attributes.context, result, "validating")
   }
 }
 
 const mutate = (hook: Hooks.Hook, write: Write): void => {
   const { as, object, target, context } = write
   const shown = write.before === undefined && as === undefined ? forms.unborn(target, object) : object
-  const deed = deedOf(write, shown)
-  const patch = verdictOf(hook, deed, "mutating")?.patch
+  const attributes = attributesOf(write, shown)
+  const patch = verdictOf(hook, attributes, "mutating")?.patch
   if (patch === undefined) return
   if (as !== undefined) {
     const next = forms.same(forms.plain(as, object), patch)
     if (next !== undefined) forms.replace(object, next)
     return
   }
-  const kind = match(hook, deed) ?? target.kind
+  const kind = match(hook, attributes) ?? target.kind
   const next = forms.stored(write, kind, forms.served(context, target, kind, shown), patch)
   if (next !== undefined) forms.settle(write, next)
+}
+
+/**
+ * This server does not evaluate `matchConditions` (CEL): it calls such a webhook as if the conditions held, so that no request that the
+ * webhook would deny in a cluster is admitted here. This plugin warns the client that writes such a configuration.
+ */
+const matchConditions: Plugin = {
+  name: "MatchConditions",
+  check: ({ object, target, context }) => {
+    if (Hooks.isExempt(target.kind)) context.warnings.push(...warningsOf(object))
+  }
+}
+
+const warningsOf = (configuration: JsonObject): ReadonlyArray<string> =>
+  arrayAt(configuration, "webhooks").flatMap((hook, index) =>
+    arrayAt(hook, "matchConditions").length === 0
+      ? []
+      : [
+          `webhooks[${index}].matchConditions: this server evaluates no CEL: ${JSON.stringify(textAt(hook, "name"))} is called whatever they say`
+        ]
+  )
+
+const metaVersion = "meta.k8s.io/v1"
+
+/** The options that a review carries, of meta/v1. They are named for the operation: a patch is an update, or it creates. */
+const optionsOfWrite = (context: RequestScope, creates: boolean): JsonObject => {
+  const { query } = context.request
+  const out: JsonObject = { kind: creates ? "CreateOptions" : "UpdateOptions", apiVersion: metaVersion }
+  const dryRun = query.getAll("dryRun")
+  if (dryRun.length > 0) out["dryRun"] = dryRun
+  for (const key of ["fieldManager", "fieldValidation"]) {
+    const value = query.get(key)
+    if (value !== null && value !== "") out[key] = value
+  }
+  return out
+}
+
+const optionsOfDeletion = (options: DeleteOptions): JsonObject => {
+  const { dryRun, gracePeriodSeconds, propagationPolicy, resourceVersion, uid } = options
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion })
+  }
+  return {
+    kind: "DeleteOptions",
+    apiVersion: metaVersion,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(dryRun ? { dryRun: ["All"] } : {})
+  }
 }

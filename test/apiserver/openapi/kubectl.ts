@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Api } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import * as Front from "../../../src/apiserver/server/HttpsServer.ts"
+import * as HttpsServer from "../../../src/apiserver/server/HttpsServer.ts"
 import * as Kubeconfig from "../../../src/apiserver/server/kubeconfigFile.ts"
 import { serve, token } from "../server/harness.ts"
 
@@ -40,7 +40,7 @@ export const cluster = Effect.fnUntraced(function* (change: (api: Api) => Api = 
     Effect.sync(() => mkdtempSync(join(tmpdir(), "kubectl-home-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
-  const kubeconfig = yield* Kubeconfig.write({ server: `https://${Front.host}:${port}`, ca, token }, home)
+  const kubeconfig = yield* Kubeconfig.write({ server: `https://${HttpsServer.host}:${port}`, ca, token }, home)
   const env = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig }
   const kubectl = (line: string, input: object = {}) =>
     Effect.promise(() => run(line.split(" "), env, JSON.stringify(input)))

@@ -13,7 +13,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import { connect, type TLSSocket } from "node:tls"
 import type { Api, ApiRequest, ApiResponse } from "../../../src/apiserver/Api.ts"
 import { make as makeCertificate } from "../../../src/apiserver/server/certificate.ts"
-import * as Front from "../../../src/apiserver/server/HttpsServer.ts"
+import * as HttpsServer from "../../../src/apiserver/server/HttpsServer.ts"
 
 export const token = Redacted.make("correct-horse")
 
@@ -24,14 +24,14 @@ export const ok = (body: string, contentType = "application/json"): ApiResponse 
   body
 })
 
-export interface Served extends Front.Front {
+export interface Served extends HttpsServer.HttpsServer {
   readonly ca: string
   readonly calls: Array<ApiRequest>
 }
 
 export const serve = (
   handle: (request: ApiRequest) => Effect.Effect<ApiResponse>,
-  options: Partial<Front.Options> = {}
+  options: Partial<HttpsServer.Options> = {}
 ) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -45,7 +45,7 @@ export const serve = (
           return handle(request)
         })
     }
-    const front = yield* Front.listen({ api, ...material, token, ...options })
+    const front = yield* HttpsServer.listen({ api, ...material, token, ...options })
     const served: Served = { ...front, ca: material.ca, calls }
     return served
   })

@@ -16,7 +16,7 @@ import * as Stream from "effect/Stream"
 
 const kind = kinds.all.find((one) => one.kind === "ConfigMap")!
 const view = plain(kind)
-const web: Version.Selection = {
+const web: Version.SelectionPredicate = {
   namespace: "a",
   labels: [{ key: "app", operator: "In", values: ["web"] }] satisfies Selector.LabelSelector,
   fields: []
@@ -122,7 +122,12 @@ const keyOf = (text: string): string => {
 }
 
 /** Applies the events to `held`; false when an event contradicts it. */
-const replay = (collection: Collection, selection: Version.Selection, from: number, held: Map<string, string>) =>
+const replay = (
+  collection: Collection,
+  selection: Version.SelectionPredicate,
+  from: number,
+  held: Map<string, string>
+) =>
   Effect.gen(function* () {
     const plan = { selection, view, initial: [], markInitialEnd: false, revision: from, bookmarks: false, duration: 0 }
     const watching = collection.watchers.open({ ...plan, duration: 60_000 })

@@ -28,7 +28,7 @@ export const formOf = ({ custom, version }: Kind.Kind): string | undefined =>
   custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
 
 /** What webhooks have answered for a request; without a member where there are none. */
-type Answers = Pick<RequestScope, "consultation">
+type Answers = Pick<RequestScope, "webhookResponses">
 
 /** The versions as the kind serves them. */
 export const served = (
@@ -117,17 +117,17 @@ export const wantedOf = (kind: Kind.Kind, versions: ReadonlyArray<Version.Versio
 }
 
 const convert = (
-  { consultation }: Answers,
+  { webhookResponses }: Answers,
   converter: Converter,
   to: string,
   contents: ReadonlyArray<Content>
 ): ReadonlyArray<JsonObject> => {
   const objects = contents.map((one) => textOf(converter, one))
-  const found = objects.map((text) => consultation?.conversionOf(converter, to, text))
+  const found = objects.map((text) => webhookResponses?.conversionOf(converter, to, text))
   const missing = objects.filter((_, index) => found[index] === undefined)
   if (missing.length > 0) {
     // Somebody writes faster than the webhook answers.
-    if (consultation?.mayConvert() !== true) throw StatusError.unavailable()
+    if (webhookResponses?.mayConvert() !== true) throw StatusError.unavailable()
     throw new Unconverted({ converter, to, objects: missing })
   }
   return found.flatMap((one) => {
