@@ -1,47 +1,47 @@
 /**
- * The seam between the embedded API server and whatever carries its calls: HTTP on loopback, or nothing at all in tests.
- * A call goes in as method, path, query, headers and text; an answer comes out as text or as a stream of watch lines.
- * Text, because it is what makes a server and its clients strangers: no object is ever shared between them.
+ * The interface of the embedded API server to its transports: HTTPS on loopback, or the in-process transport of tests. A request is
+ * method, path, query, headers and body text; a response is text, or a stream of watch lines. Bodies are text so that the server and its
+ * clients never share an object.
  */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
-/** Who is calling, as the carrier has established it. */
+/** The user of a request, as the transport has authenticated it. */
 export interface User {
   /** `system:serviceaccount:default:web`. */
   readonly name: string
-  /** `system:authenticated` and what else they are in. */
+  /** `system:authenticated` and all other groups of the user. */
   readonly groups: ReadonlyArray<string>
-  /** Tells apart users that had the same name at different times. */
+  /** Distinguishes users that had the same name at different times. */
   readonly uid?: string | undefined
-  /** Whatever else the carrier knows of them. */
+  /** Further attributes that authentication has provided. */
   readonly extra?: Readonly<Record<string, ReadonlyArray<string>>> | undefined
 }
 
-/** A request, after whoever carries it has read it. */
+/** A request that a transport has read. */
 export interface ApiRequest {
-  /** Of HTTP, in upper case. */
+  /** The HTTP method, in upper case. */
   readonly method: string
   /** Path as on the request line, still escaped, without query. */
   readonly path: string
-  /** What follows the path. */
+  /** The query parameters. */
   readonly query: URLSearchParams
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Already bounded in size by the carrier; empty when there is none. */
+  /** Its size is bounded by the transport; empty without a body. */
   readonly body: string
-  /** Whose request it is. */
+  /** The user that sent the request. */
   readonly user: User
-  /** The caller has no use for `metadata.managedFields` in a watch's objects; they may be left out. */
+  /** The client ignores `metadata.managedFields` in the objects of a watch; they may be left out. */
   readonly omitManagedFields?: boolean | undefined
-  /** The carrier has written the body itself, from an object: no member is in it twice. */
+  /** The transport has serialised the body from an object: no member occurs twice. */
   readonly isOwnBody?: boolean | undefined
 }
 
-/** An answer, whole or as a stream. */
+/** A response: complete, or a stream. */
 export type ApiResponse = Answer | WatchAnswer
 
-/** A whole answer. */
+/** A complete response. */
 export interface Answer {
   readonly _tag: "Answer"
   /** Of HTTP. */
@@ -50,11 +50,11 @@ export interface Answer {
   readonly contentType: string
   /** Text. */
   readonly body: string
-  /** The body where it is no text; `body` is empty then. Only the HTTP front makes such answers. */
+  /** The body where it is binary; `body` is empty then. Only the HTTPS server makes such responses. */
   readonly bytes?: Uint8Array
   /** Further headers, names in lower case: `retry-after`, `warning`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** For the server itself: the same request may be answered otherwise in a moment. */
+  /** For the server itself: a retry in a moment may have another result. */
   readonly isTemporary?: boolean
 }
 
@@ -64,16 +64,16 @@ export interface WatchAnswer {
   /** `application/json`; a line each. */
   readonly contentType: string
   /**
-   * JSON lines without their newline, chunked as they became available. Ends when the watch's time is up; never fails:
-   * a failure is a line of type ERROR followed by the end.
+   * JSON lines without their newline, chunked as they became available. Ends when the watch times out; never fails: a failure is a line
+   * of type ERROR followed by the end.
    */
   readonly lines: Stream.Stream<string>
 }
 
-/** Answers every call; failures are answers too, as `Status` objects. */
+/** Handles every request; a failure is a response too, with a `Status` object. */
 export interface Api {
-  /** Whose bearer token this is, for carriers that do not know it themselves; undefined when it is nobody's. */
+  /** The user of a bearer token, for transports that do not know it themselves; undefined for an invalid token. */
   readonly authenticate: (token: string) => Effect.Effect<User | undefined>
-  /** Answers a request. Total: every failure is an answer. */
+  /** Handles a request. Total: every failure is a response. */
   readonly handle: (request: ApiRequest) => Effect.Effect<ApiResponse>
 }

@@ -1,7 +1,7 @@
 /**
- * The embedded API server as a service: an `Api` that carriers call, and what tests may see and do beside it. Everything
- * is in memory and belongs to the layer; time and chance are the caller's Clock and Random, so a run under TestClock and a
- * seed is reproducible. There are no background fibers: the log is compacted as requests come in.
+ * The embedded API server as a service: an `Api` for transports, and what tests may read and change beside it. All state is in memory
+ * and belongs to the layer; time and randomness are those of the fiber's Clock and Random, so a run under TestClock with a seed is
+ * reproducible. There are no background fibers: requests compact the log.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -41,53 +41,56 @@ import { served } from "./printers/View.ts"
 
 /** Settings of the layer. */
 export interface Options {
-  /** Changes kept per kind for watches and paged lists, whatever their age. */
+  /** Changes that each collection retains for watches and paged lists, whatever their age. */
   readonly history?: number | undefined
-  /** How long changes are kept at least: every interval the log is compacted to where it was an interval ago. */
+  /** How long changes are retained at least: every interval, the log is compacted to its revision of one interval ago. */
   readonly compactionInterval?: Duration.Input | undefined
-  /** Which of the built-in admission plugins run. */
+  /** The built-in admission plugins that run. */
   readonly admission?: Switches | undefined
-  /** What the authenticated may do: everything unless said otherwise. With `RBAC` the roles of every cluster are there from the start. */
+  /**
+   * The authorization mode, `AlwaysAllow` by default. With `RBAC` the bootstrap roles and bindings of every cluster exist from the
+   * start.
+   */
   readonly authorization?: Authorizer.Mode | undefined
-  /** Who signs the tokens of service accounts, and which other tokens there are. */
+  /** The signer of service account tokens, and further known tokens. */
   readonly authentication?: Authenticator.Options | undefined
-  /** How much is kept of who asked for what. */
+  /** The audit log. */
   readonly audit?: AuditLog.Options | undefined
-  /** CustomResourceDefinitions that are there from the start. One that the server would refuse is a defect, which names it. */
+  /** CustomResourceDefinitions that are installed at the start. An invalid one is a defect that names it. */
   readonly crds?: ReadonlyArray<object> | undefined
 }
 
-/** A running embedded API server, and what only tests want of one. */
+/** A running embedded API server, with methods that only tests need. */
 export class ApiServer extends Context.Service<
   ApiServer,
   Api & {
     /** Revision of the latest write. */
     readonly revision: Effect.Effect<number>
-    /** Forgets the history up to a revision, the present one if none is given: watches and pages from before it get 410. */
+    /** Compacts the history up to a revision, by default the present one: watches and pages from before it get 410. */
     readonly compact: (revision?: number) => Effect.Effect<void>
     /** Copies of all objects of a kind, in order. */
     readonly snapshot: (resource: Resource.Any) => Effect.Effect<ReadonlyArray<JsonObject>>
-    /** While true every call is answered 503, and the watches that were open have ended. */
+    /** While true, every request is answered with 503; the watches that were open have ended. */
     readonly setUnavailable: (unavailable: boolean) => Effect.Effect<void>
     /** Watches open now, of all kinds. */
     readonly watchers: Effect.Effect<number>
-    /** Who asked for what and what came of it, oldest first; as much as is kept. */
+    /** The audit log, oldest entry first, as far as it is retained. */
     readonly audit: Effect.Effect<ReadonlyArray<AuditLog.Entry>>
-    /** Replaces the fault script of the in-process transport. Dies when a rule names a built-in kind without its group. */
+    /** Replaces the fault script of the in-process transport. Dies when a rule names a built-in resource without its group. */
     readonly setFaults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
     readonly faults: Faults.Script
   }
 >()("effect-controller-manager/apiserver/ApiServer") {
-  /** A fresh server with what every cluster has: `bootstrap.ts`. */
+  /** A new server with the objects of `bootstrap.ts`. */
   static readonly layer = (options: Options = {}): Layer.Layer<ApiServer> => Layer.effect(ApiServer, make(options))
 
-  /** The in-process door to the server, for its administrator. */
+  /** The in-process transport, as the administrator. */
   static readonly layerTransport: Layer.Layer<Transport, never, ApiServer> = Layer.effect(
     Transport,
     Effect.map(ApiServer, (server) => transport.make(server, server.faults, server.revision))
   )
 
-  /** The same door for somebody else: `RBAC` asks what they may. */
+  /** The in-process transport as another user; `RBAC` decides what that user may do. */
   static readonly layerTransportAs = (user: User): Layer.Layer<Transport, never, ApiServer> =>
     Layer.effect(
       Transport,
@@ -104,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const caller = yield* WebhookCaller
   const log = RevisionLog.make({ capacity: options.history ?? 20_000 })
   const collections = new Map<string, Collection>()
-  // A kind that is gone leaves an empty collection behind, which its successor of the same name takes over with its history.
+  // The collection of a deleted resource stays, empty: a later resource of the same name continues its history.
   const collection = (storage: string): Collection => {
     const found = collections.get(storage)
     if (found !== undefined) return found
@@ -137,7 +140,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     compaction(context.now)
     return handle(context)
   }
-  /** Where there are webhooks, a request may be done more than once: at one time, by one draw of chance. */
+  /** With webhooks, a request may be processed more than once: each time at the same time and with the same random numbers. */
   const handleWithWebhooks = (request: ApiRequest) =>
     retryingEffect((isLastTry) =>
       Effect.withFiber((fiber) => {
@@ -174,7 +177,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         if (kind === undefined) return []
         const all = { namespace: "", labels: [], fields: [] }
         return select(collection(kind.storage), all, log.revision()).map((version) =>
-          // In the version in which it is stored: nobody can be asked here.
+          // In the storage version: no conversion webhook can be called here.
           served({ ...kind, version: version.form ?? kind.version }, version)
         )
       }),
@@ -191,7 +194,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return server
 })
 
-/** Compacts when an interval has passed, to the revision at the end of the one before. */
+/** Compacts once per interval, to the revision at the end of the interval before. */
 const compactor = (log: RevisionLog.RevisionLog, interval: number) => {
   let due: number | undefined
   let mark = 0

@@ -1,6 +1,6 @@
 /**
- * What one request may know of the world: the server's state, the time it arrived, chance, and the request. A turn is one
- * synchronous section; nothing else happens while it lasts, and that is the server's lock.
+ * What the handling of one request depends on: the state of the server, the time of arrival, randomness, and the request. A request is
+ * handled in one synchronous section, which nothing interrupts; that is the lock of the server.
  */
 import type * as Random from "effect/Random"
 import type { ApiRequest } from "./Api.ts"
@@ -12,7 +12,7 @@ import type { RevisionLog } from "./storage/RevisionLog.ts"
 
 export interface State {
   readonly log: RevisionLog
-  /** What is served at the moment. */
+  /** The resources that are served at present. */
   readonly kinds: ResourceRegistry
   readonly collection: (storage: string) => Collection
   readonly authorizer: Authorizer
@@ -25,16 +25,16 @@ export interface RequestContext {
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly random: Random.Random
-  /** What the client is to be told beside its answer; rules add to it. */
+  /** Warnings for the response header; validation and admission append to it. */
   readonly warnings: Array<string>
-  /** Whether a refusal is final even where what is missing is being made: nobody will try again. */
+  /** No further retry follows: an error is final, even one that is temporary. */
   readonly isLastTry: boolean
 }
 
 let lastSecond = 0
 let lastText = "1970-01-01T00:00:00Z"
 
-/** Seconds precision, as metav1.Time has it. The text of the last second is remembered: writes come in bursts. */
+/** In seconds, as metav1.Time. Memoizes the text of the last second, because writes come in bursts. */
 export const timestamp = (millis: number): string => {
   const second = Math.floor(millis / 1000)
   if (second !== lastSecond) {

@@ -1,7 +1,7 @@
 /**
- * The server's way to say no: a `Status` on its way out. A request is answered in one synchronous section, so a refusal is
- * thrown where the rule is and caught once, in `handle`; anything else that is thrown there is a defect and becomes a 500.
- * The words follow the reference server (apimachinery api/errors): clients match on them.
+ * An error with the `Status` that the client receives (apimachinery api/errors: StatusError). A request is handled in one synchronous
+ * section: validation, admission and storage throw it, and `handle` catches it; any other error is a defect and becomes a 500. The
+ * messages are those of api/errors, because clients match on them.
  */
 import * as Data from "effect/Data"
 import * as Status from "../kube/Status.ts"
@@ -10,7 +10,7 @@ import type { Kind } from "./scheme/Kind.ts"
 export class StatusError extends Data.TaggedError("StatusError")<{
   readonly status: Status.Status
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** What is missing is being made: the server tries the request again a few times before it says no. */
+  /** The cause is expected to vanish in moments: the server retries the request a few times before it returns the error. */
   readonly isTemporary?: boolean | undefined
 }> {
   override get message(): string {
@@ -26,14 +26,14 @@ export interface FieldError {
   readonly field: string
   /** `FieldValueRequired`, `FieldValueInvalid`, `FieldValueForbidden`, … */
   readonly reason: string
-  /** Without the field's name: `Required value: …`. */
+  /** Without the name of the field: `Required value: …`. */
   readonly message: string
 }
 
 const make = (code: number, reason: string, message: string, details?: Status.StatusDetails): StatusError =>
   new StatusError({ status: Status.failure({ code, reason, message, details }) })
 
-/** A resource, whether or not this server knows its kind. */
+/** A resource, served or not. */
 export type Named = Pick<Kind, "group" | "plural">
 
 /** `pods`, `deployments.apps`. */
@@ -67,7 +67,7 @@ export const conflict = (kind: Kind, name: string, why: string): StatusError =>
 export const modified = (kind: Kind, name: string): StatusError =>
   conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again")
 
-/** Server-side apply would take fields that others own. */
+/** A server-side apply conflicts with other field managers. */
 export const applyConflict = (message: string, causes: ReadonlyArray<Status.StatusCause>): StatusError =>
   make(409, "Conflict", message, { causes })
 
@@ -114,7 +114,7 @@ export const unprocessable = (why: string): StatusError =>
     causes: [{ reason: "UnexpectedServerResponse", message: why }]
   })
 
-/** A patch whose result is no object of the kind; it is about no kind, as in the reference server. */
+/** The result of a patch does not decode as the kind; the error names no kind, as in endpoints/handlers: patchResource. */
 export const invalidPatch = (message: string): StatusError =>
   make(422, "Invalid", ` "" is invalid: patch: ${message}`, {
     causes: [{ reason: "FieldValueInvalid", message, field: "patch" }]
@@ -123,7 +123,7 @@ export const invalidPatch = (message: string): StatusError =>
 export const methodNotAllowed = (): StatusError =>
   make(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
-/** 405 for what could be done at another time. */
+/** 405 for an operation that is possible at other times. */
 export const notAllowedWhile = (verb: string, what: string): StatusError =>
   make(405, "MethodNotAllowed", `${verb} not allowed while ${what}`, {})
 
@@ -139,7 +139,7 @@ export const notAcceptable = (accepted: ReadonlyArray<string>): StatusError =>
 
 export const expired = (message: string): StatusError => make(410, "Expired", message)
 
-/** The version asked for lies ahead of the log. */
+/** The requested resourceVersion is above the present one. */
 export const tooLargeResourceVersion = (asked: number, current: number): StatusError =>
   make(504, "Timeout", `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
@@ -149,7 +149,7 @@ export const tooLargeResourceVersion = (asked: number, current: number): StatusE
 export const internal = (message: string): StatusError =>
   make(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] })
 
-/** A failure of the server's that it gives no reason for: the words are all there is. */
+/** A 500 without a reason, with only the message. */
 export const unclassified = (message: string): StatusError =>
   new StatusError({ status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } })
 

@@ -1,6 +1,6 @@
 /**
- * Reading what a client sent: content type, JSON, and whether it is an object of the kind the path names. The result belongs
- * to the caller and is in stored form. Source: endpoints/handlers of the reference server.
+ * Decodes request bodies: content type, JSON, and whether the object is of the kind that the path names. The result belongs to the
+ * caller and is in stored form. Source: apiserver/pkg/endpoints/handlers.
  */
 import { clone, dropNulls, get, isObject, put, textAt } from "./json.ts"
 import type { Json, JsonObject } from "./json.ts"
@@ -19,7 +19,7 @@ export const contentType = (request: ApiRequest): string => {
   return (header.split(";")[0] ?? "").trim().toLowerCase()
 }
 
-/** Values nested deeper are not read: what walks them is recursive. The reference server stops at 10,000. */
+/** JSON nested deeper than this is rejected, because the functions that walk it recurse. kube-apiserver stops at 10,000. */
 export const maxDepth = 500
 
 const isTooDeep = (text: string): boolean => {
@@ -50,7 +50,7 @@ const isEscaped = (text: string, at: number): boolean => {
   return (at - before) % 2 === 1
 }
 
-/** Undefined for what is no JSON, or too deeply nested to be meant. */
+/** Undefined for invalid or too deeply nested JSON. */
 export const parseJson = (text: string): Json | undefined => {
   if (isTooDeep(text)) return undefined
   try {
@@ -91,7 +91,7 @@ export const object = (request: ApiRequest, kind: Kind.Kind, decode: Decode): Js
   return converted.toStored(kind, check(value, kind, decode))
 }
 
-/** Refuses what is of another kind or cannot be decoded. */
+/** Rejects an object of another kind, or that cannot be decoded. */
 const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
   const apiVersion = textAt(value, "apiVersion")
   const expected = Kind.apiVersion(kind)
@@ -117,15 +117,15 @@ const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =
   return value
 }
 
-/** The result of a patch, which is changed in place: no part of it may be in use elsewhere, or in two places of it. */
+/** The result of a patch. It is changed in place: no part of it may be shared. */
 export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
   converted.toStored(kind, check(value, kind, decode))
 
-/** What is applied: as it was sent, nulls among it, since who sends a field owns it. */
+/** The configuration of an apply, nulls included: the manager owns every field that it sends. */
 export const configuration = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
   converted.sparseToStored(kind, check(clone(value), kind, decode))
 
-/** `dryRun=All`; any other value is refused. */
+/** `dryRun=All`; any other value is rejected. */
 export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {
   for (const value of values) {
     if (value !== "All") {

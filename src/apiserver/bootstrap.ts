@@ -1,8 +1,7 @@
 /**
- * What the reference server writes into an empty store before anybody asks: the namespaces of every cluster, the two classes of
- * priority that it admits pods by, the Service through which pods reach the API server itself, with the address behind it, and with
- * RBAC its roles.
- * Nothing here is kept up later: what a client deletes stays deleted, as the address of a server in memory never changes.
+ * The objects that kube-apiserver creates in an empty store: the system namespaces, the two system PriorityClasses, the `kubernetes`
+ * Service with its Endpoints and EndpointSlice, and with RBAC the bootstrap roles. They are not reconciled afterwards: what a client
+ * deletes stays deleted.
  */
 import type { ApiRequest } from "./Api.ts"
 import * as bootstrapRoles from "./authorization/bootstrapRoles.ts"
@@ -13,12 +12,12 @@ import { target } from "./routing.ts"
 import type { RequestScope } from "./admission/Admission.ts"
 import { create } from "./endpoints/write.ts"
 
-/** Where clients inside the cluster would find the server: the address of the simulated control plane, which is `nodes`' first. */
+/** Where clients inside the cluster would find the server: the address of the first simulated control plane node. */
 const advertised = { ip: "10.0.0.1", port: 6443 } as const
 
 const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
 
-/** Above whatever a user can ask for. */
+/** Higher than any priority that a user may set. */
 const priorities = [
   {
     metadata: { name: "system-node-critical" },
@@ -45,7 +44,7 @@ const service = (): JsonObject => ({
   }
 })
 
-/** Its slice is the server's too, so nobody mirrors the older list into another one. */
+/** The server writes the EndpointSlice too, so the mirroring controller must not. */
 const endpoints = (): JsonObject => ({
   metadata: { name: "kubernetes", labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
   subsets: [{ addresses: [{ ip: advertised.ip }], ports: [{ ...port }] }]
@@ -58,7 +57,7 @@ const endpointSlice = (): JsonObject => ({
   ports: [{ ...port }]
 })
 
-/** Objects by the collection they are made in, in the order in which they are made. */
+/** Objects with the path of the collection to create them in, in order. */
 const objects = (): ReadonlyArray<readonly [collection: string, object: JsonObject]> => [
   ...namespaces.map((name) => ["api/v1/namespaces", { metadata: { name } }] as const),
   ...priorities.map((object) => ["apis/scheduling.k8s.io/v1/priorityclasses", clone(object)] as const),
@@ -76,7 +75,7 @@ export const request: ApiRequest = {
   user: { name: "system:apiserver", groups: ["system:masters"] }
 }
 
-/** Writes all of it into a store that has nothing yet. */
+/** Creates the objects in an empty store. */
 export const bootstrap = (context: RequestScope): void => {
   const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
   for (const [collection, object] of [...objects(), ...roles]) {

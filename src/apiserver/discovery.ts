@@ -1,4 +1,4 @@
-/** Everything that describes the server itself: discovery, legacy and aggregated, and its version. Derived from the table. */
+/** Discovery, legacy and aggregated, and `/version`. Derived from the served resources. */
 import type { Answer } from "./Api.ts"
 import { compare } from "./apiextensions/versions.ts"
 import type * as Kind from "./scheme/Kind.ts"
@@ -11,7 +11,7 @@ const json = (value: unknown, contentType = "application/json"): Answer => ({
   body: JSON.stringify(value)
 })
 
-/** The version of Kubernetes whose rules this server follows. */
+/** The version of Kubernetes that this server implements. */
 export const version = {
   major: "1",
   minor: "35",
@@ -25,11 +25,11 @@ export const version = {
 } as const
 
 export interface Discovery {
-  /** The document a path stands for, if it is one of these. */
+  /** The document at a path, if it is one of these. */
   readonly find: (segments: ReadonlyArray<string>, accept: string | undefined) => Answer | undefined
 }
 
-/** Of a server with these kinds. */
+/** Discovery of a server with these resources. */
 export const make = (kinds: ReadonlyArray<Kind.Kind>): Discovery => {
   const groups = groupsOf(kinds)
   return {
@@ -48,7 +48,7 @@ export const make = (kinds: ReadonlyArray<Kind.Kind>): Discovery => {
   }
 }
 
-/** Groups and their versions, the preferred one first, each with its kinds; in the order of the table. */
+/** Groups and their versions, the preferred version first, each with its resources, in the order of the built-in table. */
 type Groups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<Kind.Kind>>>
 
 const groupsOf = (kinds: ReadonlyArray<Kind.Kind>): Groups => {
@@ -61,7 +61,7 @@ const groupsOf = (kinds: ReadonlyArray<Kind.Kind>): Groups => {
     else list.push(kind)
   }
   for (const [group, versions] of out) {
-    // Definitions come in any order; the table is in the order that clients are to prefer.
+    // Custom resources come in any order and are sorted by version priority; the built-in table is sorted already.
     if ([...versions.values()].some((kinds) => kinds.some(({ custom }) => custom !== undefined))) {
       out.set(group, new Map([...versions].sort(([a], [b]) => compare(a, b))))
     }
@@ -125,7 +125,7 @@ const resources = (kind: Kind.Kind): ReadonlyArray<object> => [
   })
 ]
 
-/** Subresources that take or give a kind of their own. */
+/** Subresources with a kind of their own. */
 const foreign: Readonly<Record<string, Pick<Kind.Kind, "group" | "version" | "kind" | "verbs">>> = {
   scale: { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
   binding: { group: "", version: "v1", kind: "Binding", verbs: ["create"] },
@@ -140,7 +140,7 @@ const subresource = (kind: Kind.Kind, name: string) => {
   return { group: kind.group, version: kind.version, kind: kind.kind, verbs }
 }
 
-/** Aggregated discovery, when the client offers to take it. */
+/** Aggregated discovery, when the Accept header asks for it. */
 const aggregated = (
   groups: Groups,
   accept: string | undefined,

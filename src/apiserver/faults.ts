@@ -1,7 +1,7 @@
 /**
- * Bad luck on order: a script of rules that the in-process transport consults on every call. A fault is data, and so can the
- * calls be that it meets, so a property test can generate a script, shrink it and write it down. The server itself knows nothing
- * of them: what a script does to a call, a network, a proxy or an old cache could do to it too.
+ * Fault injection: a script of rules that the in-process transport applies to each call. Faults and matchers are data, so a property
+ * test can generate, shrink and record a script. The server is unaware of them: each fault is one that a network, a proxy or a stale
+ * cache could cause.
  */
 import * as Schema from "effect/Schema"
 import type { Request } from "../layers/Transport.ts"
@@ -10,11 +10,11 @@ import { all as kinds } from "./scheme/kinds.ts"
 const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
 
-/** What happens to a call. */
+/** A fault. */
 export const Fault = Schema.Union([
-  /** The call starts later. */
+  /** Delays the call. */
   Schema.TaggedStruct("Delay", { millis: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 120_000 })) }),
-  /** An answer that the server never gave: 500, 503, 401, 403, … The call is not executed. */
+  /** A response that does not come from the server: 500, 503, 401, 403, … The call is not executed. */
   Schema.TaggedStruct("Status", {
     code: Schema.Literals([400, 401, 403, 404, 409, 415, 422, 429, 500, 502, 503, 504]),
     reason: Schema.optionalKey(Schema.String),
@@ -23,33 +23,33 @@ export const Fault = Schema.Union([
   }),
   /** 429: the call is not executed. */
   Schema.TaggedStruct("Throttle", { retryAfterSeconds: seconds }),
-  /** 409, as if another writer had been faster; the call is not executed. Reads are left alone. */
+  /** 409, as if another writer had been faster; the call is not executed. Does not affect reads. */
   Schema.TaggedStruct("Conflict", {}),
   /** The connection is reset before the call reaches the server. */
   Schema.TaggedStruct("Drop", {}),
   /** The call is executed and the connection is reset before the answer arrives. */
   Schema.TaggedStruct("DropAnswer", {}),
-  /** A watch ends after so many events: cleanly, by a reset, or (half open) by falling silent for ever. */
+  /** Ends a watch after so many events: cleanly, by a reset, or (half open) without any further event. */
   Schema.TaggedStruct("CutWatch", { after: count, how: Schema.Literals(["end", "reset", "silence"]) }),
   /** Every event of a watch arrives twice. */
   Schema.TaggedStruct("DuplicateEvents", {}),
   /** 410: as an ERROR event of a watch after so many events (none unless said), or as the answer to anything else. */
   Schema.TaggedStruct("Gone", { after: Schema.optionalKey(count) }),
   /**
-   * A list shows the state of so many revisions ago, as a cache that lags behind does. Only lists that allow it: those at
-   * version 0, which accept any state.
+   * A list returns the state of so many revisions ago, as from a cache that lags behind. Affects only lists that allow it: those with
+   * resourceVersion 0.
    */
   Schema.TaggedStruct("StaleList", { revisions: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 })) })
 ])
 
 export type Fault = typeof Fault.Type
 
-/** Which calls: all that agree in what is said. */
+/** Matches the calls that agree in all given members. */
 export const Calls = Schema.Struct({
   verb: Schema.optionalKey(
     Schema.Literals(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"])
   ),
-  /** As in `pods`, `deployments.apps` or `deployments.apps/scale`; a built-in kind's group may not be left out. */
+  /** As in `pods`, `deployments.apps` or `deployments.apps/scale`; the group of a built-in resource is required. */
   resource: Schema.optionalKey(Schema.String),
   /** The beginning of the path. */
   path: Schema.optionalKey(Schema.String)
@@ -57,21 +57,21 @@ export const Calls = Schema.Struct({
 
 export type Calls = typeof Calls.Type
 
-/** A rule that is all data: for generators, and for files. */
+/** A rule that is plain data, for generators and files. */
 export const DataRule = Schema.Struct({
   match: Calls,
   fault: Fault,
-  /** How many calls it meets before it is used up; for ever when absent. */
+  /** How many calls it affects before it is used up; unlimited when absent. */
   times: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 })))
 })
 
-/** A fault and the calls that it meets. */
+/** A fault and the calls that it affects. */
 export interface Rule {
-  /** Which calls. */
+  /** The calls. */
   readonly match: Calls | ((request: Request) => boolean)
-  /** What happens to them. */
+  /** The fault. */
   readonly fault: Fault
-  /** How many it meets before it is used up; for ever when absent. */
+  /** How many calls it affects before it is used up; unlimited when absent. */
   readonly times?: number
 }
 
@@ -81,16 +81,16 @@ export const isWatch = (request: Request): boolean => {
   return value === true || value === "true" || value === 1 || value === "1"
 }
 
-// Events are of the core, too: what no group is said of is theirs.
+// Events exist in the core group too: a resource name without a group means the core one.
 const core = new Set(kinds.filter(({ group }) => group === "").map(({ plural }) => plural))
-/** Names in full of built-in kinds, by what is left of them without their group. */
+/** Qualified names of built-in resources, by their plural. */
 const grouped: ReadonlyMap<string, string> = new Map(
   kinds.filter(({ plural }) => !core.has(plural)).map(({ group, plural }) => [plural, `${plural}.${group}`])
 )
 
 /**
- * A built-in kind that is named without its group is a mistake: such a rule would meet no call, and the test that has it could not fail. A name
- * that is nobody's may be that of a custom kind that comes later.
+ * A built-in resource without its group is a mistake: the rule would match no call, and the test that has it could not fail. An unknown
+ * name may be that of a custom resource that is installed later.
  */
 const mustBeInFull = (resource: string): void => {
   const [plural = "", ...rest] = resource.split("/")
@@ -99,7 +99,7 @@ const mustBeInFull = (resource: string): void => {
   throw new Error(`no call is about "${resource}": in full it is "${[name, ...rest].join("/")}"`)
 }
 
-/** A matcher for the usual case, where a function is wanted. Throws when the group of a built-in kind is left out. */
+/** A matcher as a function. Throws when the group of a built-in resource is missing. */
 export const on = (what: Calls): ((request: Request) => boolean) => {
   if (what.resource !== undefined) mustBeInFull(what.resource)
   return (request) =>
@@ -111,17 +111,17 @@ export const on = (what: Calls): ((request: Request) => boolean) => {
 /** A matcher of all calls. */
 export const always = (): boolean => true
 
-/** The rules in force and what is left of them. */
+/** The present rules, with the remaining uses of each. */
 export interface Script {
-  /** Replaces all rules; each counts anew. Throws as `on` does, and leaves the rules before in force. */
+  /** Replaces all rules and resets their counts. Throws as `on` does, and keeps the previous rules then. */
   readonly set: (rules: ReadonlyArray<Rule>) => void
-  /** The faults that meet this call, in the order of the rules; each counts as used. */
+  /** The faults that affect this call, in the order of the rules; each use is counted. */
   readonly take: (request: Request) => ReadonlyArray<Fault>
 }
 
 const none: ReadonlyArray<Fault> = []
 
-/** The script of some rules. */
+/** A script with these rules. */
 export const make = (initial: ReadonlyArray<Rule> = []): Script => {
   let rules: Array<{ readonly rule: Rule; readonly meets: (request: Request) => boolean; left: number }> = []
   const set = (next: ReadonlyArray<Rule>): void => {

@@ -1,7 +1,7 @@
 /**
- * One request, one answer: finds out who asks and whether they may, routes it, runs the verb in one synchronous section, turns refusals
- * into `Status` answers, and puts all of it on record. What is not a refusal is a defect and answered with 500, never thrown at a
- * carrier; only what webhooks have to be asked first is thrown on, to `consult.ts`.
+ * Handles one request: authenticates impersonation, authorizes, routes, runs the verb in one synchronous section, turns errors into
+ * `Status` responses, and writes the audit entry. An error that is not a StatusError is a defect and becomes a 500; only a missing
+ * webhook response is thrown on, to `webhook/dispatch.ts`.
  */
 import type * as Status from "../kube/Status.ts"
 import { isUnfinished } from "./webhook/dispatch.ts"
@@ -52,7 +52,7 @@ export const handle = (context: RequestScope): ApiResponse => {
     record(context, acting, asked, before, { allowed, code, reason: "" })
     return response
   } catch (thrown) {
-    // Neither an answer nor a defect, and nothing for the record: the request will be done again.
+    // Neither a response nor a defect, and not audited: the request will be processed again.
     if (isUnfinished(thrown)) throw thrown
     const refusal = refusalOf(thrown)
     const { code, reason = "" } = refusal.status
@@ -77,7 +77,7 @@ const record = (
   const revision = state.log.revision()
   const changed = revision > before
   const { user } = acting.request
-  // Written out, because this runs for every request: spread together it cost more than the rest of a get.
+  // Each field is written out, because this runs for every request: spreading cost more than the rest of a get.
   state.audit.append({
     at: now,
     user: user.name,
@@ -99,7 +99,7 @@ const record = (
   })
 }
 
-/** Of the object that this turn has just created. */
+/** The name of the object that this request has created. */
 const nameGiven = ({ request, state }: RequestScope): string => {
   const target = routing.target(state.kinds, routing.segmentsOf(request.path) ?? [])
   return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
@@ -119,7 +119,7 @@ export const refused = ({ headers, isTemporary = false, status }: StatusError.St
   return { ...said, headers: { ...retry, ...headers }, ...(isTemporary ? { isTemporary } : {}) }
 }
 
-/** What describes a set of kinds, made when somebody first asks for it. */
+/** The discovery and OpenAPI documents of a set of resources, made on first use. */
 interface Descriptions {
   readonly discovery: discovery.Discovery
   readonly openApi: OpenApi.OpenApi
@@ -135,7 +135,7 @@ const descriptionsOf = (kinds: ReadonlyArray<Kind>): Descriptions => {
   return made
 }
 
-/** Warnings come with whatever is answered, as they were given before anybody knew what that would be. */
+/** Adds the warnings to the response, error or not. */
 const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A): A => {
   const warning = fieldValidation.warningHeader(warnings)
   if (warning === undefined || response._tag !== "Answer") return response
@@ -157,7 +157,7 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
   return document
 }
 
-/** After a write that may change what is served, the answer to which is what it was before that. */
+/** Updates the served resources after a write of a CustomResourceDefinition; the response stays as it was made before that. */
 const settled = (context: RequestScope, { kind }: Target, response: ApiResponse): ApiResponse => {
   if (definitions.concerns(kind) && context.request.method !== "GET") definitions.sync(context)
   return response

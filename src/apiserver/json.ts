@@ -5,7 +5,7 @@
 
 export type Json = string | number | boolean | null | JsonObject | Array<Json>
 
-/** Mutable: whoever parsed the text owns the object and may change it in place. */
+/** Mutable: the code that parsed the text owns the object and may change it in place. */
 export interface JsonObject {
   [key: string]: Json
 }

@@ -1,7 +1,7 @@
 /**
- * Waiting for what is about to be there. A request is answered in one synchronous section; where the answer is a refusal that
- * a controller is expected to mend in moments, the whole request is tried again a few times before the client is told. Source: the
- * ServiceAccount plugin of the reference server, which looks ten times for an account that is made for every namespace.
+ * Retries a request whose error is temporary. A request is handled in one synchronous section; where it fails for the lack of an object
+ * that a controller is about to create, the whole request is retried a few times before the client gets the error. Source:
+ * plugin/pkg/admission/serviceaccount, which looks ten times for the `default` service account of a new namespace.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,10 @@ import type { ApiResponse } from "./Api.ts"
 
 const tries = 10
 
-/** Milliseconds between two tries: drawn once, so that clients that were refused together do not come back together. */
+/** Milliseconds between two tries, drawn once per request, so that clients that failed together do not retry together. */
 const [least, most] = [100, 199] as const
 
-/** Asks once, in the time and chance of whoever waits; `isLastTry` says that nobody will ask again. */
+/** Handles the request once, with the clock and randomness of the calling fiber; `isLastTry` says that no retry follows. */
 type Attempt = (services: Services, isLastTry: boolean) => ApiResponse
 
 interface Services {
@@ -21,10 +21,7 @@ interface Services {
   readonly random: Random.Random
 }
 
-/**
- * Every try is a request of its own to the rules: it sees the state of its time, and may be refused for another reason. A request
- * that need not wait is one step.
- */
+/** Each try sees the state of its time, and may fail for another reason. A request that does not wait takes one step. */
 export const retrying = (attempt: Attempt): Effect.Effect<ApiResponse> =>
   Effect.withFiber((fiber) => {
     const services = { clock: fiber.getRef(Clock.Clock), random: fiber.getRef(Random.Random) }
@@ -33,7 +30,7 @@ export const retrying = (attempt: Attempt): Effect.Effect<ApiResponse> =>
     return later((isLastTry) => Effect.sync(() => attempt(services, isLastTry)), first)
   })
 
-/** The same for a request that takes time to be answered. */
+/** The same for a request that is handled asynchronously. */
 export const retryingEffect = (
   attempt: (isLastTry: boolean) => Effect.Effect<ApiResponse>
 ): Effect.Effect<ApiResponse> =>

@@ -1,6 +1,6 @@
 /**
- * From a path to what it names: a kind, a namespace, a name, a subresource. Source: the request info of the reference
- * server. A path that names nothing is `undefined`, never an error: the caller knows what else it may be.
+ * Routes a path: to resource, namespace, name and subresource. A path that matches no resource is `undefined`, not an error: discovery
+ * and health follow. Source: apiserver/pkg/endpoints/request: RequestInfoFactory.
  */
 import type * as Kind from "./scheme/Kind.ts"
 
@@ -14,7 +14,7 @@ export interface Target {
   readonly subresource: string
 }
 
-/** What is served, by `group/version/plural`. */
+/** The served resources, by `group/version/plural`. */
 export interface Served {
   readonly find: (path: string) => Kind.Kind | undefined
 }

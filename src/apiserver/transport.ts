@@ -1,6 +1,6 @@
 /**
- * The in-process transport: the server's answers are texts, and every caller parses its own, so server and clients share
- * no object. Failures are classified exactly as the HTTP transport does; the fault script is applied here.
+ * The in-process transport: responses are text that each client parses, so server and clients share no object. Errors are classified
+ * exactly as by the HTTP transport; the fault script is applied here.
  */
 import * as Effect from "effect/Effect"
 import type * as Arr from "effect/Array"
@@ -11,7 +11,7 @@ import type { Query, Request, Response, Transport, WatchEvent } from "../layers/
 import type { Answer, Api, ApiRequest, User } from "./Api.ts"
 import type { Fault, Script } from "./faults.ts"
 
-/** Whoever is in this process may do everything. */
+/** Code in this process is the administrator. */
 const user: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] }
 
 export const make = (api: Api, faults: Script, revision: Effect.Effect<number>): Transport["Service"] => ({
@@ -21,7 +21,7 @@ export const make = (api: Api, faults: Script, revision: Effect.Effect<number>):
       if (met.length === 0) return call(api, request)
       const answered = mayBeStale(request, met)
         ? Effect.flatMap(revision, (now) =>
-            // What is forgotten cannot be shown: then the list is as fresh as ever.
+            // A compacted revision cannot be listed: the list is a present one then.
             Effect.catch(call(api, aged(request, met, now)), () => call(api, request))
           )
         : call(api, request)
@@ -70,10 +70,12 @@ const toSearch = (query: Query | undefined): URLSearchParams => {
   return isLike(query, latest.query) ? latest.search : (latest = { query, search: searchOf(query) }).search
 }
 
-/** The query last read: calls of one kind come in bursts, and the server does not change what it is asked. */
+/** Memoizes the last query: calls of one kind come in bursts, and the server does not change a query. */
 let latest: { readonly query: Query; readonly search: URLSearchParams } = { query: {}, search: nothingAsked }
 
-/** Whether two queries say the same with the same names in the same order, as those of one kind of call do. Says no in doubt. */
+/**
+ * Whether two queries have the same values under the same names in the same order, as those of one kind of call do. False when in doubt.
+ */
 const isLike = (a: Query, b: Query): boolean => {
   const names = Object.keys(a)
   const others = Object.keys(b)
@@ -149,8 +151,8 @@ interface Line {
 }
 
 /**
- * One effect a chunk. Events before an ERROR in the same chunk would be lost with it, so the server sends an ERROR as the
- * only line of its chunk.
+ * One effect per chunk. Events before an ERROR in the same chunk would be lost, so the server sends an ERROR as the only line of its
+ * chunk.
  */
 const decode = (
   request: Request,
@@ -182,7 +184,7 @@ const refusal = (
     retryAfterSeconds: seconds
   })
 
-/** The answer of a fault that answers in the server's stead; nothing for those that do not. */
+/** The error with which a fault replaces the response; undefined for other faults. */
 const answerOf = (request: Request, fault: Fault): ApiError.ApiError | undefined => {
   switch (fault._tag) {
     case "Drop":
@@ -209,7 +211,7 @@ const answerOf = (request: Request, fault: Fault): ApiError.ApiError | undefined
   }
 }
 
-/** Delays add up; the first fault that ends the call decides. */
+/** Delays add up; the first fault that ends the call determines its result. */
 const withFaults = (
   request: Request,
   met: ReadonlyArray<Fault>,
@@ -248,17 +250,17 @@ const watchWithFaults = (request: Request, met: ReadonlyArray<Fault>, open: Even
     }
   }, open)
 
-/** Each copy is parsed anew: two events never share an object. */
+/** The copy is a clone: two events never share an object. */
 const twice = (events: Arr.NonEmptyReadonlyArray<WatchEvent>): Arr.NonEmptyReadonlyArray<WatchEvent> =>
   events.flatMap((event) => [event, structuredClone(event)]) as unknown as Arr.NonEmptyReadonlyArray<WatchEvent>
 
-/** A list at version 0 accepts any state. */
+/** A list with resourceVersion 0 accepts any state. */
 const mayBeStale = (request: Request, met: ReadonlyArray<Fault>): boolean =>
   request.context.verb === "list" &&
   String(request.query?.["resourceVersion"]) === "0" &&
   met.some((fault) => fault._tag === "StaleList")
 
-/** The same list, asked for exactly as it was. */
+/** The same list, with resourceVersionMatch Exact at an older revision. */
 const aged = (request: Request, met: ReadonlyArray<Fault>, revision: number): Request => {
   const stale = met.find((fault) => fault._tag === "StaleList")
   const resourceVersion = String(Math.max(1, revision - (stale?.revisions ?? 0)))

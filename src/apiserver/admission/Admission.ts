@@ -1,7 +1,7 @@
 /**
- * What stands between a well-formed request and the store: plugins that complete an object (`admit`) before it is validated,
- * refuse it (`check`) afterwards, or refuse a deletion. They run in the order of the list, in the request's synchronous
- * section. Policy belongs here, the rules of kinds in `rules/`; what is asked outside of the process is `webhooks/`.
+ * Admission: plugins that complete an object before it is validated (`admit`), check it afterwards (`check`), or check a deletion
+ * (`remove`). They run in the order of the list, in the synchronous section of the request. Policy belongs here, the validation of
+ * resources in `validation/`, webhooks in `webhook/`.
  */
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
@@ -12,22 +12,22 @@ import type { Authenticator } from "../authentication/Authenticator.ts"
 import type { WebhookResponses } from "../webhook/WebhookResponses.ts"
 import type { WebhookCaller } from "../webhook/WebhookCaller.ts"
 
-/** What the endpoints use beside the state that is stored. */
+/** The state that the endpoints use, beside the stored one. */
 export interface ServerState extends State {
   readonly admission: Admission
   readonly authenticator: Authenticator
-  /** For the conversions of a watch, which begin after the request was answered. */
+  /** For conversions in a watch, which run after the request has been handled. */
   readonly caller: WebhookCaller
 }
 
 /** The context of a request at the endpoints and in admission; endpoints/handlers `RequestScope` is its model. */
 export interface RequestScope extends RequestContext {
   readonly state: ServerState
-  /** The answers of webhooks so far; undefined where there are no webhooks. */
+  /** The webhook responses so far; undefined where there are no webhooks. */
   readonly webhookResponses?: WebhookResponses | undefined
 }
 
-/** One write of an object, on its main endpoint unless the target has a subresource. */
+/** The write of an object, on its main endpoint unless the target has a subresource. */
 export interface Write {
   readonly context: RequestScope
   readonly target: Target
@@ -36,20 +36,20 @@ export interface Write {
   /** Undefined when the object is created. */
   readonly before: JsonObject | undefined
   readonly dryRun: boolean
-  /** What the object is, where a subresource takes a kind of its own. */
+  /** The kind of the object, for a subresource with a kind of its own. */
   readonly as?: GroupVersionKind | undefined
 }
 
-/** The kind of an object that is not of its target's. */
+/** The kind of an object that is not of the kind of its target. */
 export type GroupVersionKind = Pick<Kind, "group" | "version" | "kind">
 
-/** One deletion of an object, whether it goes at once or is only marked. */
+/** The deletion of an object, immediate or by deletionTimestamp. */
 export interface Deletion {
   readonly context: RequestScope
   /** Without a name where a whole collection is deleted. */
   readonly target: Target
   readonly name: string
-  /** What is to be deleted; nobody may change it. */
+  /** The object to delete; must not be changed. */
   readonly before: JsonObject
   readonly options: DeleteOptions
 }
@@ -59,11 +59,11 @@ export interface Plugin {
   readonly admit?: (write: Write) => void
   readonly check?: (write: Write) => void
   readonly remove?: (deletion: Deletion) => void
-  /** Whether it is asked about writes through subresources too. */
-  readonly parts?: true
+  /** Whether it also handles writes through subresources. */
+  readonly subresources?: true
 }
 
-/** Every plugin on the main endpoint; through a subresource, those that care for parts. */
+/** All plugins on the main endpoint; through a subresource, only those with `subresources`. */
 export interface Admission {
   readonly admit: (write: Write) => void
   readonly check: (write: Write) => void
@@ -79,7 +79,7 @@ const chained = <A>(steps: ReadonlyArray<((of: A) => void) | undefined>): ((of: 
 
 const phase = (plugins: ReadonlyArray<Plugin>, which: "admit" | "check"): ((write: Write) => void) => {
   const whole = chained(plugins.map((plugin) => plugin[which]))
-  const part = chained(plugins.filter(({ parts }) => parts === true).map((plugin) => plugin[which]))
+  const part = chained(plugins.filter(({ subresources }) => subresources === true).map((plugin) => plugin[which]))
   return (write) => (write.target.subresource === "" ? whole(write) : part(write))
 }
 
@@ -89,7 +89,7 @@ export const chain = (plugins: ReadonlyArray<Plugin>): Admission => ({
   remove: chained(plugins.map((plugin) => plugin.remove))
 })
 
-/** Asks about what a subresource with a kind of its own was sent, both phases at once: such an object is nowhere stored. */
+/** Runs both phases for the object of a subresource with a kind of its own: such an object is not stored. */
 export const ask = (write: Write & { readonly as: GroupVersionKind }): void => {
   const { admission } = write.context.state
   admission.admit(write)

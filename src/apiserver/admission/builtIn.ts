@@ -1,4 +1,4 @@
-/** The plugins this server has, and which of them run unless somebody says otherwise. */
+/** The built-in admission plugins, and which of them are enabled by default. */
 import { arrayAt, ensureObject, textAt } from "../json.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
 import type { Plugin } from "./Admission.ts"
@@ -8,29 +8,29 @@ import { defaultTolerations, priority } from "./pods.ts"
 import { resourceQuota } from "./resourceQuota.ts"
 import { serviceAccount } from "./serviceAccount.ts"
 
-/** Each is a switch. */
+/** Enables or disables each plugin. */
 export interface Switches {
-  /** Nothing new where a namespace is missing or being deleted; three namespaces stay. On. */
+  /** Rejects objects in a namespace that is missing or terminating, and the deletion of three namespaces. On. */
   readonly namespaceLifecycle?: boolean | undefined
-  /** Defaults and bounds of a namespace's LimitRanges. On. */
+  /** Defaults and limits of LimitRanges. On. */
   readonly limitRanger?: boolean | undefined
-  /** Pods get the number of their PriorityClass. On. */
+  /** Sets the priority of pods from their PriorityClass. On. */
   readonly priority?: boolean | undefined
-  /** Pods leave failing nodes after five minutes. On. */
+  /** Tolerations that evict pods from failing nodes after five minutes. On. */
   readonly defaultTolerationSeconds?: boolean | undefined
-  /** Pods run as an account that exists. Off: nobody makes the accounts unless that controller runs. */
+  /** Sets the service account of pods, which must exist. Off, because it needs the serviceaccount controller. */
   readonly serviceAccount?: boolean | undefined
-  /** New nodes are tainted as not ready. Off: nobody takes the taint off unless the controller of nodes' lives runs. */
+  /** Taints new nodes as not ready. Off, because it needs the nodelifecycle controller to remove the taint. */
   readonly nodeTaints?: boolean | undefined
-  /** Claims and volumes in use are not deleted. Off: nobody lets go of them unless that controller runs. */
+  /** Protects claims and volumes in use by a finalizer. Off, because it needs the protection controllers to remove it. */
   readonly storageProtection?: boolean | undefined
-  /** Namespaces are bounded by their ResourceQuotas. Off: nobody counts what is there unless that controller runs. */
+  /** Enforces ResourceQuotas. Off, because it needs the resourcequota controller to compute the usage. */
   readonly resourceQuota?: boolean | undefined
-  /** Owner references take rights over the object and its owner. Off, as on most servers; on where OpenShift is meant. */
+  /** Requires permissions on object and owner for owner references. Off, as in kube-apiserver; OpenShift enables it. */
   readonly ownerReferencesPermission?: boolean | undefined
 }
 
-/** In the order of the reference server: webhooks see what the others have made of an object, quotas are charged for what is left. */
+/** In the order of kube-apiserver: webhooks get the object as the plugins before them have changed it, and quotas are charged last. */
 export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin> = []): ReadonlyArray<Plugin> => [
   ...(switches.namespaceLifecycle === false ? [] : [namespaceLifecycle]),
   ...(switches.limitRanger === false ? [] : [limitRanger]),
@@ -44,7 +44,7 @@ export const plugins = (switches: Switches = {}, webhooks: ReadonlyArray<Plugin>
   ...(switches.resourceQuota === true ? [resourceQuota] : [])
 ]
 
-/** plugin/pkg/admission/namespace/lifecycle: an object needs its namespace, and the immortal namespaces are never deleted. */
+/** apiserver/pkg/admission/plugin/namespace/lifecycle: an object needs its namespace, and the immortal namespaces are never deleted. */
 const namespaceLifecycle: Plugin = {
   name: "NamespaceLifecycle",
   admit: ({ before, object, target, context }) => {

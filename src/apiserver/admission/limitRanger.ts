@@ -1,6 +1,6 @@
 /**
- * The LimitRanges of a namespace: what containers are given when they ask for nothing, and what pods, containers and claims
- * may ask for. Source: the LimitRanger plugin of the reference server, and its words.
+ * LimitRanges: default requests and limits of containers, and the bounds of pods, containers and claims. Source:
+ * plugin/pkg/admission/limitranger, including its messages.
  */
 import { arrayAt, at, ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -61,7 +61,7 @@ const resourcesOf = (container: JsonObject): Amounts => ({
   limits: objectAt(container, "resources", "limits") ?? {}
 })
 
-/** What a pod asks for in all: a limit only where every container has one. Init containers run before, one at a time. */
+/** The total of a pod: a limit only where every container has one. Init containers run before, one at a time. */
 const sumOf = (object: JsonObject): Amounts => {
   const main = arrayAt(object, "spec", "containers").filter(isObject).map(resourcesOf)
   const initial = arrayAt(object, "spec", "initContainers").filter(isObject).map(resourcesOf)
@@ -126,7 +126,7 @@ const claimErrors = (object: JsonObject, items: ReadonlyArray<Json>): ReadonlyAr
   const type = "PersistentVolumeClaim"
   for (const item of items.filter((one) => textAt(one, "type") === type)) {
     least(errors, type, item, { requests, limits: {} })
-    // A claim has no limits: its request is what is bounded.
+    // A claim has no limits: the maximum applies to its request.
     for (const [name, bound] of Object.entries(objectAt(item, "max") ?? {})) {
       const request = get(requests, name)
       if (Quantity.compare(request, bound) === 1) {

@@ -1,7 +1,7 @@
 /**
- * Owner references are power over others: whoever sets one on an object that is there has it deleted with its owner, and one that blocks
- * keeps its owner from going. So the first takes the right to delete the object, the second the right to update the owner's
- * `finalizers`. Source: the OwnerReferencesPermissionEnforcement plugin of the reference server, and its words.
+ * Checks permissions for owner references: setting one on an existing object has it deleted with its owner, which requires the
+ * permission to delete the object; `blockOwnerDeletion` delays the deletion of the owner, which requires the permission to update its
+ * `finalizers`. Source: plugin/pkg/admission/gc, including its messages.
  */
 import type { Attributes } from "../authorization/rule.ts"
 import { arrayAt, equal, isObject, textAt } from "../json.ts"
@@ -18,7 +18,7 @@ export const ownerReferencesPermission: Plugin = {
     const earlier = referencesOf(before)
     if (equal([...after], [...earlier])) return
     const { group, plural } = write.target.kind
-    // Whoever creates an object could as well do without it.
+    // The creator of an object could omit the object, so nothing is checked.
     if (before !== undefined) {
       require(write, {
         verb: "delete",
@@ -33,7 +33,7 @@ export const ownerReferencesPermission: Plugin = {
 }
 
 const referencesOf = (object: JsonObject | undefined): ReadonlyArray<JsonObject> =>
-  // Whatever is no object was refused by validation.
+  // Validation has rejected values that are no objects.
   arrayAt(object, "metadata", "ownerReferences").filter(isObject)
 
 const blocks = (reference: JsonObject): boolean => reference["blockOwnerDeletion"] === true

@@ -1,6 +1,6 @@
 /**
- * What every pod is given: the number of its priority, and tolerations that let it stay on a failing node for a while. Source:
- * the Priority and DefaultTolerationSeconds plugins of the reference server.
+ * Sets the priority of pods, and tolerations that let them stay on a failing node for a while. Source: plugin/pkg/admission/priority and
+ * plugin/pkg/admission/defaulttolerationseconds.
  */
 import { arrayAt, at, ensureObject, get, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -15,7 +15,7 @@ const classes = "scheduling.k8s.io/priorityclasses"
 
 const preempts = "PreemptLowerPriority"
 
-/** The class a pod names, or the one for those that name none. */
+/** The PriorityClass that a pod names, or the global default. */
 const classOf = (context: RequestScope, name: string): JsonObject | undefined => {
   if (name === "") return stored.objects(context, classes, "").find((one) => get(one, "globalDefault") === true)
   return stored.object(context, classes, "", name)

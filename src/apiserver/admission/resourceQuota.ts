@@ -1,7 +1,7 @@
 /**
- * The ResourceQuotas of a namespace: what is created, and what an update takes more than before, is charged to `status.used` and
- * must fit into `status.hard`, which the quota controller keeps true. What is freed is the controller's to find, as is what was
- * charged for a write that failed afterwards. Source: the ResourceQuota plugin of the reference server.
+ * ResourceQuotas: charges created objects, and the increase by an update, to `status.used`, which must not exceed `status.hard`. The
+ * resourcequota controller finds what is freed, and what was charged for a write that failed afterwards. Source:
+ * apiserver/pkg/admission/plugin/resourcequota.
  */
 import { ensureObject, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -18,13 +18,13 @@ import { overwrite } from "../endpoints/write.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 
-/** What has been decoded has the shape of its kind. */
+/** A decoded object has the type of its kind. */
 const typed = <A extends KubeObject>(object: JsonObject): A => object as unknown as A
 
 const list = (names: ReadonlyArray<string>, of: (name: string) => Quantity.Quantity | undefined): string =>
   names.map((name) => `${name}=${Quantity.canonical(of(name) ?? Quantity.whole(0))}`).join(",")
 
-/** What a write is counted as: all that the object takes, and what it took before. */
+/** The usage of the object after and before a write. */
 interface Charge {
   readonly whole: Usage.Usage
   /** Undefined when the object is created. */
@@ -34,7 +34,7 @@ interface Charge {
 const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefined =>
   Quantity.parse(get(amounts, name))
 
-/** Refuses what cannot be charged at all: a demand that is not met, or amounts that nobody has counted yet. */
+/** Rejects what cannot be charged: a request that the quota requires is missing, or the controller has not computed the usage yet. */
 const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
   const refuse = (why: string) => StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
   const name = textAt(quota, "metadata", "name")
@@ -46,7 +46,7 @@ const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, targe
     throw refuse(`status unknown for quota: ${name}, resources: ${names.join(",")}`)
 }
 
-/** The state of a quota after a charge; undefined when it stays as it is. */
+/** The quota after a charge; undefined when it does not change. */
 const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): JsonObject | undefined => {
   const { object, target } = write
   const { kind } = target
@@ -79,10 +79,10 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
 
 const quotas = "resourcequotas"
 
-/** Kinds that can come to take more once they are there. */
+/** Kinds whose usage an update may increase. */
 const growing = new Set(["persistentvolumeclaims", "resourceclaims.resource.k8s.io", "services"])
 
-/** Whether the write can come to take anything. A pod takes more when it is resized, or comes into another scope. */
+/** Whether the write may increase the usage. That of a pod increases by a resize, or when it enters another scope. */
 const counts = ({ before, object, target }: Write): boolean => {
   const id = Names.idOf(target.kind)
   if (target.subresource === "status") return id === "persistentvolumeclaims"
@@ -91,7 +91,7 @@ const counts = ({ before, object, target }: Write): boolean => {
   return id === "pods" && Scopes.isTerminating(typed(object)) !== Scopes.isTerminating(typed(before))
 }
 
-/** What an object takes at the moment of the write, with what is stored beside it. */
+/** The usage of an object at the time of the write, given the stored objects. */
 const charging = ({ target, context }: Write) => {
   const { namespace } = target
   const served = (kind: Names.Counted) => context.state.kinds.all.find((one) => Names.isSame(one, kind))
@@ -119,7 +119,7 @@ const charging = ({ target, context }: Write) => {
 
 export const resourceQuota: Plugin = {
   name: "ResourceQuota",
-  parts: true,
+  subresources: true,
   check: (write) => {
     const { before, dryRun, object, target, context } = write
     const { kind } = target
@@ -129,7 +129,7 @@ export const resourceQuota: Plugin = {
     const charged = charging(write)
     const usageOf = (one: JsonObject) => charged(kind, typed(one))
     const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
-    // All of them are asked before any is charged.
+    // All quotas are checked before any is charged.
     const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)
     const row = stored.kindOf(quotas)
     if (row !== undefined) for (const quota of changed) overwrite(context, row, quota, dryRun)

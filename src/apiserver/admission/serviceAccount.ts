@@ -1,7 +1,7 @@
 /**
- * A pod runs as an account that exists, and its containers find a token of that account at the usual place. Source: the
- * ServiceAccount plugin of the reference server, and its words; that of the annotation `kubernetes.io/enforce-mountable-secrets`,
- * which is deprecated, is not here.
+ * Sets the service account of a pod, which must exist, and mounts its token in the containers. Source:
+ * plugin/pkg/admission/serviceaccount, including its messages; without the deprecated annotation
+ * `kubernetes.io/enforce-mountable-secrets`.
  */
 import { arrayAt, at, ensureObject, get, isObject, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -11,7 +11,7 @@ import type { Plugin, Write } from "./Admission.ts"
 import { isPod } from "./pods.ts"
 import * as stored from "./stored.ts"
 
-/** Every namespace gets an account of that name from a controller, and pods that name none run as it. */
+/** The account that a controller creates in every namespace; pods that name none use it. */
 const standard = "default"
 
 export const serviceAccount: Plugin = {
@@ -32,7 +32,7 @@ export const serviceAccount: Plugin = {
     if (account === undefined) {
       const why = `error looking up service account ${target.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`
       const refusal = forbidden(write, why)
-      // A pod may come right after its namespace: its account is on the way.
+      // The namespace may be new, and its account about to be created.
       throw name === standard ? refusal.temporary() : refusal
     }
     if (isMounted(spec, account)) mountToken(spec, `${volumePrefix}${suffix(context.random)}`)
@@ -48,7 +48,7 @@ const isNewPod = (write: Write): boolean => write.before === undefined && isPod(
 const forbidden = ({ object, target }: Write, why: string): StatusError.StatusError =>
   StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
 
-/** Shows what a kubelet runs by itself, and is none of the server's business. */
+/** A mirror pod represents a static pod of a kubelet. */
 const isMirror = (object: JsonObject): boolean =>
   at(object, "metadata", "annotations", "kubernetes.io/config.mirror") !== undefined
 
@@ -64,7 +64,7 @@ const refusalOfMirror = (spec: JsonObject): string | undefined => {
     : undefined
 }
 
-/** Where volumes, projections and variables name a secret; the volumes of storage systems are not looked at. */
+/** Where volumes, projections and variables reference a secret; volumes of storage systems are not checked. */
 const secretsOf: ReadonlyArray<ReadonlyArray<string>> = [["secret"], ["secretRef"], ["valueFrom", "secretKeyRef"]]
 
 const containersOf = (spec: JsonObject): ReadonlyArray<JsonObject> =>
@@ -75,7 +75,7 @@ const environmentOf = (container: JsonObject): ReadonlyArray<Json> => [
   ...arrayAt(container, "envFrom")
 ]
 
-/** The pod's wish goes before the account's. */
+/** The setting of the pod takes precedence over that of the account. */
 const isMounted = (spec: JsonObject, account: JsonObject): boolean =>
   (get(spec, "automountServiceAccountToken") ?? get(account, "automountServiceAccountToken")) !== false
 
@@ -83,7 +83,7 @@ const volumePrefix = "kube-api-access-"
 
 const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/** A container that has something there already keeps it; a volume that is ours by its name is used again. */
+/** Leaves a container with a mount at that path as it is, and reuses a volume with the name of a token volume. */
 const mountToken = (spec: JsonObject, fresh: string): void => {
   const volumes = arrayAt(spec, "volumes")
   const own = volumes.map((volume) => textAt(volume, "name")).find((name) => name.startsWith(volumePrefix))
@@ -98,7 +98,7 @@ const mountToken = (spec: JsonObject, fresh: string): void => {
   if (isNeeded && own === undefined) put(spec, "volumes", [...volumes, { name, projected: tokenSources() }])
 }
 
-/** Made anew each time: what is stored belongs to the pod. */
+/** A new object each time, because the pod owns it. */
 const tokenSources = (): JsonObject => ({
   sources: [
     { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },

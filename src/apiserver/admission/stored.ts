@@ -1,11 +1,11 @@
-/** Objects that plugins decide by, read from the store of the same turn. */
+/** Stored objects for plugins, read in the synchronous section of the request. */
 import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as kinds from "../scheme/kinds.ts"
 import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../storage/Collection.ts"
 
-/** Copies of all objects of a storage in a namespace, all of them where it is empty. Next to nothing when there are none. */
+/** Copies of the objects of a collection in a namespace, or in all where it is empty. Costs next to nothing for an empty collection. */
 export const objects = (context: RequestContext, storage: string, namespace: string): ReadonlyArray<JsonObject> => {
   const collection = context.state.collection(storage)
   if (collection.size === 0) return []

@@ -1,44 +1,43 @@
 /**
- * The audit log: one entry for every request that reached the server, refusals included, in the order in which they were answered.
- * Bounded: the oldest entries make room. An entry is made in the request's own synchronous section, so the order of entries is the
- * order of revisions.
+ * The audit log: one entry for every request, including rejected ones, in the order of their completion. It retains a bounded number of
+ * entries. An entry is appended in the synchronous section of the request, so the entries are in the order of revisions.
  */
 
 export interface Entry {
-  /** When it was answered, in milliseconds since the epoch. */
+  /** Time of completion, in milliseconds since the epoch. */
   readonly at: number
-  /** Who it was done as. */
+  /** The user that was authorized, after impersonation. */
   readonly user: string
   readonly groups: ReadonlyArray<string>
-  /** Who asked, where somebody acted as another; the same as `user` otherwise. */
+  /** The authenticated user; differs from `user` under impersonation. */
   readonly caller: string
-  /** What the client calls itself; empty when it says nothing. */
+  /** The User-Agent header; empty without one. */
   readonly userAgent: string
   readonly verb: string
   readonly path: string
-  /** Empty, like the following, for paths that are no resource. */
+  /** Empty, like the following, for non-resource paths. */
   readonly group: string
   readonly resource: string
   readonly subresource: string
   readonly namespace: string
-  /** Of an object that was created, the name it was given. */
+  /** For a create with generateName, the generated name. */
   readonly name: string
-  /** Whether the authorizer let it through; it may have been refused for other reasons. */
+  /** Whether the authorizer allowed it; it may have failed later. */
   readonly allowed: boolean
-  /** HTTP status; 200 for a watch that began. */
+  /** HTTP status; 200 for a watch that started. */
   readonly code: number
-  /** `Forbidden`, `Conflict`, …; empty where the request was granted. */
+  /** `Forbidden`, `Conflict`, …; empty on success. */
   readonly reason: string
-  /** Of the log, after the request. */
+  /** Revision of the log after the request. */
   readonly revision: number
-  /** Whether the request wrote anything: `revision` is that of its last write then. */
+  /** Whether the request wrote anything; `revision` is that of its last write then. */
   readonly changed: boolean
 }
 
 export interface Options {
-  /** Entries that are kept; 1,000 unless said otherwise. */
+  /** Number of retained entries; 1,000 by default. */
   readonly capacity?: number | undefined
-  /** Told every entry as it is made, from within the request: must not fail, and do little. */
+  /** Called with every entry, in the synchronous section of the request: must not throw, and must be fast. */
   readonly onEntry?: ((entry: Entry) => void) | undefined
 }
 
@@ -49,7 +48,7 @@ export interface AuditLog {
 }
 
 export const make = ({ capacity = 1000, onEntry }: Options = {}): AuditLog => {
-  /** A ring: `start` is the oldest once it is full. */
+  /** A ring buffer: `start` is the oldest entry once it is full. */
   const ring: Array<Entry> = []
   let start = 0
   return {

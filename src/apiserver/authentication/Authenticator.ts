@@ -1,7 +1,7 @@
 /**
- * Whose bearer token this is. Tokens of service accounts are good by their signature, while they last, for their audience, and as
- * long as the account and what they are bound to are still the ones they were made for. Other tokens are the carrier's business: it
- * may bring a table of them, so that reviews know them too. Source: the token authenticators of the reference server.
+ * Authenticates bearer tokens. A service account token is valid by its signature, lifetime and audience, as long as the account and the
+ * object it is bound to exist with the same uid. Transports may provide a table of other tokens, for TokenReviews. Source:
+ * pkg/serviceaccount: jwtTokenAuthenticator.
  */
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Result from "effect/Result"
@@ -16,22 +16,22 @@ import * as serviceAccounts from "./serviceAccounts.ts"
 import { remembered } from "./Signer.ts"
 import type { Circumstances, Signer } from "./Signer.ts"
 
-/** Who issues the tokens, and the audience that this server is. */
+/** The issuer of the tokens, and the audience of this server. */
 export const issuer = "https://kubernetes.default.svc"
 
 export interface Holder {
   readonly user: User
-  /** Those of the token's audiences that were asked for. */
+  /** The audiences of the token that were requested. */
   readonly audiences: ReadonlyArray<string>
 }
 
-/** The holder, or why there is none, in the reference server's words. */
+/** The holder, or the error in the words of kube-apiserver. */
 export type Identified = Holder | { readonly error: string }
 
 export interface Authenticator {
-  /** A token of these claims. */
+  /** Signs a token with these claims. */
   readonly issue: (claims: JsonObject, circumstances: Circumstances) => string
-  /** `audiences`: at least one of them must be meant; this server itself unless others are named. */
+  /** The token must have at least one of `audiences`; by default the audience of this server. */
   readonly identify: (
     context: Pick<RequestContext, "state" | "now">,
     token: string,
@@ -41,7 +41,7 @@ export interface Authenticator {
 
 export interface Options {
   readonly signer?: Signer | undefined
-  /** Users by tokens that are no service account's; undefined for tokens it does not know. */
+  /** Finds the user of a token that is no service account token; undefined for unknown tokens. */
   readonly known?: ((token: string) => User | undefined) | undefined
 }
 
@@ -67,13 +67,13 @@ export const make = ({ known, signer = remembered() }: Options = {}): Authentica
   }
 })
 
-/** They name no audience: they are for this server. */
+/** Legacy tokens name no audience: they are for this server. */
 const legacy = (found: User | string, wanted: ReadonlyArray<string>): Identified => {
   if (typeof found === "string") return refused(found)
   return wanted.includes(issuer) ? { user: found, audiences: [issuer] } : refused()
 }
 
-/** The claims of a token with our signature; undefined for all other texts. */
+/** The claims of a token with a valid signature; undefined otherwise. */
 const verified = (signer: Signer, token: string): JsonObject | undefined => {
   const [head, payload, mark, ...more] = token.split(".")
   if (head === undefined || payload === undefined || mark === undefined || more.length > 0) return undefined
@@ -114,7 +114,7 @@ const holderOf = (
   return { user, audiences }
 }
 
-/** What a token stands and falls with: its account, and an object it may be bound to. */
+/** The objects that must exist for a token to be valid: its account, and the one it may be bound to. */
 const bindings = [
   { claim: "serviceaccount", plural: "serviceaccounts" },
   { claim: "pod", plural: "pods" },

@@ -1,20 +1,20 @@
 /**
- * Signs the tokens of service accounts, and knows its own signatures. A server that is reached from outside its process is given one
- * with a key (`http/tokenSigner.ts`); in tests `remembered` follows the seed, so that two runs are alike to the byte.
+ * Signs and verifies service account tokens. A server outside the process gets a signer with a key (`server/tokenSigner.ts`); in tests
+ * `remembered` draws signatures from the seeded Random, so that two runs are equal byte by byte.
  */
 import type * as Random from "effect/Random"
 
-/** What a signer may know of the token it signs. */
+/** What the signature of a token may depend on. */
 export interface Circumstances {
   readonly random: Random.Random
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** When the token ends, in milliseconds since the epoch. */
+  /** Expiry of the token, in milliseconds since the epoch. */
   readonly expires: number
 }
 
 export interface Signer {
-  /** As in the header of a JWT: `ES256`. */
+  /** The JWT algorithm: `ES256`. */
   readonly algorithm: string
   readonly keyId: string
   readonly sign: (input: string, circumstances: Circumstances) => Uint8Array
@@ -23,7 +23,7 @@ export interface Signer {
 
 const bytes = 256
 
-/** Signatures by chance, each good because it is remembered until its token ends. */
+/** Draws random signatures and keeps each until its token expires. */
 export const remembered = (): Signer => {
   const made = new Map<string, { readonly signature: Uint8Array; readonly expires: number }>()
   return {

@@ -1,6 +1,6 @@
 /**
- * Acting as somebody else: the `Impersonate-*` headers name a user, groups, a uid and extra facts, each of which the caller must be
- * allowed to impersonate. Source: the impersonation filter of the reference server.
+ * Impersonation: the `Impersonate-*` headers name a user, groups, a uid and extra attributes, each of which the caller must be
+ * authorized to impersonate. Source: apiserver/pkg/endpoints/filters/impersonation: WithImpersonation.
  */
 import type { ApiRequest, User } from "../Api.ts"
 import * as Authorizer from "../authorization/Authorizer.ts"
@@ -12,7 +12,7 @@ import * as serviceAccounts from "./serviceAccounts.ts"
 const prefix = "impersonate-"
 const extraPrefix = "impersonate-extra-"
 
-/** The same turn with the user it is to act as; itself when nobody is impersonated. Refuses with 403. */
+/** The context with the impersonated user; unchanged without impersonation. Throws 403. */
 export const resolve = <A extends RequestContext>(context: A): A => {
   const { headers } = context.request
   const name = headers["impersonate-user"] ?? ""
@@ -43,7 +43,7 @@ export const resolve = <A extends RequestContext>(context: A): A => {
   return { ...context, request: { ...context.request, user } }
 }
 
-/** A carrier joins what was sent several times. */
+/** The transport has joined repeated headers. */
 const values = (header: string | undefined): ReadonlyArray<string> =>
   (header ?? "")
     .split(",")

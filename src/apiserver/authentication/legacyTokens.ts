@@ -1,6 +1,7 @@
 /**
- * Tokens that lie in Secrets and do not end: made by a controller with the server's key, and good for as long as the Secret holds that very
- * token and the account is the one that it was made for. Source: the legacy validator of the reference server, and its words.
+ * Legacy service account tokens, which are stored in Secrets and do not expire: signed by a controller with the key of the server, valid
+ * as long as the Secret holds the token and the account has the same uid. Source: pkg/serviceaccount: legacyValidator, including its
+ * messages.
  */
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
@@ -15,7 +16,7 @@ const issuer = "kubernetes/serviceaccount"
 
 export const isLegacy = (claims: JsonObject): boolean => claims["iss"] === issuer
 
-/** Who holds it, or why nobody does. */
+/** The user of the token, or the error. */
 export const userOf = (state: Pick<State, "collection">, claims: JsonObject, token: string): User | string => {
   const claim = (name: string): string => textAt(claims, `${issuerPrefix}/${name}`)
   const account = { namespace: claim("namespace"), name: claim("service-account.name") }

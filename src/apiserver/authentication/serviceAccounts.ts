@@ -1,4 +1,4 @@
-/** How service accounts are called as users, and the groups that each is in. Source: apiserver's serviceaccount names. */
+/** Service accounts as users: their names and groups. Source: apiserver/pkg/authentication/serviceaccount. */
 
 export interface Account {
   readonly namespace: string
@@ -9,7 +9,7 @@ const prefix = "system:serviceaccount:"
 
 export const userOf = ({ name, namespace }: Account): string => `${prefix}${namespace}:${name}`
 
-/** The account that a user's name stands for; undefined for users of other kinds. */
+/** The account of a user name; undefined for other users. */
 export const parse = (user: string): Account | undefined => {
   if (!user.startsWith(prefix)) return undefined
   const [namespace = "", name = "", ...more] = user.slice(prefix.length).split(":")

@@ -1,6 +1,6 @@
 /**
- * Who may do what, as one server decides it. `AlwaysAllow` lets everybody who was let in do everything; `RBAC` grants what roles
- * grant, and everything to members of `system:masters`. Roles are read again only after one of them has changed.
+ * The authorizer. `AlwaysAllow` allows everything to every authenticated user; `RBAC` allows what roles grant, and everything to members
+ * of `system:masters`. It reads the roles again only after one has changed.
  */
 import type { User } from "../Api.ts"
 import type { Collection } from "../storage/Collection.ts"
@@ -15,19 +15,19 @@ export type Mode = "AlwaysAllow" | "RBAC"
 
 export interface Decision {
   readonly allowed: boolean
-  /** In the reference server's words; empty where there is nothing to say. */
+  /** In the words of kube-apiserver; may be empty. */
   readonly reason: string
 }
 
 export interface Authorizer {
   readonly mode: Mode
   readonly decide: (user: User, wanted: Attributes) => Decision
-  /** All rules that a user holds in a namespace, and which roles could not be found on the way. */
+  /** All rules that a user has in a namespace, and the referenced roles that do not exist. */
   readonly rulesFor: (
     user: User,
     namespace: string
   ) => { readonly rules: ReadonlyArray<Rule>; readonly absent: ReadonlyArray<Policy.RoleRef> }
-  /** The rules a role reference stands for in a namespace; undefined when there is no such role. */
+  /** The rules of a referenced role in a namespace; undefined when it does not exist. */
   readonly rulesOfRole: (role: Policy.RoleRef, namespace: string) => ReadonlyArray<Rule> | undefined
 }
 
@@ -35,7 +35,7 @@ const group = "rbac.authorization.k8s.io"
 
 export const isMaster = (user: Pick<User, "groups">): boolean => user.groups.includes("system:masters")
 
-/** Everything there is to be allowed. */
+/** The rules of `cluster-admin`. */
 export const everything: ReadonlyArray<Rule> = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
   { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] }
@@ -64,7 +64,7 @@ export const make = (mode: Mode, collection: (storage: string) => Collection): A
   }
 }
 
-/** What a policy says of one wish. */
+/** Decides one request by a policy. */
 export const decide = (policy: Policy.Policy, user: User, wanted: Attributes): Decision => {
   const { absent, grants } = Policy.heldBy(policy, user, wanted.namespace)
   const grant = grants.find(({ rules }) => rules.some((rule) => allows(rule, wanted)))
@@ -72,7 +72,7 @@ export const decide = (policy: Policy.Policy, user: User, wanted: Attributes): D
   return { allowed: false, reason: absent.length === 0 ? "" : `RBAC: ${absentInWords(absent)}` }
 }
 
-/** Several are in brackets, as Go joins errors. The kind is told in the singular or, with `s`, as a resource. */
+/** Several messages are in brackets, as Go joins errors. The kind is in the singular or, with `s`, the resource name. */
 export const absentInWords = (roles: ReadonlyArray<Policy.RoleRef>, ending: "" | "s" = ""): string => {
   const texts = roles.map(
     ({ kind, name }) => `${kind.toLowerCase()}${ending}.${group} ${JSON.stringify(name)} not found`
@@ -81,7 +81,7 @@ export const absentInWords = (roles: ReadonlyArray<Policy.RoleRef>, ending: "" |
   return new Set(texts).size === 1 ? joined : `[${joined}]`
 }
 
-/** The policy of the present state. */
+/** Returns the policy of the present roles and bindings, memoized. */
 const reading = (collection: (storage: string) => Collection): (() => Policy.Policy) => {
   const roles = collection(`${group}/roles`)
   const clusterRoles = collection(`${group}/clusterroles`)

@@ -1,6 +1,6 @@
 /**
- * From a request line to what it wants to do. It reads the path alone and not the table of kinds: whether somebody may is decided
- * before whether it exists. Source: the request info of the reference server.
+ * The authorization attributes of a request line. It uses the path alone and not the served resources: authorization comes before the
+ * check whether a resource exists. Source: apiserver/pkg/endpoints/request: RequestInfoFactory.
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
@@ -9,12 +9,12 @@ import * as routing from "../routing.ts"
 import { isTrue } from "../endpoints/selection.ts"
 import type { Attributes } from "./rule.ts"
 
-/** They belong to the namespace itself and not to what is in it. */
+/** Subresources of the namespace itself; other names below a namespace are resources in it. */
 const namespaceSubresources = ["status", "finalize"]
 
 type Asked = Pick<ApiRequest, "method" | "path" | "query">
 
-/** `segments` are those of the path. */
+/** `segments` are those of `path`. */
 export const of = (request: Asked, segments = routing.segmentsOf(request.path)): Attributes => {
   const start = segments?.[0] === "api" ? 2 : segments?.[0] === "apis" ? 3 : 0
   if (segments === undefined || start === 0 || segments.length <= start) return ofPath(request)
@@ -65,7 +65,7 @@ const verbOf = ({ method, query }: Asked, name: string): string => {
   }
 }
 
-/** A list of the one object with a name is about that name, so that roles can grant it. */
+/** A list with a field selector for one name is authorized for that name, so that roles can grant it. */
 const selectedName = (query: URLSearchParams): string => {
   const text = query.get("fieldSelector") ?? ""
   if (!text.includes("metadata.name")) return ""

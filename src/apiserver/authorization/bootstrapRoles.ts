@@ -1,7 +1,7 @@
 /**
- * The roles and bindings that every cluster with RBAC has from the start, as data: who may discover the API, ask about themselves,
- * read, edit and administer. Of the reference server's own the ones for people and for whoever they delegate to; those for its
- * components are made by whoever runs them here. Source: the bootstrap policy of the reference server.
+ * The bootstrap roles and bindings of a cluster with RBAC, as data: discovery, self reviews, view, edit and admin. It has the roles for
+ * users of kube-apiserver's bootstrap policy; the roles of components are created with the components. Source:
+ * plugin/pkg/auth/authorizer/rbac/bootstrappolicy.
  */
 import { clone } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -18,7 +18,7 @@ const role = (name: string, rules: ReadonlyArray<JsonObject>, labels: Record<str
   rules: clone([...rules])
 })
 
-/** Has the rules of all roles that are labelled for it. */
+/** A ClusterRole that aggregates the roles labelled for it. */
 const aggregate = (name: string, labels: Record<string, string> = {}): JsonObject => ({
   metadata: { name, labels: { ...label, ...labels }, annotations: { ...annotations } },
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregateTo(name) }] },
@@ -112,7 +112,7 @@ const clusterRoles = (): ReadonlyArray<JsonObject> => [
 
 const authenticated = ["system:authenticated"]
 
-/** Groups by the role they are given everywhere. */
+/** Groups by the ClusterRole that is bound to them. */
 const clusterBindings: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cluster-admin": ["system:masters"],
   "system:basic-user": authenticated,
@@ -126,7 +126,7 @@ const bindingOf = (name: string, groups: ReadonlyArray<string>): JsonObject => (
   subjects: groups.map((one) => ({ kind: "Group", apiGroup: group, name: one }))
 })
 
-/** Objects by the collection they are made in, made afresh: whoever stores them changes them. */
+/** New objects, with the path of the collection to create them in; the caller may change them. */
 export const objects = (): ReadonlyArray<readonly [collection: string, object: JsonObject]> => [
   ...clusterRoles().map((one) => [`apis/${group}/v1/clusterroles`, one] as const),
   ...Object.entries(clusterBindings).map(

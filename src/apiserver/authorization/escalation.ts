@@ -1,8 +1,8 @@
 /**
- * Nobody may grant what they do not hold: writers of roles must have every rule in them, writers of bindings every rule of the role,
- * unless they may `escalate` or `bind`. And whoever creates an object by way of an update or a patch must be allowed to create it.
- * Two admission plugins, because here as there the questions are asked about the object and not about the request. Source: the
- * policy-based storage of rbac and `withAuthorization` of the reference server, and their words.
+ * Prevents privilege escalation: writing a role requires all of its rules, writing a binding all rules of the role, or the verb
+ * `escalate` or `bind`. Creating an object by update or patch requires the permission to create it. Both are admission plugins, because
+ * they check the object and not the request. Source: pkg/registry/rbac: policybased storage, and endpoints/handlers: withAuthorization,
+ * including their messages.
  */
 import type { Plugin, Write } from "../admission/Admission.ts"
 import { clone, equal, objectAt, textAt } from "../json.ts"
@@ -27,10 +27,10 @@ export const noEscalation: Plugin = {
   }
 }
 
-/** What the server keeps as it is, or says by itself, whatever an update says of it. */
+/** Metadata that the server sets, whatever an update sends. */
 const kept = ["uid", "creationTimestamp", "managedFields", "resourceVersion", "generation"]
 
-/** Whoever is cleaning up owners and finalizers changes no rights. */
+/** Changes of owner references and finalizers do not change permissions. */
 const withoutUpkeep = (object: JsonObject): JsonObject => {
   const { apiVersion: _, kind: __, ...out } = clone(object)
   const metadata = objectAt(out, "metadata")
@@ -60,7 +60,7 @@ const checkRole = (write: Write): void => {
 const checkBinding = (write: Write): void => {
   const { object, target, context } = write
   const role = Policy.refOf(object)
-  // Validation has the word about other kinds of roles.
+  // Validation rejects other kinds of roles.
   if (role.kind !== "Role" && role.kind !== "ClusterRole") return
   const resource = role.kind === "Role" ? "roles" : "clusterroles"
   if (may(write, { verb: "bind", group, resource, name: role.name, namespace: target.namespace })) return
@@ -82,7 +82,7 @@ const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
   const who = `user ${JSON.stringify(name)} (groups=${quoted(groups)})`
   throw StatusError.forbidden(
     target.kind,
-    // A generated name has not been told to anybody yet.
+    // The client does not know a generated name yet.
     context.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
     `${who} is attempting to grant RBAC permissions not currently held:\n${inWords(lacking)}${unresolved}`
   )
@@ -95,7 +95,7 @@ const isGenerated = (object: JsonObject): boolean => {
 
 const quoted = (values: ReadonlyArray<string>): string => `[${values.map((one) => JSON.stringify(one)).join(" ")}]`
 
-/** One line for every resource or URL; the verbs of a resource are put together, those of a URL are not. */
+/** One line per resource or URL; the verbs of a resource are merged, those of a URL are not. */
 const inWords = (atoms: ReadonlyArray<Rule>): string => {
   const verbs = new Map<string, Set<string>>()
   for (const atom of atoms) {

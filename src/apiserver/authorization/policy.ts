@@ -1,7 +1,7 @@
 /**
- * The roles and bindings of a cluster, read once and asked often: who is granted which rules where. Pure: made from the stored
- * objects, never changed. A ClusterRole with an aggregation rule has the rules of those it selects, whether or not a controller
- * has written them into it. Source: the rule resolver of the reference server.
+ * The roles and bindings of a cluster, indexed for lookups: which rules a user has where. Pure and immutable. A ClusterRole with an
+ * aggregation rule has the rules of the roles that it selects, whether or not the controller has written them into it. Source:
+ * pkg/registry/rbac/validation: DefaultRuleResolver.
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
@@ -20,7 +20,7 @@ interface Subject {
   /** `User`, `Group` or `ServiceAccount`. */
   readonly kind: string
   readonly name: string
-  /** Of a service account; empty means that of the binding. */
+  /** Namespace of a service account; empty means that of the binding. */
   readonly namespace: string
 }
 
@@ -75,7 +75,7 @@ const keyOf = (namespace: string, name: string): string => `${namespace}/${name}
 const texts = (value: Json, field: string): ReadonlyArray<string> =>
   arrayAt(value, field).filter((one) => typeof one === "string")
 
-/** The rules written in a role. */
+/** The rules in a role. */
 export const rulesOf = (role: JsonObject): ReadonlyArray<Rule> =>
   arrayAt(role, "rules").map((rule) => ({
     verbs: texts(rule, "verbs"),
@@ -87,7 +87,7 @@ export const rulesOf = (role: JsonObject): ReadonlyArray<Rule> =>
 
 export const isAggregated = (role: JsonObject): boolean => objectAt(role, "aggregationRule") !== undefined
 
-/** `seen` ends circles: a role that is reached twice adds nothing the second time. */
+/** `seen` breaks cycles: a role that is reached twice adds nothing the second time. */
 const aggregated = (all: ReadonlyArray<JsonObject>, role: JsonObject, seen: Set<JsonObject>): ReadonlyArray<Rule> => {
   if (seen.has(role)) return []
   seen.add(role)
@@ -98,7 +98,7 @@ const aggregated = (all: ReadonlyArray<JsonObject>, role: JsonObject, seen: Set<
 }
 
 const selected = (all: ReadonlyArray<JsonObject>, selector: JsonObject): ReadonlyArray<JsonObject> => {
-  // The shape was validated when the role was written; what is not a selector after all selects nothing.
+  // The role was validated when it was written; an invalid selector selects nothing.
   const parsed = Selector.fromSpec(selector)
   if (Result.isFailure(parsed)) return []
   return all.filter((role) =>
@@ -126,20 +126,20 @@ export const refOf = (binding: JsonObject): RoleRef => ({
 export const rulesOfRole = (policy: Policy, { kind, name }: RoleRef, namespace: string) =>
   kind === "ClusterRole" ? policy.clusterRoles.get(name) : policy.roles.get(keyOf(namespace, name))
 
-/** What one binding gives to a user. */
+/** The rules that one binding grants to a user. */
 export interface Grant {
   readonly rules: ReadonlyArray<Rule>
-  /** In words: which binding of which role to whom. */
+  /** A description for messages: the binding, the role and the subject. */
   readonly source: string
 }
 
 export interface Held {
   readonly grants: ReadonlyArray<Grant>
-  /** Roles that bindings of this user refer to and that are not there. */
+  /** Roles that bindings of this user reference and that do not exist. */
   readonly absent: ReadonlyArray<RoleRef>
 }
 
-/** All that a user holds in a namespace; with an empty one what is held everywhere. */
+/** All grants of a user in a namespace; with an empty one, the cluster-wide grants. */
 export const heldBy = (policy: Policy, user: User, namespace: string): Held => {
   const grants: Array<Grant> = []
   const absent: Array<RoleRef> = []
@@ -168,7 +168,7 @@ const isMeant = (subject: Subject, user: User, namespace: string): boolean => {
   }
 }
 
-/** In the order of the reference server: names before namespaces. */
+/** In the order of kube-apiserver: names before namespaces. */
 const sourceOf = (binding: Binding, subject: Subject): string => {
   const quoted = (name: string, namespace: string): string =>
     JSON.stringify(namespace === "" ? name : `${name}/${namespace}`)

@@ -1,13 +1,13 @@
 /**
- * What a rule of a role allows. Pure and total: a rule and what somebody wants to do in, yes or no out. Source: the rules of RBAC
- * in the reference server (apis/rbac/v1 evaluation helpers, and the authorizer's `RuleAllows`).
+ * Evaluates rules of roles. Pure and total. Source: pkg/apis/rbac/v1: evaluation helpers, and plugin/pkg/auth/authorizer/rbac:
+ * RuleAllows.
  */
 
-/** What a request wants to do, as rules are asked about it. */
+/** The attributes of a request that authorization uses (authorizer.Attributes). */
 export interface Attributes {
-  /** `get`, `list`, `watch`, `create`, …; the method in lower case for paths that are no resource. */
+  /** `get`, `list`, `watch`, `create`, …; for non-resource paths the method in lower case. */
   readonly verb: string
-  /** As on the request line, still escaped; empty for questions about a resource. */
+  /** As on the request line, still escaped; empty in reviews of a resource. */
   readonly path: string
   readonly isResource: boolean
   /** Empty for the core group. */
@@ -15,9 +15,9 @@ export interface Attributes {
   /** Plural. */
   readonly resource: string
   readonly subresource: string
-  /** Empty for all namespaces and for what is in none; a namespace itself is in the one it is. */
+  /** Empty for all namespaces and for cluster-scoped resources; a namespace is in itself. */
   readonly namespace: string
-  /** Empty where a request names nothing. */
+  /** Empty for a collection. */
   readonly name: string
 }
 
@@ -26,7 +26,7 @@ export interface Rule {
   readonly apiGroups: ReadonlyArray<string>
   /** `pods`, `pods/status`, `*`, `*` with a subresource. */
   readonly resources: ReadonlyArray<string>
-  /** Empty: every name, and requests that have none. */
+  /** Empty: every name, and requests without one. */
   readonly resourceNames: ReadonlyArray<string>
   /** `/metrics`, `/api/*`, `*`. */
   readonly nonResourceURLs: ReadonlyArray<string>
@@ -50,7 +50,7 @@ const matchesResource = (allowed: string, { resource, subresource }: Attributes)
     ? allowed === resource
     : allowed === `${resource}/${subresource}` || allowed === `${all}/${subresource}`)
 
-/** A star at the end stands for whatever follows; anywhere else it is a character. */
+/** A star at the end matches any suffix; elsewhere it is a plain character. */
 const matchesPath = (allowed: string, path: string): boolean =>
   allowed === path || (allowed.endsWith(all) && path.startsWith(withoutStars(allowed)))
 
@@ -60,7 +60,7 @@ const withoutStars = (text: string): string => {
   return text.slice(0, end)
 }
 
-/** Every rule of one verb, one resource and one name (or one URL) that the rule is made of. */
+/** Splits a rule into rules of one verb, one resource and one name (or one URL). */
 export const atoms = (rule: Rule): ReadonlyArray<Rule> => {
   const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name])
   const found: Array<Rule> = []

@@ -1,4 +1,4 @@
-/** pods/binding: assigns a pod to a node, once. Source: the pod binding storage of the reference server. */
+/** pods/binding: assigns a pod to a node, once. Source: pkg/registry/core/pod/storage: BindingREST. */
 import { arrayAt, ensureObject, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as Admission from "../admission/Admission.ts"
@@ -14,7 +14,7 @@ import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
 import * as write from "./write.ts"
 
-/** What a subresource answers that creates nothing one could show. */
+/** The response of a subresource whose create has no object to show. */
 export const done: Json = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }
 
 const bindingKind = { group: "", version: "v1", kind: "Binding" }
@@ -41,7 +41,7 @@ export const bind = (context: RequestScope, target: Target): readonly [number, s
   return [201, JSON.stringify(done)]
 }
 
-/** The reference server does not say here that the object is invalid: the words of the fields are all of a failure of its own. */
+/** kube-apiserver reports these errors without a reason: the field messages are the whole message of a 500. */
 const checkTarget = (sent: JsonObject): void => {
   const kind = textAt(sent, "target", "kind")
   const errors: Errors = []
@@ -64,7 +64,7 @@ const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string
   if (assigned !== "") throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(assigned)}`)
 }
 
-/** Replaces the condition of this type; its time moves only when its status does. */
+/** Replaces the condition of this type; lastTransitionTime changes only with the status. */
 export const setCondition = (
   context: RequestScope,
   pod: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * pods/eviction: a deletion that asks the disruption budgets first. The server only counts down what the disruption
- * controller has allowed; it never computes a budget. Source: the pod eviction storage of the reference server.
+ * pods/eviction: deletes a pod if its PodDisruptionBudgets allow it. The server only decrements what the disruption controller has
+ * allowed; it never computes a budget. Source: pkg/registry/core/pod/storage: EvictionREST.
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
@@ -25,7 +25,7 @@ import * as write from "./write.ts"
 
 const budgetKind = kinds.all.find((kind) => kind.kind === "PodDisruptionBudget")
 
-/** More pods than this on their way out are never remembered in a budget. */
+/** Maximum number of disruptedPods of a budget. */
 const maxDisrupted = 2000
 
 const evictionKind = { group: "policy", version: "v1", kind: "Eviction" }
@@ -43,12 +43,12 @@ export const evict = (context: RequestScope, target: Target): readonly [number, 
   lifecycle.checkPreconditions(target.kind, pod, options)
   if (!isExempt(pod)) askBudget(context, target, found, pod, options.dryRun)
   if (!options.dryRun) sayWhy(context, target, pod)
-  // What was asked for was the pod as it was before it said why it goes.
+  // The precondition on the resourceVersion held for the pod before its condition was set.
   remove.removeOne(context, target.kind, read.find(context, target), { ...options, resourceVersion: undefined })
   return [201, JSON.stringify(done)]
 }
 
-/** Whether a budget was asked or not: whoever sees the pod go can tell that it was evicted. */
+/** Set with or without a budget, so that controllers recognise an evicted pod. */
 const sayWhy = (context: RequestScope, target: Target, pod: JsonObject): void => {
   const generation = numberAt(pod, "metadata", "generation")
   setCondition(context, pod, {
@@ -73,7 +73,7 @@ const checkObject = (target: Target, sent: JsonObject): void => {
   }
 }
 
-/** Pods whose loss disrupts nothing: not running yet, over, or going already. */
+/** Pods that are pending, finished or being deleted need no budget. */
 const isExempt = (pod: JsonObject): boolean =>
   ["Pending", "Succeeded", "Failed"].includes(textAt(pod, "status", "phase")) ||
   textAt(pod, "metadata", "deletionTimestamp") !== ""
@@ -93,7 +93,7 @@ const askBudget = (
   spend(context, budget, target.name, dryRun)
 }
 
-/** The reference server gives no reason here. */
+/** kube-apiserver sets no reason in this error. */
 const tooManyBudgets = (): StatusError.StatusError =>
   new StatusError.StatusError({
     status: {
@@ -106,7 +106,7 @@ const tooManyBudgets = (): StatusError.StatusError =>
     }
   })
 
-/** Budgets of the pod's namespace that select it. No selector selects nothing, an empty one everything. */
+/** The budgets of the namespace that select the pod. A missing selector selects nothing, an empty one everything. */
 const budgetsOf = (context: RequestScope, pod: Version.Version): ReadonlyArray<JsonObject> => {
   if (budgetKind === undefined) return []
   const chosen = { namespace: pod.namespace, labels: [], fields: [] }
@@ -127,14 +127,14 @@ const isReady = (pod: JsonObject): boolean =>
     (one) => textAt(one, "type") === "Ready" && textAt(one, "status") === "True"
   )
 
-/** Whether the budget lets a pod go that is not ready, without counting it. */
+/** Whether the budget allows the eviction of an unready pod without counting it. */
 const toleratesUnready = (budget: JsonObject): boolean => {
   if (textAt(budget, "spec", "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true
   const desired = numberAt(budget, "status", "desiredHealthy")
   return desired > 0 && numberAt(budget, "status", "currentHealthy") >= desired
 }
 
-/** Takes one disruption from the budget and notes the pod, so that the controller knows whom to expect gone. */
+/** Takes one disruption from the budget, and records the pod for the disruption controller. */
 const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: boolean): void => {
   if (budgetKind === undefined) return
   const name = textAt(budget, "metadata", "name")
@@ -143,7 +143,7 @@ const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: b
     throw refused(`The disruption budget ${name} is still being processed by the server.`, budgetRetrySeconds)
   }
   const allowed = numberAt(status, "disruptionsAllowed")
-  // The reference server names the kind here, not the resource.
+  // kube-apiserver names the kind in this error, not the resource.
   const named = { ...budgetKind, plural: "poddisruptionbudget" }
   if (allowed < 0) throw StatusError.forbidden(named, name, "pdb disruptions allowed is negative")
   const disrupted = at(status, "disruptedPods")
@@ -164,7 +164,7 @@ const spend = (context: RequestScope, budget: JsonObject, pod: string, dryRun: b
   write.overwrite(context, budgetKind, budget, dryRun)
 }
 
-/** Says of a budget of which everything is spent what its controller would say. */
+/** Sets the condition of an exhausted budget as its controller would. */
 const turnCondition = (context: RequestScope, status: JsonObject): void => {
   const type = "DisruptionAllowed"
   const before = arrayAt(status, "conditions")
@@ -185,7 +185,7 @@ const turnCondition = (context: RequestScope, status: JsonObject): void => {
 /** Seconds after which a client may retry: the disruption controller needs about that long to process a changed budget. */
 const budgetRetrySeconds = 10
 
-/** Without a time to come again unless there is one: who knows when there are more pods. */
+/** Without Retry-After unless one is given: the server cannot predict when the budget allows a disruption. */
 const refused = (why: string, retryAfterSeconds?: number): StatusError.StatusError =>
   new StatusError.StatusError({
     status: Status.failure({

@@ -1,6 +1,6 @@
 /**
- * The options of writes in the query, checked before anything else is read: who writes, whether for real, whether by force.
- * Source: apimachinery meta/v1 validation. What a deletion carries in its body is checked where it is read.
+ * Validates the query options of writes, before anything else is read: field manager, dryRun, force. Source:
+ * apimachinery/pkg/apis/meta/v1/validation. The options in the body of a deletion are validated where they are decoded.
  */
 import { contentType } from "../body.ts"
 import * as StatusError from "../StatusError.ts"
@@ -16,10 +16,10 @@ const kinds: Readonly<Record<string, string>> = {
   DELETE: "DeleteOptions"
 }
 
-/** Bytes of a field manager's name. */
+/** Maximum length of a field manager name, in bytes. */
 const managerBytes = 128
 
-/** Refuses options that do not exist or do not go together. */
+/** Rejects unknown and contradictory options. */
 export const check = (request: ApiRequest): void => {
   const kind = Object.hasOwn(kinds, request.method) ? kinds[request.method] : undefined
   if (kind === undefined || request.query.size === 0) return
@@ -47,7 +47,7 @@ const force = (errors: Array<FieldError>, request: ApiRequest): void => {
   }
 }
 
-/** Names that cannot be wrong in any way, which are nearly all; a character of these is one byte. */
+/** A fast path for nearly all names; each character is one byte. */
 const isPlain = /^[\w ./:-]{0,128}$/
 
 const manager = (errors: Array<FieldError>, name: string): void => {

@@ -1,4 +1,4 @@
-/** patch: reads the object in the form the client knows, applies the patch, and goes on as an update. */
+/** patch: reads the object in the version of the path, applies the patch, and continues as an update. */
 import { clone, get, isObject, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -33,7 +33,7 @@ export const patch = (context: RequestScope, target: Target, options: write.Writ
   const existing = read.find(context, target)
   const patched = type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
   if (!isObject(patched)) throw StatusError.unprocessable("the patch does not result in an object")
-  // A refusal quotes what was made of the object, which decoding changes: it is made again for those who are refused.
+  // An error quotes the patched object, which decoding changes: it is made again for the error.
   const decode =
     type === mediaTypes.strategic
       ? fieldValidation.ofMerged(context, target.kind, () => sentBy(context))
@@ -50,19 +50,19 @@ const sentBy = (context: RequestScope): Json => {
   return sent
 }
 
-/** What a JSON patch results in: a copy, because an operation may put one value in two places. */
+/** The result of a JSON patch: a copy, because an operation may put one value in two places. */
 const edited = (context: RequestScope, { kind }: Target, existing: Version.Version): Json => {
   const current = served(kind, existing)
   return clone(jsonPatch.apply(current, sentBy(context)))
 }
 
 /**
- * What a merge results in. It shares structure with the two things it is made of, each parsed for this alone, so that it may be
- * changed in place; nothing is in it twice.
+ * The result of a merge. It shares structure with its two inputs, which are parsed for this alone, so it may be changed in place;
+ * nothing is in it twice.
  */
 const merged = (context: RequestScope, target: Target, existing: Version.Version, type: string): Json => {
   const sent = sentBy(context)
-  // Nothing says how the lists of a custom kind merge strategically.
+  // Lists of a custom resource have no merge keys.
   const accepted = Object.values(mediaTypes).filter(
     (one) => target.kind.custom === undefined || one !== mediaTypes.strategic
   )
@@ -77,8 +77,8 @@ const merged = (context: RequestScope, target: Target, existing: Version.Version
 }
 
 /**
- * Whether a merge may do anything to managedFields: then they are put into the object, and read out of it again, which costs as much as
- * all the rest of a small patch. An object that says nothing of its owners keeps them.
+ * Whether a merge patch may change managedFields: only then are they written into the object and parsed again, which doubles the cost of
+ * a small patch.
  */
 const speaksOfOwners = (sent: JsonObject): boolean => {
   const metadata = get(sent, "metadata")
@@ -89,7 +89,7 @@ const speaksOfOwners = (sent: JsonObject): boolean => {
 /** `$patch`, `$retainKeys` and the like. */
 const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key) => key.startsWith("$"))
 
-/** Server-side apply creates what does not exist. The objects travel in stored form. */
+/** Server-side apply creates an object that does not exist. Objects are in stored form. */
 const apply = (context: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
   const { kind, name, subresource } = target
   const query = context.request.query
@@ -116,7 +116,7 @@ const apply = (context: RequestScope, target: Target, options: write.WriteOption
   return { version: write.update(context, target, object, existing, settled), created: false }
 }
 
-/** An apply owns only what its endpoint can change. */
+/** An apply manages only the fields that its endpoint can change. */
 const onlyPart = ({ kind, subresource }: Target, config: JsonObject): JsonObject => {
   if (subresource === "status") {
     const status = get(config, "status")

@@ -1,4 +1,4 @@
-/** get and list. Reads never parse what they return: texts are selected and joined. */
+/** get and list. Reads never parse objects: they select and join their texts. */
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Result from "effect/Result"
 import { parseJson } from "../body.ts"
@@ -14,7 +14,7 @@ import * as Version from "../storage/Version.ts"
 import type { ListMeta, View } from "../printers/View.ts"
 import * as selection from "./selection.ts"
 
-/** The version a path names, as the path's kind has it. */
+/** The object that a path names, in the version of the path; undefined when it does not exist. */
 export const present = (context: RequestScope, { kind, namespace, name }: Target): Version.Version | undefined => {
   const version = context.state.collection(kind.storage).get(Version.keyOf(namespace, name))
   return version === undefined ? undefined : forms.servedOne(context, kind, version)
@@ -39,7 +39,7 @@ export const list = (context: RequestScope, target: Target, view: View): string 
   return view.list(versions, metadata)
 }
 
-/** The versions that the query of a list asks for, and what the list says about itself. */
+/** The objects that the query of a list selects, and the ListMeta. */
 export const choose = (
   context: RequestScope,
   target: Target
@@ -62,7 +62,7 @@ export const choose = (
   return { versions, metadata }
 }
 
-/** Which revision a list is about. Source: the table of resourceVersion semantics in the API concepts. */
+/** The revision that a list is read at. Source: "Semantics for get and list" of the API concepts page. */
 const planOf = (context: RequestScope, collection: Collection): Page => {
   const query = context.request.query
   const current = presentFor(context, collection)
@@ -81,7 +81,7 @@ const planOf = (context: RequestScope, collection: Collection): Page => {
   return { revision: wanted, after: "", limit }
 }
 
-/** A list that waits for conversions goes on at the revision at which it began, as long as that is kept. */
+/** A list that waits for conversions stays at the revision at which it started, as long as that is retained. */
 const presentFor = ({ webhookResponses, state }: RequestScope, { history }: Collection): number => {
   const present = state.log.revision()
   const began = webhookResponses?.readAt(present) ?? present
@@ -149,7 +149,7 @@ const decodeToken = (text: string): ContinueToken => {
   return { revision, after }
 }
 
-/** 410 for a token whose snapshot is gone, with a token that goes on in the present. */
+/** 410 for a token whose snapshot has been compacted, with a token that continues at the present revision. */
 const expiredToken = (after: string): StatusError.StatusError => {
   const { status } = StatusError.expired(
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."

@@ -1,4 +1,4 @@
-/** delete and deletecollection. What a deletion means is decided in `rules/lifecycle`; here it is carried out and answered. */
+/** delete and deletecollection. `validation/lifecycle.ts` decides what a deletion does; this executes it. */
 import { at, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -30,12 +30,12 @@ export const remove = (context: RequestScope, target: Target, view: View): strin
   return view.one(removed.version)
 }
 
-/** Deletes what a list with the same query would show, each by the rules of a single deletion; answers with that list. */
+/** Deletes the objects that a list with the same query returns, each like a single deletion; returns that list. */
 export const removeCollection = (context: RequestScope, target: Target, view: View): string => {
   const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
   const { metadata, versions } = read.choose(context, target)
   const collection = context.state.collection(target.kind.storage)
-  // A page of the past may name what is gone by now.
+  // A page of an older revision may contain deleted objects.
   const present = forms.served(
     context,
     target.kind,
@@ -50,8 +50,8 @@ export const removeCollection = (context: RequestScope, target: Target, view: Vi
 }
 
 /**
- * Nothing is removed before admission has looked at everything, because a request that has to ask outside of the server is done again.
- * What comes before the first that is refused goes, as on the reference server.
+ * Admission checks all objects before any is removed, because a request that waits for webhooks is processed again. The objects before
+ * the first error are removed, as by kube-apiserver.
  */
 const firstRefusal = (
   versions: ReadonlyArray<Version.Version>,
@@ -78,7 +78,7 @@ const admit = (
   context.state.admission.remove({ context, target, name, before: Version.parse(version), options })
 }
 
-/** `version` is as the kind serves it; what is written is what is stored, whose metadata alone changes. */
+/** `version` is in the version of `kind`; the stored object, of which only metadata changes, is written. */
 export const removeOne = (
   context: RequestScope,
   kind: Kind,
@@ -114,7 +114,7 @@ const success = (kind: Kind, version: Version.Version): Json => ({
   }
 })
 
-/** From what was sent, or from the query where that says nothing. */
+/** The options of the body, or of the query where the body has none. */
 export const optionsOf = (context: RequestScope, sent: JsonObject): lifecycle.DeleteOptions => {
   const query = context.request.query
   const grace = at(sent, "gracePeriodSeconds") ?? selection.integer(query, "gracePeriodSeconds")

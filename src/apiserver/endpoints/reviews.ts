@@ -1,6 +1,6 @@
 /**
- * The kinds that are questions: who is this, and may they. The answers are the authenticator's and the authorizer's; here are the
- * questions' rules and the answers' shapes. Source: registry/authorization and registry/authentication.
+ * Reviews: TokenReview, SubjectAccessReview and the like. The authenticator and the authorizer decide; this validates the review and
+ * sets its status. Source: pkg/registry/authorization and pkg/registry/authentication.
  */
 import { arrayAt, at, clone, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -17,7 +17,7 @@ import { invalidValue, required } from "../validation/validate.ts"
 import * as Kind from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 
-/** The object that was sent, with the answer as its status. */
+/** The review that was sent, with the result as its status. */
 export const answer = (context: RequestScope, { kind, name, namespace }: Target): string => {
   if (context.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
     throw StatusError.methodNotAllowed()
@@ -73,7 +73,7 @@ const wanted = (object: JsonObject): Attributes => {
   }
 }
 
-/** Refusals of reviews name no kind: the reference server validates them outside its registry. */
+/** Errors of reviews name no kind: kube-apiserver validates them outside its registry. */
 const refuse = (...errors: ReadonlyArray<FieldError>): StatusError.StatusError =>
   StatusError.invalid({ group: "authorization.k8s.io", kind: "" }, "", errors)
 

@@ -1,6 +1,6 @@
 /**
- * The scale subresource: `spec.replicas` of a workload as an autoscaling/v1 Scale, and nothing else of it. Source: the scale
- * storages of apps and core in the reference server.
+ * The scale subresource: `spec.replicas` of a workload as an autoscaling/v1 Scale. Source: pkg/registry/apps and
+ * pkg/registry/core/replicationcontroller: ScaleREST.
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
@@ -59,7 +59,7 @@ export const scale = (context: RequestScope, target: Target): readonly [number, 
   return [200, JSON.stringify(scaleOf(target.kind, Version.parse(updated)))]
 }
 
-/** Where the built-in kinds have what a Scale is about. */
+/** The paths of a Scale in the built-in kinds. */
 const workloads = { replicas: ["spec", "replicas"], statusReplicas: ["status", "replicas"] } as const
 
 const scaleOf = ({ custom }: Kind, object: JsonObject): JsonObject => {
@@ -75,7 +75,7 @@ const scaleOf = ({ custom }: Kind, object: JsonObject): JsonObject => {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: Object.fromEntries(kept.flatMap((key) => (metadata[key] === undefined ? [] : [[key, metadata[key]]]))),
-    // Its type leaves a zero out.
+    // Go omits a zero (`omitempty`).
     spec: replicas === 0 ? {} : { replicas },
     status: {
       replicas: at(object, ...paths.statusReplicas) ?? 0,
@@ -84,7 +84,7 @@ const scaleOf = ({ custom }: Kind, object: JsonObject): JsonObject => {
   }
 }
 
-/** A label selector, or the plain map of a replication controller, as a string. */
+/** The text form of a label selector, or of the map of a replication controller. */
 const selectorText = (selector: Json | undefined): string => {
   if (!isObject(selector)) return ""
   const structured = isObject(get(selector, "matchLabels")) || Array.isArray(get(selector, "matchExpressions"))
@@ -95,7 +95,7 @@ const selectorText = (selector: Json | undefined): string => {
 const plain = (labels: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.keys(labels).map((key) => [key, textAt(labels, key)]))
 
-/** A Scale has no lists: strategic merge and apply come to the same as a merge patch. */
+/** A Scale has no lists: strategic merge and apply give the same result as a merge patch. */
 const patched = (context: RequestScope, current: JsonObject): Json => {
   const sent = body.parseJson(context.request.body)
   if (sent === undefined) throw StatusError.badRequest("error decoding patch: invalid JSON")

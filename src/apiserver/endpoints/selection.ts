@@ -1,4 +1,4 @@
-/** Understanding the query of reads: selectors, resource versions, numbers. Every refusal is worded as the server words it. */
+/** Parses the query of reads: selectors, resource versions, numbers. The error messages are those of kube-apiserver. */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
 import * as StatusError from "../StatusError.ts"
@@ -6,7 +6,7 @@ import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import type { SelectionPredicate } from "../storage/Version.ts"
 
-/** What the target and the two selectors of the query choose. */
+/** The objects that the target and the selectors of the query select. */
 export const parse = (target: Target, query: URLSearchParams): SelectionPredicate => ({
   namespace: target.namespace,
   labels: labels(query.get("labelSelector")),
@@ -53,7 +53,7 @@ export const refuseListOptions = (...errors: ReadonlyArray<FieldError>): never =
   throw StatusError.invalid(listOptions, "", errors)
 }
 
-/** The resource version asked for; undefined when none was. */
+/** The requested resourceVersion; undefined without one. */
 export const resourceVersion = (query: URLSearchParams): number | undefined => {
   const text = query.get("resourceVersion")
   if (text === null || text === "") return undefined

@@ -1,6 +1,6 @@
 /**
- * serviceaccounts/token: makes tokens for service accounts. What is checked when one is made is here; what makes it good, and for how
- * long, is `authentication/Authenticator.ts`. Source: the token storage of the reference server.
+ * serviceaccounts/token: issues service account tokens. This validates the request; `authentication/Authenticator.ts` verifies tokens.
+ * Source: pkg/registry/core/serviceaccount/storage: TokenREST.
  */
 import { issuer } from "../authentication/Authenticator.ts"
 import * as serviceAccounts from "../authentication/serviceAccounts.ts"
@@ -80,7 +80,7 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
   ["Node", "nodes"]
 ])
 
-/** A token may be bound to an object that exists, and is to that very one; a pod must run as the account. */
+/** A token may be bound to an existing object, by its uid; a pod must run as the account. */
 const claimOf = (context: RequestScope, { name, namespace }: Target, bound: JsonObject): JsonObject => {
   const named = textAt(bound, "kind")
   const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))

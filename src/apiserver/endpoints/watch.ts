@@ -1,4 +1,4 @@
-/** watch: understanding the query, and handing the plan to the collection's watchers. */
+/** watch: parses the query and opens a watcher of the collection. */
 import type * as Stream from "effect/Stream"
 import { prepare } from "../apiextensions/conversion/convert.ts"
 import * as forms from "../apiextensions/conversion/forms.ts"
@@ -11,7 +11,7 @@ import type { RequestScope } from "../admission/Admission.ts"
 import type { View } from "../printers/View.ts"
 import * as selection from "./selection.ts"
 
-/** Without a limit of the client's a watch lasts 30 to 60 minutes, so that clients spread out. */
+/** Without timeoutSeconds a watch lasts 30 to 60 minutes, at random, so that clients do not reconnect together. */
 const defaultMinutes = 30
 
 export const watch = (context: RequestScope, target: Target, view: View): Stream.Stream<string> => {
@@ -38,7 +38,7 @@ export const watch = (context: RequestScope, target: Target, view: View): Stream
   })
 }
 
-/** A watch has forms made when it comes to them: nobody waits for what it may never deliver. */
+/** A watch converts an object when it delivers it, and so never waits for one that it does not deliver. */
 const preparationOf = ({ state }: RequestScope, kind: Kind): Preparation | undefined =>
   kind.custom?.converter === undefined
     ? undefined

@@ -1,7 +1,4 @@
-/**
- * create and update, the two ways in which objects enter the store; every kind of patch ends here as an update. The
- * objects passed in belong to this file and are changed in place; what is stored is text.
- */
+/** create and update; all patches end here as an update. The objects passed in are changed in place; objects are stored as text. */
 import { at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
@@ -24,13 +21,13 @@ import * as Version from "../storage/Version.ts"
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** Name that ownership of the changed fields is recorded under. */
+  /** The field manager. */
   readonly manager: string
-  /** Who owns what afterwards, where an apply has settled it already. */
+  /** The managed fields after the write, where an apply has computed them. */
   readonly owners?: managedFields.Owners
 }
 
-/** The options in the query; the manager defaults to the name of the client's program, as the reference server does. */
+/** The write options of the query; the manager defaults to the product in the User-Agent, as in kube-apiserver. */
 export const optionsOf = (context: RequestScope): WriteOptions => {
   const { headers, query } = context.request
   return {
@@ -39,7 +36,7 @@ export const optionsOf = (context: RequestScope): WriteOptions => {
   }
 }
 
-/** Kinds that share a storage all contribute to what selectors can see. */
+/** The kinds that share a storage; the selectable fields are those of all of them. */
 const sharing = new Map<string, ReadonlyArray<Kind>>()
 
 const kindsOf = (storage: string): ReadonlyArray<Kind> => {
@@ -50,7 +47,7 @@ const kindsOf = (storage: string): ReadonlyArray<Kind> => {
   return created
 }
 
-/** How often a generated name that is taken is drawn again. */
+/** How often a generated name is drawn again when it is taken. */
 const generateTries = 8
 
 export const create = (
@@ -69,7 +66,7 @@ export const create = (
   metadata.create(context, kind, object, namespace)
   if (generated) drawAgain(context, target, object)
   kind.defaults?.(object)
-  // What admission and the server add is nobody's.
+  // Fields that admission and the server set have no manager.
   const early = options.owners ?? (isRewritten(kind) ? undefined : madeBy(context, target, object, options))
   const written = { context, target, object, before: undefined, dryRun: options.dryRun }
   context.state.admission.admit(written)
@@ -85,7 +82,7 @@ export const create = (
   return save(context, kind, object, owners, options.dryRun)
 }
 
-/** PUT of an object that is not there, for kinds that allow it: the name comes from the path, a version would be a lie. */
+/** PUT of an object that does not exist, for kinds that allow it: the name comes from the path, and a resourceVersion is an error. */
 export const createNamed = (
   context: RequestScope,
   target: Target,
@@ -110,7 +107,7 @@ const drawAgain = (context: RequestScope, target: Target, object: JsonObject): v
   }
 }
 
-/** A namespace left out is the path's; another one is refused. */
+/** A missing namespace becomes that of the path; another one is rejected. */
 export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "namespace")
   if (given !== "" && given !== (kind.namespaced ? namespace : "")) {
@@ -120,7 +117,7 @@ export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject):
   }
 }
 
-/** Stores an object that has passed every rule, in the form in which its kind is stored. */
+/** Stores a validated object, in the storage version of its kind. */
 const save = (
   context: RequestScope,
   kind: Kind,
@@ -143,7 +140,7 @@ const versionOf = (
   return Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners, form)
 }
 
-/** A dry run has no revision of its own: it shows that of the object it would replace, or none. */
+/** A dry run has no revision: the object has that of the one it would replace, or none. */
 const undone = (context: RequestScope, kind: Kind, version: Version.Version): Version.Version => {
   const shown = Version.parse(version)
   const before = context.state.collection(kind.storage).get(version.key)
@@ -163,7 +160,7 @@ const commit = (
   return read
 }
 
-/** Removes an object for good; its last state carries the revision of the removal. It is in the form it is stored in, unless said otherwise. */
+/** Removes an object from the store; its last state has the revision of the removal. It is in its stored version by default. */
 export const erase = (
   context: RequestScope,
   kind: Kind,
@@ -178,7 +175,7 @@ export const erase = (
   return last
 }
 
-/** Drops what has outlived its time, before anybody looks: events, whose lifetime ends without anybody deleting them. */
+/** Removes expired objects before a request reads the collection: events have a lifetime. */
 export const expire = (context: RequestScope, kind: Kind): void => {
   if (kind.lifetime === undefined) return
   const collection = context.state.collection(kind.storage)
@@ -189,8 +186,8 @@ export const expire = (context: RequestScope, kind: Kind): void => {
 }
 
 /**
- * Writes a changed object over a stored one without the rules of updates, in the form it has, and without a new owner: for what the
- * server does by itself in deletions and bindings.
+ * Overwrites a stored object, without validating the update, in its stored version and without changing its managed fields: for writes
+ * by the server in deletions, bindings and evictions.
  */
 export const overwrite = (context: RequestScope, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
   const before = storedOf(context.state.collection(kind.storage), object)
@@ -206,7 +203,7 @@ export interface Updated {
   readonly created: boolean
 }
 
-/** `object` is the whole new state as the client wants it; `existing` what it is to replace. */
+/** `object` is the whole new state that the client sent; `existing` is the present one. */
 export const update = (
   context: RequestScope,
   target: Target,
@@ -232,13 +229,13 @@ export const update = (
   const owners = options.owners ?? ownersAfter(context, target, existing.owners, claimed, difference, options)
   if (lifecycle.isFinished(kind, next, before)) return erase(context, kind, next, options.dryRun, forms.formOf(kind))
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
-  // What nobody can own may differ all the same.
+  // Fields that are not managed may differ too.
   const isWritten = isCurrent(context, kind, existing)
   if (isSame && isWritten && equal(metadata.canonical(next, String(existing.revision)), before)) return existing
   return save(context, kind, next, owners, options.dryRun)
 }
 
-/** Whether an object is in the version that is stored now: one that is not is written anew, even when nothing changes. */
+/** Whether an object is in the present storage version; one that is not is rewritten, even when nothing changes. */
 const isCurrent = (context: RequestScope, { custom, storage }: Kind, { key }: Version.Version): boolean =>
   custom === undefined || context.state.collection(storage).get(key)?.form === custom.storageVersion
 
@@ -249,11 +246,11 @@ const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): man
   subresource
 })
 
-/** Members of a new object that are the server's doing, whoever made it. */
+/** Fields of a new object that the server sets. */
 const serversOwn = (kind: Kind): ReadonlyArray<string> =>
   kind.kind === "Namespace" ? ["spec", "status"] : hasStatus(kind) ? ["status"] : []
 
-/** Kinds of which `onCreate` is a part of reading: a secret's plain strings, a namespace's own label. */
+/** Kinds that `onCreate` rewrites: stringData of a Secret, the name label of a Namespace. */
 const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind === "Secret" || kind.kind === "Namespace")
 
 const madeBy = (
@@ -271,8 +268,8 @@ const madeBy = (
   )
 
 /**
- * Clients may edit the record itself, though not through subresources. An object of which nothing is recorded stays so: an
- * apply will credit what it finds to one manager.
+ * Clients may edit managedFields, though not through subresources. An object without managedFields stays without: an apply assigns all
+ * existing fields to one manager.
  */
 const ownersAfter = (
   context: RequestScope,
@@ -287,7 +284,7 @@ const ownersAfter = (
   return managedFields.updated(base, difference, writerOf(target, options), RequestContext.timestamp(context.now))
 }
 
-/** The object must be the one the path names, before anybody asks whether it exists. */
+/** The object must be the one that the path names; checked before its existence. */
 export const checkIdentity = (target: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "name")
   if (given !== "" && given !== target.name) {
@@ -311,7 +308,7 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
   const version = textAt(object, "metadata", "resourceVersion")
   if (version === "" || version === "0") {
     if (kind.unconditionalUpdate) return
-    // Said by the storage, which knows the resource and not the kind.
+    // The storage reports this error, with the resource instead of the kind.
     throw StatusError.invalid({ group: kind.group, kind: kind.plural }, name, [
       {
         field: "metadata.resourceVersion",
@@ -323,7 +320,7 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
   if (version !== textAt(before, "metadata", "resourceVersion")) throw StatusError.modified(kind, name)
 }
 
-/** Which parts of the new state count depends on the endpoint. */
+/** The parts of the new state that the endpoint may change. */
 const merged = (context: RequestScope, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
   const { kind, subresource } = target
   switch (subresource) {
@@ -346,14 +343,14 @@ const merged = (context: RequestScope, target: Target, object: JsonObject, befor
   }
 }
 
-/** What was there, with one member replaced. */
+/** The previous state, with one member replaced. */
 const withPart = (before: JsonObject, part: string, value: Json | undefined): JsonObject => {
   const next = Version.copy(before)
   put(next, part, value)
   return next
 }
 
-/** The status endpoint lets the metadata through but for a few members, and nothing else beside the status. */
+/** The status endpoint changes the status, and metadata except for a few members. */
 const withStatusOf = (context: RequestScope, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
   const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")

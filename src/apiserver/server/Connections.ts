@@ -1,7 +1,7 @@
 /**
- * The open connections of the front, and what is going on on each: which calls it carries, whether a body is being read,
- * whether the parser has given up on it. This is where Node's own errors (`clientError`, `checkExpectation`, `connect`) are
- * put into `Status` form, in turn with the answers that are still under way on the same connection.
+ * The open connections of the HTTPS server with their state: the requests in flight, whether a body is being read, whether the parser
+ * has failed. Node's own errors (`clientError`, `checkExpectation`, `connect`) become `Status` responses here, after the responses in
+ * flight on the same connection.
  */
 import type * as Fiber from "effect/Fiber"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -11,19 +11,19 @@ import type { Duplex } from "node:stream"
 import type { Answer } from "../Api.ts"
 import * as StatusAnswer from "./statusAnswer.ts"
 
-/** Milliseconds a refused connection may linger so that its peer can read why. */
+/** Milliseconds that a rejected connection stays open so that the client can read the response. */
 const linger = 2_000
 
 export class Connection {
-  /** The calls under way; all are interrupted when the connection closes. */
+  /** The requests in flight; all are interrupted when the connection closes. */
   private readonly calls = new Set<Fiber.Fiber<void>>()
-  /** Watches among them: they have sent their head and have no end of their own. */
+  /** The watches among them: they have sent their head and have no end of their own. */
   streams = 0
-  /** Set while a body is being read: ends the reading with a refusal. */
+  /** Set while a body is being read: fails the read with a response. */
   failBody: ((answer: Answer) => void) | undefined
-  /** What to say when the calls under way are done. */
+  /** The response to send when no request is in flight any more. */
   private parting: Answer | undefined
-  /** Nothing that arrives from now on is read. */
+  /** No further input is read. */
   isRefused = false
 
   private readonly socket: Socket
@@ -44,7 +44,7 @@ export class Connection {
     if (this.calls.size === 0 && this.parting !== undefined) this.part(this.parting)
   }
 
-  /** The parser cannot go on. The refusal is given once, after the answers that come before it. */
+  /** The parser has failed. The response is sent once, after the responses in flight. */
   refuse(answer: Answer): void {
     if (this.isRefused) return
     this.isRefused = true
@@ -77,7 +77,7 @@ export class Connections {
     return this.secured.size
   }
 
-  /** The record of a connection whose handshake is done. */
+  /** The state of a connection after its handshake. */
   of(socket: Socket): Connection {
     const known = this.secured.get(socket)
     if (known !== undefined) return known
@@ -87,7 +87,7 @@ export class Connections {
     return connection
   }
 
-  /** Registers the handlers of everything but requests. */
+  /** Registers the event handlers other than `request`. */
   attach(server: Server): void {
     server.on("connection", (socket: Socket) => {
       this.raw.add(socket)
@@ -96,10 +96,10 @@ export class Connections {
     server.on("secureConnection", (socket) => void this.of(socket))
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const connection = this.secured.get(socket as Socket)
-      // Without TLS there is no way to say anything: noise, port scans, clients that do not trust us.
+      // Without TLS no response is possible: noise, port scans, clients that do not trust the server.
       if (connection === undefined || error.code === "ECONNRESET" || error.code === "EPIPE")
         return void socket.destroy()
-      // The rest of what a refused peer is still sending; cutting it off now could cost it the answer.
+      // The remaining input of a rejected client: closing now could lose the response.
       if (connection.isRefused) return
       if (!socket.writable) return void socket.destroy()
       connection.refuse(StatusAnswer.ofParserError(error.code))
@@ -112,7 +112,7 @@ export class Connections {
     server.on("connect", (_request, socket) => partWith(socket, StatusAnswer.methodNotAllowed("CONNECT")))
   }
 
-  /** Says goodbye to everybody who has finished the handshake. */
+  /** Ends all connections whose handshake is done. */
   end(): void {
     for (const socket of this.secured.keys()) socket.end()
   }

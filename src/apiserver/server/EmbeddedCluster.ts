@@ -1,7 +1,7 @@
 /**
- * The embedded cluster as a program meets it: the API server behind HTTPS on loopback, a certificate and a token made at the
- * start, and a kubeconfig for as long as it runs. It offers an address and credentials only: whoever wants to talk to the
- * server, this process included, goes through the network like any client. Nodes and demo objects are `nodes/demo.ts`.
+ * The embedded cluster: the API server behind HTTPS on loopback, a certificate and a token generated at the start, and a kubeconfig file
+ * while it runs. It provides only an address and credentials: all clients, this process included, use the network. Nodes and demo
+ * objects are in `src/simulation`.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -25,32 +25,32 @@ import { Endpoint } from "../../layers/Endpoint.ts"
 export interface Options {
   /** 0, the default, takes a free one. */
   readonly port?: number | undefined
-  /** Where the kubeconfig goes; a new directory under the system's temporary one unless given. */
+  /** Directory of the kubeconfig; by default a new directory below the temporary directory of the system. */
   readonly directory?: string | undefined
-  /** Which of the API server's built-in admission plugins run; its own choice unless said otherwise. */
+  /** The built-in admission plugins that run; the default is that of the API server. */
   readonly admission?: ApiServerOptions["admission"]
-  /** `RBAC`, which asks the roles of everybody but the administrator, unless everybody who is let in may do everything. */
+  /** The authorization mode: `RBAC` by default, or `AlwaysAllow`. */
   readonly authorization?: ApiServerOptions["authorization"]
-  /** How much is kept of who asked for what. */
+  /** The audit log. */
   readonly audit?: ApiServerOptions["audit"]
-  /** CustomResourceDefinitions that are there from the start. */
+  /** CustomResourceDefinitions that are installed at the start. */
   readonly crds?: ReadonlyArray<object> | undefined
-  /** Where webhooks are that their configuration names by service; by URL they are called wherever they are. */
+  /** Addresses of webhooks that are configured by service; webhooks with a URL need none. */
   readonly webhooks?: HttpsWebhooks.Options | undefined
 }
 
 /** The cluster could not be started; the message is one sentence for the user. */
 export class EmbeddedClusterError extends Data.TaggedError("EmbeddedClusterError")<{
   readonly message: string
-  /** What the system said. */
+  /** The underlying error. */
   readonly cause: unknown
 }> {}
 
-/** A running embedded cluster and how to reach it. */
+/** A running embedded cluster, and how to connect to it. */
 export class EmbeddedCluster extends Context.Service<
   EmbeddedCluster,
   {
-    /** For clients of one's own. */
+    /** For other clients. */
     readonly endpoint: {
       /** `https://127.0.0.1:<port>`. */
       readonly server: string
@@ -60,26 +60,26 @@ export class EmbeddedCluster extends Context.Service<
     }
     /** Path of the file; its context is `embedded`. */
     readonly kubeconfig: string
-    /** A certificate and its key by which a client is this user in these groups. */
+    /** Issues a client certificate and its key for this user in these groups. */
     readonly issue: (name: string, groups?: ReadonlyArray<string>) => Effect.Effect<Certificate.Pair>
-    /** Makes tokens of service accounts that the server believes. */
+    /** Signs service account tokens that the server accepts. */
     readonly signer: TokenSigner.KeySigner
-    /** Who asked for what and what came of it, oldest first; as much as is kept. */
+    /** The audit log, oldest entry first, as far as it is retained. */
     readonly audit: ApiServer["Service"]["audit"]
-    /** What the front is doing right now. */
+    /** Counts of open connections, requests and watches. */
     readonly stats: HttpsServer.HttpsServer["stats"]
   }
 >()("effect-controller-manager/EmbeddedCluster") {
-  /** Serves from now on until its scope closes. Nothing is kept. */
+  /** Serves until the scope closes. Nothing is persisted. */
   static readonly layer = (options: Options = {}): Layer.Layer<EmbeddedCluster, EmbeddedClusterError> =>
     Layer.unwrap(
       Effect.sync(() => {
-        // From the platform's CSPRNG on purpose: a token must not follow the seed of a test or of a replay.
+        // From the CSPRNG of the platform on purpose: a token must not depend on the seed of a test or of a replay.
         const token = Redacted.make(randomBytes(32).toString("base64url"), { label: "token" })
         const signer = TokenSigner.make()
         const authentication = {
           signer,
-          // The front knows it by itself; this is for reviews of it.
+          // The HTTPS server authenticates this token itself; this entry is for TokenReviews.
           known: Identity.byToken([{ token, user: Identity.administrator }])
         }
         const { admission, audit, authorization = "RBAC" } = options
@@ -90,7 +90,7 @@ export class EmbeddedCluster extends Context.Service<
       })
     )
 
-  /** Where and as whom `HttpTransport` reaches it. */
+  /** The endpoint and credentials for `HttpTransport`. */
   static readonly layerEndpoint: Layer.Layer<Endpoint, never, EmbeddedCluster> = Layer.effect(
     Endpoint,
     Effect.map(EmbeddedCluster, ({ endpoint: { ca, server, token } }) => Endpoint.fixed({ server, tls: { ca }, token }))
@@ -101,7 +101,7 @@ const make = Effect.fnUntraced(function* (options: Options, token: Redacted.Reda
   const api = yield* ApiServer
   const now = yield* Clock.currentTimeMillis
   const { ca, certificate, issue, key } = yield* Effect.tryPromise({
-    // Loaded here because the certificate library costs time and memory that only this layer should pay.
+    // Loaded here so that only this layer pays for the certificate library.
     try: async () => (await import("./certificate.ts")).make(now),
     catch: failure("cannot make a certificate for the embedded API server: ")
   })

@@ -1,8 +1,8 @@
 /**
- * The HTTPS front of the embedded API server: a `node:https` server on 127.0.0.1 that turns requests into calls of an `Api`
- * and answers back into bytes. Node is driven directly because its own 4xx answers must come out as `Status` objects too.
- * A caller that hangs up has its call or watch interrupted at once; closing the scope ends watches cleanly, then waits for
- * answers under way, then closes connections, all within a bound. It knows no API rules.
+ * The HTTPS server of the embedded API server: a `node:https` server on 127.0.0.1 that turns requests into calls of an `Api` and
+ * responses into bytes. It uses Node directly because Node's own 4xx responses must be `Status` objects too. When a client disconnects,
+ * its request or watch is interrupted at once; closing the scope ends watches cleanly, then waits for responses in flight, then closes
+ * connections, all within a timeout.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -36,23 +36,23 @@ export interface Options {
   readonly certificate: string
   /** PEM. */
   readonly key: Redacted.Redacted
-  /** The administrator's. */
+  /** Token of the administrator. */
   readonly token: Redacted.Redacted
-  /** Further users by their tokens; those of service accounts are the API's business. */
+  /** Further known tokens; the API authenticates service account tokens. */
   readonly tokens?: ReadonlyArray<Identity.KnownToken> | undefined
-  /** PEM: authority of the certificates by which clients may say who they are. Without it nobody is asked for one. */
+  /** PEM: authority of client certificates. Without it the server requests none. */
   readonly clientCa?: string | undefined
   /** 0, the default, takes a free one. */
   readonly port?: number | undefined
-  /** How long closing waits for answers under way; 3 s unless said otherwise. */
+  /** How long a shutdown waits for responses in flight; 3 s by default. */
   readonly drainLimit?: Duration.Input | undefined
-  /** Milliseconds until a request's headers must be there; 30,000 unless said otherwise. */
+  /** Milliseconds within which the headers of a request must arrive; 30,000 by default. */
   readonly headersTimeout?: number | undefined
 }
 
 export interface HttpsServer {
   readonly port: number
-  /** What is going on right now: for status pages, and for tests that wait for it. */
+  /** Present counts: for status pages, and for tests that wait for them. */
   readonly stats: () => { readonly connections: number; readonly requests: number; readonly watches: number }
 }
 
@@ -93,18 +93,18 @@ const makeServer = (options: Options): Server =>
     cert: options.certificate,
     key: Redacted.value(options.key),
     minVersion: "TLSv1.2",
-    // A certificate that is not ours is as good as none: who shows it is refused by `identify`, with a Status.
+    // A certificate of another authority counts as none: `identify` rejects the request with a Status.
     ...(options.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: options.clientCa }),
     ALPNProtocols: ["http/1.1"],
     handshakeTimeout: 10_000,
-    // As in the reference server: a long label selector in a URL is no mistake.
+    // As in kube-apiserver: URLs may contain long label selectors.
     maxHeaderSize: 1024 * 1024,
     headersTimeout: options.headersTimeout ?? 30_000,
     requestTimeout: Math.max(60_000, options.headersTimeout ?? 0),
     connectionsCheckingInterval: Math.min(5_000, options.headersTimeout ?? 5_000),
     keepAliveTimeout: 90_000,
     noDelay: true,
-    // Node would answer in its own words: `exchange` checks the header instead.
+    // Node would send its own response: `exchange` checks the header instead.
     requireHostHeader: false
   })
 
@@ -114,7 +114,7 @@ const bind = (server: Server, port: number): Effect.Effect<number, ListenError> 
     server.once("error", onError)
     server.listen({ host, port, exclusive: true }, () => {
       server.off("error", onError)
-      // A failing accept (no file descriptors left) costs that one connection, not the process.
+      // A failing accept (no file descriptors left) affects that one connection, not the process.
       server.on("error", () => undefined)
       const address = server.address()
       resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : port))
@@ -133,7 +133,7 @@ const listenError = (port: number, error: NodeJS.ErrnoException): ListenError =>
   return new ListenError({ port, message: `cannot listen on ${where}: ${error.message}` })
 }
 
-/** One request from its head to its flushed answer. Never fails: what goes wrong is an answer, or a closed connection. */
+/** One request, from its head to its flushed response. Never fails: an error is a response, or a closed connection. */
 const exchangeWith = (
   api: Api,
   identify: Identity.Identify,
@@ -165,10 +165,10 @@ const exchangeWith = (
     )
   })
   return (request: IncomingMessage, response: ServerResponse, connection: Connection): Effect.Effect<void> =>
-    Effect.catchCause(reply(request, response, connection), (cause) => mishap(response, cause))
+    Effect.catchCause(reply(request, response, connection), (cause) => failWithDefect(response, cause))
 }
 
-/** What to answer: refusals are failures here, so that each check can end the call. */
+/** The response to a request; error responses are failures here, so that each check can end the request. */
 const respond = Effect.fnUntraced(function* (
   api: Api,
   identify: Identity.Identify,
@@ -192,8 +192,8 @@ const respond = Effect.fnUntraced(function* (
   return yield* api.handle(call)
 })
 
-/** A defect of the API or of this file: logged, and told to the caller in the way that is still open. */
-const mishap = (response: ServerResponse, cause: Cause.Cause<never>): Effect.Effect<void> => {
+/** A defect of the API or of this file: logs it, and sends a 500 if the head has not been sent, else closes the connection. */
+const failWithDefect = (response: ServerResponse, cause: Cause.Cause<never>): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.sync(() => void response.destroy())
   return Effect.andThen(
     Effect.logError("a request to the embedded API server failed", cause),
@@ -207,7 +207,7 @@ const mishap = (response: ServerResponse, cause: Cause.Cause<never>): Effect.Eff
   )
 }
 
-/** In this order: no new connections, watches end, answers under way finish, connections close; the last two within the limit. */
+/** Order: no new connections, watches end, responses in flight finish, connections close; the last two within the limit. */
 const shutdown = Effect.fnUntraced(function* (
   server: Server,
   connections: Connections,

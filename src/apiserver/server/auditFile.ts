@@ -1,6 +1,6 @@
 /**
- * The audit log as a file, one event a line, for whoever looks on from outside of the process. Writing never holds up a request: what the
- * disk does not take in time is dropped, and a line says how much. Platform edge.
+ * The audit log as a file, one event per line. Writing never blocks a request: entries that exceed the buffer are dropped, and the next
+ * line has their number. Platform edge.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -13,10 +13,10 @@ import type { Entry } from "../audit/AuditLog.ts"
 /** The file cannot be written; the message says why. */
 export class AuditFileError extends Data.TaggedError("AuditFileError")<{ readonly message: string }> {}
 
-/** Bytes that wait for the disk at most. */
+/** Maximum bytes in the write buffer. */
 const most = 16 * 1024 * 1024
 
-/** Adds to the file, makes it if need be, and answers with what takes entries until the scope closes. */
+/** Opens or creates the file and returns a function that appends entries until the scope closes. */
 export const open = (path: string): Effect.Effect<(entry: Entry) => void, AuditFileError, Scope.Scope> =>
   Effect.map(Effect.acquireRelease(opened(path), closed), (stream) => {
     let [made, dropped] = [0, 0]
@@ -35,10 +35,10 @@ export const open = (path: string): Effect.Effect<(entry: Entry) => void, AuditF
 const opened = (path: string): Effect.Effect<WriteStream, AuditFileError> =>
   Effect.tryPromise({
     try: async () => {
-      // For its owner's eyes: it tells who does what.
+      // Readable by its owner only: it records the actions of users.
       const stream = createWriteStream(path, { flags: "a", mode: 0o600 })
       await once(stream, "open")
-      // A disk that is full later on costs the log and not the server.
+      // A disk that becomes full loses log lines and does not stop the server.
       return stream.on("error", () => {})
     },
     catch: (cause) =>
@@ -82,7 +82,7 @@ const event = (entry: Entry, id: string): object => ({
   }
 })
 
-/** Empty fields are left out, as elsewhere. */
+/** Without empty fields, as in Go. */
 const reference = ({ group, name, namespace, resource, subresource }: Entry): object =>
   Object.fromEntries(
     Object.entries({ resource, namespace, name, apiGroup: group, subresource }).filter(([, text]) => text !== "")

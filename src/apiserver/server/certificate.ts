@@ -1,7 +1,7 @@
 /**
- * The embedded server's TLS material, made afresh at every start: an authority that nobody else knows, one server
- * certificate for loopback, and certificates for clients on demand. Keys and serial numbers come from the platform's CSPRNG on purpose: secrets must not follow a
- * seed. A module of its own because the certificate library is loaded with it.
+ * The TLS certificates of the embedded server, generated at each start: an authority, a server certificate for loopback, and client
+ * certificates on demand. Keys and serial numbers come from the CSPRNG of the platform on purpose: secrets must not depend on a seed. A
+ * module of its own because it loads the certificate library.
  */
 import {
   AuthorityKeyIdentifierExtension,
@@ -26,9 +26,9 @@ export interface Pair {
 }
 
 export interface Material extends Pair {
-  /** What clients trust, and what the server trusts of clients. */
+  /** The authority that clients trust, and that signs client certificates. */
   readonly ca: string
-  /** A certificate by which a client is this user in these groups, as long as the server's own is valid. */
+  /** Issues a client certificate for this user in these groups, valid as long as that of the server. */
   readonly issue: (name: string, groups?: ReadonlyArray<string>) => Promise<Pair>
 }
 
@@ -36,7 +36,7 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 
 const hour = 3_600_000
 
-/** Valid from an hour before `now` (milliseconds) for a year: clocks differ, and a demo outlives no year. */
+/** Valid from an hour before `now` (milliseconds), because clocks differ, for a year. */
 export const make = async (now: number): Promise<Material> => {
   const validity = { notBefore: new Date(now - hour), notAfter: new Date(now + 365 * 24 * hour) }
   const crypto: Crypto = webcrypto
@@ -102,7 +102,7 @@ const pem = async (key: webcrypto.CryptoKey): Promise<Redacted.Redacted> => {
 
 const newKeys = () => webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])
 
-/** Sixteen random bytes, positive and without a leading zero as DER wants them. */
+/** Sixteen random bytes, positive and without a leading zero, as DER requires. */
 const serial = (): string => {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions from the files of a folder: YAML and JSON, several documents to a file, in the order of the files' names. Whatever
- * else is a manifest there is refused, lest somebody think it were applied. Platform edge.
+ * Reads CustomResourceDefinitions from the files of a folder: YAML and JSON, several documents per file, in the order of file names.
+ * Other manifests are rejected, because they would not be applied. Platform edge.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { parseAllDocuments } from "yaml"
 
-/** The files cannot be read, or hold something else; the message says which and why. */
+/** The files cannot be read, or contain other objects; the message names the file and the cause. */
 export class DefinitionFileError extends Data.TaggedError("DefinitionFileError")<{ readonly message: string }> {}
 
 const error = (message: string) => new DefinitionFileError({ message })

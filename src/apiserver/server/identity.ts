@@ -1,6 +1,7 @@
 /**
- * Who is calling: by the certificate of the connection, or else by the bearer token of the request, one that was known from the start
- * or a service account's. Who shows neither is nobody, and may ask for health alone; who shows something wrong is refused even that.
+ * Authenticates a request: by the client certificate of the connection, or else by the bearer token, which is one given at the start or
+ * a service account token. A request without credentials is anonymous and may only read health; one with invalid credentials gets 401
+ * even there.
  */
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -13,7 +14,7 @@ const anonymous: User = { name: "system:anonymous", groups: ["system:unauthentic
 
 const open: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"])
 
-/** Undefined for strangers. */
+/** Undefined for invalid or missing credentials. */
 export type Identify = (message: IncomingMessage, path: string) => Effect.Effect<User | undefined>
 
 export const make = (api: Pick<Api, "authenticate">, known: (token: string) => User | undefined): Identify => {
@@ -30,7 +31,7 @@ export const make = (api: Pick<Api, "authenticate">, known: (token: string) => U
   }
 }
 
-/** A connection's certificate never changes. */
+/** Memoizes by connection, whose certificate never changes. */
 const remembered = <A extends object, B>(f: (key: A) => B | undefined): ((key: A) => B | undefined) => {
   const found = new WeakMap<A, { readonly value: B | undefined }>()
   return (key) => {
@@ -42,9 +43,12 @@ const remembered = <A extends object, B>(f: (key: A) => B | undefined): ((key: A
   }
 }
 
-/** The common name is the user, the organisations are the groups. Source: the x509 authenticator of the reference server. */
+/**
+ * The common name is the user, the organisations are the groups. Source: apiserver/pkg/authentication/request/x509:
+ * CommonNameUserConversion.
+ */
 const ofCertificate = (socket: unknown): User | undefined => {
-  // Unless its authority is ours, a certificate says nothing.
+  // A certificate of another authority is ignored.
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
   const { subject } = socket.getPeerCertificate()
   const name = [subject?.CN].flat()[0] ?? ""

@@ -1,13 +1,13 @@
 /**
- * From Node's request to an `ApiRequest`: the target split and checked, headers flattened, the body read within its bound and
- * brought to JSON text. Nothing here throws on any input: what cannot be accepted is an `Answer` to give instead.
+ * Turns a Node request into an `ApiRequest`: splits and checks the target, flattens the headers, reads the body up to a limit and
+ * converts it to JSON. Nothing here throws on any input: an invalid request fails with the response to send.
  */
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type { Answer } from "../Api.ts"
 import * as StatusAnswer from "./statusAnswer.ts"
 
-/** Bytes of a request body, as in the reference server (`MaxRequestBodyBytes`). */
+/** Maximum bytes of a request body, as in kube-apiserver (`MaxRequestBodyBytes`). */
 const maxBody = 3 * 1024 * 1024
 
 interface Target {
@@ -16,7 +16,7 @@ interface Target {
   readonly query: URLSearchParams
 }
 
-/** The request target in origin or absolute form; malformed escapes are refused here so that nobody after us can trip over one. */
+/** The request target in origin or absolute form. Malformed escapes are rejected here, so that later code can decode safely. */
 export const target = (url: string): Target | Answer => {
   const origin = /^https?:\/\/[^/?]*/i.exec(url)
   const rest = origin === null ? url : url.slice(origin[0].length)
@@ -40,7 +40,7 @@ const isEscaped = (text: string): boolean => {
   }
 }
 
-/** Names are in lower case already; repeated ones were joined by Node, except those that it keeps as arrays. */
+/** Node has lower-cased the names and joined repeated headers, except those that it keeps as arrays. */
 export const headers = (request: IncomingMessage): Record<string, string> => {
   const out: Record<string, string> = Object.create(null)
   for (const name of Object.keys(request.headers)) {
@@ -51,8 +51,8 @@ export const headers = (request: IncomingMessage): Record<string, string> => {
 }
 
 /**
- * The whole body, or what to answer instead. `onMalformed` receives a function to call when the parser gives up in
- * the middle of the body, which Node reports to the server and not to the request.
+ * The whole body; fails with a response. `onMalformed` receives a function to call when the parser fails in the middle of the body,
+ * which Node reports to the server and not to the request.
  */
 export const body = (
   request: IncomingMessage,
@@ -83,7 +83,7 @@ const read = (
     const onError = (): void => settle(Effect.fail(StatusAnswer.badRequest("the request body was cut short")))
     const stop = (): void => {
       onMalformed(undefined)
-      // Whatever still arrives is thrown away, so that the connection can be used again; an error after us is nobody's.
+      // Discards remaining input, so that the connection can be reused; later errors of the request are ignored.
       request.off("data", onData).off("end", onEnd).resume()
     }
     const settle = (effect: Effect.Effect<Uint8Array, Answer>): void => {
@@ -101,8 +101,8 @@ interface Body {
 }
 
 /**
- * The body and its media type as the API takes them. `application/yaml` and protobuf become `application/json`; an apply patch
- * keeps its type and may hold either JSON or YAML.
+ * The body and its media type for the API. `application/yaml` and protobuf become `application/json`; an apply patch keeps its type and
+ * may hold JSON or YAML.
  */
 export const toJson = (bytes: Uint8Array, contentType: string | undefined): Effect.Effect<Body, Answer> => {
   const media = contentType?.split(";", 1)[0]?.trim().toLowerCase()

@@ -1,7 +1,6 @@
 /**
- * The kubeconfig through which kubectl and everybody else finds the embedded server. It holds the token, so only its owner may
- * read it: mode 0600 from its first byte, in a directory of mode 0700, visible under its name only when complete, gone with
- * the scope. Written as JSON, which every reader of kubeconfigs takes because it is YAML.
+ * Writes the kubeconfig of the embedded server. It contains the token, so only its owner may read it: mode 0600 from the first byte, in
+ * a directory of mode 0700, renamed into place when complete, removed when the scope closes. It is JSON, which is YAML.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -48,8 +47,8 @@ const contents = (access: Access): string =>
   )}\n`
 
 /**
- * Writes the file for as long as the scope is open and answers with its path: `kubeconfig` in `directory`, or in a new
- * directory under the system's temporary one.
+ * Writes the file and returns its path: `kubeconfig` in `directory`, or in a new directory below the temporary directory of the system.
+ * Removes it when the scope closes.
  */
 export const write = Effect.fnUntraced(function* (access: Access, directory?: string) {
   const own = directory === undefined
@@ -63,7 +62,7 @@ export const write = Effect.fnUntraced(function* (access: Access, directory?: st
   const text = contents(access)
   return yield* Effect.acquireRelease(
     io(`write ${path}`, async () => {
-      // Not a source of randomness for the program: a name that no other process can have chosen.
+      // Not randomness for the program: a name that no other process can have chosen.
       const part = join(folder, `.kubeconfig-${randomBytes(6).toString("hex")}`)
       try {
         await writeFile(part, text, { mode: 0o600, flag: "wx" })
@@ -76,7 +75,7 @@ export const write = Effect.fnUntraced(function* (access: Access, directory?: st
     }),
     () =>
       quietly(async () => {
-        // Somebody else's by now, if another process uses the same directory.
+        // Another process that uses the same directory may have replaced it.
         if ((await readFile(path, "utf8")) === text) await rm(path)
       })
   )

@@ -1,7 +1,6 @@
 /**
- * The protobuf messages of OpenAPI that the embedded server's documents need, as encoders from the JSON form. Only what such
- * a document can contain is here: a member without a field is an error, so that a document can never lose something silently.
- * Source: field numbers of gnostic's OpenAPIv2.proto and OpenAPIv3.proto.
+ * Encoders from JSON to the protobuf messages of OpenAPI, as far as the documents of the embedded server need them. A member without a
+ * field is an error, so that nothing is lost silently. Source: field numbers of gnostic: OpenAPIv2.proto and OpenAPIv3.proto.
  */
 import type { BinaryWriter } from "@bufbuild/protobuf/wire"
 import type { Json, JsonObject } from "../json.ts"
@@ -55,7 +54,7 @@ const pair = (writer: BinaryWriter, number: number, name: string, value: Json, o
     one(writer, 2, value)
   })
 
-/** A value of any type travels as YAML, of which JSON is a part. */
+/** A value of any type is encoded as YAML, of which JSON is a subset. */
 const any: Encode = (writer, number, value) => inside(writer, number, () => text(writer, 2, JSON.stringify(value)))
 
 /** A message around one field. */
@@ -64,7 +63,7 @@ const around =
   (writer, number, value) =>
     inside(writer, number, () => one(writer, field, value))
 
-/** Fields by their names in JSON; `x-…` members become extensions. Late, since messages contain each other. */
+/** Fields by their JSON names; `x-…` members become extensions. Lazy, since messages contain each other. */
 const message =
   (extensions: number, fields: () => Fields): Encode =>
   (writer, number, value) =>

@@ -1,7 +1,6 @@
 /**
- * The protobuf form of the OpenAPI documents, which kubectl and other Go clients ask for first. The API speaks JSON: this
- * asks it for that and encodes the answer, as YAML bodies are turned into JSON on the way in. The protobuf library is loaded
- * with the first such request.
+ * The OpenAPI documents as protobuf, which kubectl and other Go clients prefer. The API produces JSON; this requests JSON and encodes
+ * the response. The protobuf library is loaded with the first such request.
  */
 import * as Effect from "effect/Effect"
 import type { Answer, Api, ApiRequest, ApiResponse } from "../Api.ts"
@@ -10,7 +9,7 @@ import { isJson, parseAccept } from "../printers/negotiate.ts"
 
 type Dialect = "v2" | "v3"
 
-/** The `@` is what clients send, although it is no part of a media type; answers name the valid form. */
+/** Clients send `@`, which is not valid in a media type; responses have the valid form. */
 const pattern = /^application\/com\.github\.proto-openapi\.spec\.(v[23])[@.]v1\.0\+protobuf$/
 
 const returned: Readonly<Record<Dialect, string>> = {
@@ -18,17 +17,17 @@ const returned: Readonly<Record<Dialect, string>> = {
   v3: "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 }
 
-/** End of the entity tags of this form. */
+/** Suffix of the entity tags of this encoding. */
 const suffix = '-protobuf"'
 
-/** An API that can answer with protobuf where the given one has OpenAPI documents in JSON. */
+/** Wraps an API whose OpenAPI documents are JSON so that it can return them as protobuf. */
 export const withProtobuf = (api: Api): Api => ({
   ...api,
   handle: (request) => {
     const dialect = wanted(request)
     if (dialect === undefined) return api.handle(request)
     const headers: Record<string, string> = { ...request.headers, accept: "application/json" }
-    // Each form has a tag of its own: that of the JSON says nothing here.
+    // Each encoding has its own entity tags: those of JSON are not valid here.
     const tag = headers["if-none-match"]
     delete headers["if-none-match"]
     if (tag?.endsWith(suffix) === true) headers["if-none-match"] = `${tag.slice(0, -suffix.length)}"`
@@ -37,7 +36,7 @@ export const withProtobuf = (api: Api): Api => ({
   }
 })
 
-/** The dialect of a document that is asked for in protobuf rather than in JSON. The index of version 3 is JSON always. */
+/** The OpenAPI version of a document that is requested as protobuf. The index of version 3 is always JSON. */
 const wanted = ({ headers, path }: ApiRequest): Dialect | undefined => {
   if (!path.startsWith("/openapi/v2") && !path.startsWith("/openapi/v3/")) return undefined
   const dialect = path.startsWith("/openapi/v2") ? "v2" : "v3"

@@ -1,6 +1,6 @@
 /**
- * From an `ApiResponse` to bytes on Node's response: whole answers with their length, gzip where it pays, and watches that
- * leave line by line and respect the socket's back-pressure. Every function here ends when the response has been flushed.
+ * Writes an `ApiResponse` to a Node response: complete responses with their length, gzip above a threshold, and watches line by line
+ * with back-pressure from the socket. Every function here ends when the response has been flushed.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -8,10 +8,10 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { gzip } from "node:zlib"
 import type { Answer, WatchAnswer } from "../Api.ts"
 
-/** Bodies longer than this are compressed for those who ask. Source: apiserver `defaultGzipThresholdBytes`. */
+/** Longer bodies are compressed when the client accepts it. Source: endpoints/handlers/responsewriters: defaultGzipThresholdBytes. */
 const gzipThreshold = 128 * 1024
 
-/** The level the reference server uses: a little slower than the fastest, a good deal smaller. */
+/** The level of kube-apiserver: a little slower than the fastest, and a good deal smaller. */
 const gzipLevel = 4
 
 export const answer = Effect.fnUntraced(function* (
@@ -51,7 +51,7 @@ const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
 
 const head = (contentType: string, extra: Answer["headers"], close: boolean): OutgoingHttpHeaders => {
   const headers: OutgoingHttpHeaders = { "cache-control": "no-cache, private" }
-  // What the API says may quote what a client sent: a character that HTTP does not carry must not break the answer.
+  // Header values may quote client input: characters that HTTP does not allow are replaced.
   for (const name of Object.keys(extra ?? {})) headers[name] = extra?.[name]?.replace(/[^\t\x20-\x7e\x80-\xff]/g, "?")
   headers["content-type"] = contentType
   if (close) headers["connection"] = "close"
@@ -70,7 +70,7 @@ const end = (response: ServerResponse, body: Uint8Array | undefined): Effect.Eff
     response.end(body)
   })
 
-/** A connection that is gone never drains: its fiber is interrupted by the front. */
+/** A closed connection never drains: closing it interrupts the fiber of the request. */
 const drained = (response: ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const onDrain = (): void => resume(Effect.void)

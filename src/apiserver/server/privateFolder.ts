@@ -1,15 +1,15 @@
 /**
- * A folder of the user's own, for a file that others must be able neither to read nor to replace. Whoever may write to a folder, or owns it, may
- * put another in the place of anything in it; so every folder on the way there is looked at, and every symbolic link, before anything is made.
- * Platform edge. Source: the modes that OpenSSH's StrictModes asks for, and the sticky bit of chmod(2).
+ * Ensures a folder whose files other users can neither read nor replace. A user who owns a folder, or may write to it, can replace its
+ * entries, so every folder and symbolic link on the path is checked before anything is created. Platform edge. Source: the modes that
+ * StrictModes of OpenSSH requires, and the sticky bit of chmod(2).
  */
 import type { Stats } from "node:fs"
 import { lstat, mkdir, readlink, stat } from "node:fs/promises"
 import { dirname, isAbsolute, join } from "node:path"
 
-/** Makes it where it is not there. Throws an error whose message says what is wrong. */
+/** Creates the folder where it does not exist. Throws an error whose message is the cause. */
 export const ensure = async (folder: string): Promise<void> => {
-  // Where there are no users, as on Windows, there is nothing to compare.
+  // On Windows there is no uid to compare.
   const user = process.getuid?.()
   if (user !== undefined) await walk(isAbsolute(folder) ? folder : `${process.cwd()}/${folder}`, { user, links: 0 })
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -21,18 +21,18 @@ export const ensure = async (folder: string): Promise<void> => {
 
 interface Way {
   readonly user: number
-  /** How many have been followed. */
+  /** Number of symbolic links that have been followed. */
   readonly links: number
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const mostLinks = 40
 
 const groupWrites = 0o020
 const othersWrite = 0o022
 const sticky = 0o1000
 
-/** Goes from the root as the system goes, as far as there is anything. Answers with the real path. `path` is absolute. */
+/** Resolves an absolute path like the system, as far as it exists, and returns the real path. */
 const walk = async (path: string, { links, user }: Way): Promise<string> => {
   if (links > mostLinks) throw new Error(`${path} leads through too many symbolic links`)
   let at = "/"
@@ -54,7 +54,7 @@ const walk = async (path: string, { links, user }: Way): Promise<string> => {
   return at
 }
 
-/** Where the sticky bit is set, everybody may swap what is theirs and nothing else. A user's own group has no other members. */
+/** With the sticky bit, users may replace only their own entries. The private group of a user has no other members. */
 const mayBeSwapped = ({ gid, mode, uid }: Stats): boolean => {
   const isOwnGroup = uid !== 0 && gid === uid
   return (mode & sticky) === 0 && (mode & othersWrite & (isOwnGroup ? ~groupWrites : ~0)) !== 0

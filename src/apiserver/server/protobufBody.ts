@@ -15,10 +15,10 @@ import type { Json, JsonObject } from "../json.ts"
 import * as Types from "../scheme/types.ts"
 import { numbers } from "../generated/protobufNumbers.ts"
 
-/** First bytes of every protobuf body of Kubernetes. */
+/** The magic number of Kubernetes protobuf bodies. */
 const magic = [0x6b, 0x38, 0x73, 0x00]
 
-/** Throws an `Error` with one sentence when the bytes are no object of a kind this server knows. */
+/** Throws an `Error` when the bytes are no object of a known kind. */
 export const toJson = (bytes: Uint8Array): string => {
   if (magic.some((byte, index) => bytes[index] !== byte)) {
     throw new Error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
@@ -33,7 +33,7 @@ export const toJson = (bytes: Uint8Array): string => {
   return JSON.stringify(object)
 }
 
-/** Options of a request are registered in every group, under the group's name. */
+/** Options are registered in every group. */
 const everywhere = new Set(["DeleteOptions"])
 
 const typeOf = (apiVersion: string, kind: string): string | undefined => {
@@ -72,7 +72,7 @@ const readEnvelope = (bytes: Uint8Array) => {
 
 const { LengthDelimited: delimited, Varint: varint } = WireType
 
-/** Calls `on` with each field; one that it does not read is skipped. With `wire`, fields of another wire type are an error. */
+/** Calls `on` for each field; a field that it does not read is skipped. With `wire`, another wire type is an error. */
 const eachField = (
   bytes: Uint8Array,
   on: (number: number, reader: BinaryReader, wire: WireType) => boolean,
@@ -92,7 +92,7 @@ type Member =
   | { readonly _tag: "Field"; readonly name: string; readonly form: Types.Form; readonly dropZero: boolean }
   | { readonly _tag: "Embedded"; readonly plan: Plan }
 
-/** How a type is read: its members by number. */
+/** The decoder of a type: its members by field number. */
 type Plan = ReadonlyMap<number, Member>
 
 const lines: ReadonlyMap<string, string> = new Map(
@@ -163,7 +163,7 @@ const readField = (reader: BinaryReader, wire: WireType, member: Member & { _tag
   }
 }
 
-/** One element, or several numbers in one piece. */
+/** One element, or several packed numbers. */
 const readElements = (reader: BinaryReader, wire: WireType, form: Types.Form, list: Array<Json>): void => {
   if (form._tag !== "Scalar" || wire !== delimited || !isNumber(form.scalar)) {
     list.push(readValue(reader, wire, form))
@@ -255,7 +255,7 @@ const readScalar = (reader: BinaryReader, wire: WireType, scalar: Types.Scalar):
   }
 }
 
-/** meta.Time and meta.MicroTime: 1 seconds, 2 nanoseconds; nothing at all is the zero time, which JSON has as null. */
+/** meta.Time and meta.MicroTime: 1 seconds, 2 nanoseconds; an empty message is the zero time, which is null in JSON. */
 const readTime = (bytes: Uint8Array, micro: boolean): Json => {
   if (bytes.length === 0) return null
   let [seconds, nanos] = [0, 0]
@@ -281,7 +281,7 @@ const readTime = (bytes: Uint8Array, micro: boolean): Json => {
     : `${text}Z`
 }
 
-/** 1 which of them it is, 2 the number, 3 the string. */
+/** 1 the type, 2 the number, 3 the string. */
 const readIntOrString = (bytes: Uint8Array): Json => {
   let [type, integer, text] = [0, 0, ""]
   eachField(bytes, (number, reader, wire) => {

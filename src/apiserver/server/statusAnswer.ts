@@ -1,7 +1,6 @@
 /**
- * Answers that the HTTPS front gives by itself, before or instead of the API: every one is a `Status` object, also those
- * that Node would word in its own way (malformed requests, header overflow, timeouts). `raw` writes one where there is no
- * response object to write it with.
+ * Responses that the HTTPS server sends itself, before or instead of the API: `Status` objects, also for errors of Node (malformed
+ * requests, header overflow, timeouts). `raw` is for connections without a response object.
  */
 import * as Status from "../../kube/Status.ts"
 import type { Answer } from "../Api.ts"
@@ -16,7 +15,7 @@ const make = (code: number, reason: string, message: string, headers?: Answer["h
 
 export const badRequest = (message: string): Answer => make(400, "BadRequest", message)
 
-/** The reference server says no more than this, whatever was wrong with the credentials. */
+/** kube-apiserver returns nothing more specific, whatever was wrong with the credentials. */
 export const unauthorized: Answer = make(401, "Unauthorized", "Unauthorized")
 
 export const methodNotAllowed = (method: string): Answer =>
@@ -33,7 +32,7 @@ export const shuttingDown: Answer = make(503, "ServiceUnavailable", "the server 
   "retry-after": "1"
 })
 
-/** What Node's HTTP parser could not accept, by the code of its error. */
+/** The response to an error of Node's HTTP parser, by its code. */
 export const ofParserError = (code: string | undefined): Answer => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":

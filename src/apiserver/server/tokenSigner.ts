@@ -1,11 +1,11 @@
 /**
- * Signs the tokens of service accounts with a private key: one that is made at the start and that nobody else has, or one that was given.
- * A new one is from the platform's CSPRNG on purpose, since who can guess a token is let in; elliptic, because an RSA key takes long to make.
+ * Signs service account tokens with a private key, generated at the start or given. A generated key is from the CSPRNG of the platform
+ * on purpose, since it must not be guessable; elliptic, because generating an RSA key is slow.
  */
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto"
 import type { Signer } from "../authentication/Signer.ts"
 
-/** A signer that needs to know nothing but what it signs. */
+/** A signer whose signatures depend on the input alone. */
 export interface KeySigner extends Signer {
   readonly sign: (input: string) => Uint8Array
 }
@@ -15,7 +15,7 @@ export const make = (): KeySigner => {
   return elliptic(privateKey, "ES256", "sha256")
 }
 
-/** With a key of somebody's own; undefined for kinds of keys that no server verifies tokens by. */
+/** A signer with a given key; undefined for unsupported types of keys. */
 export const of = (privateKey: KeyObject): KeySigner | undefined => {
   if (privateKey.asymmetricKeyType === "rsa") return signerOf(privateKey, "RS256", "sha256")
   switch (privateKey.asymmetricKeyDetails?.namedCurve) {
@@ -30,7 +30,7 @@ export const of = (privateKey: KeyObject): KeySigner | undefined => {
   }
 }
 
-/** As RFC 7518 wants it: the two numbers one after the other. */
+/** RFC 7518: the two numbers concatenated. */
 const elliptic = (privateKey: KeyObject, algorithm: string, hash: string): KeySigner =>
   signerOf(privateKey, algorithm, hash, { dsaEncoding: "ieee-p1363" })
 

@@ -1,7 +1,7 @@
 /**
- * Calls webhooks over HTTPS. Nobody is trusted but the authorities of the webhook's own bundle (the system's where it has none), and the
- * certificate must be for the host of the URL, a service's `<name>.<namespace>.svc` included, wherever it is reached. Connections are
- * not kept: a webhook's certificate and address may change between two calls.
+ * Calls webhooks over HTTPS. It trusts only the CA bundle of the webhook (the authorities of the system without one), and the
+ * certificate must be for the host of the URL, including `<name>.<namespace>.svc` of a service, whatever its address. Connections are
+ * not reused: certificate and address of a webhook may change between two calls.
  */
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
@@ -11,7 +11,7 @@ import { answerLimit, tooLong, Unreachable } from "../webhook/WebhookCaller.ts"
 import type { Call, Reply, ServiceReference, WebhookCaller } from "../webhook/WebhookCaller.ts"
 
 export interface Options {
-  /** Where a service of the cluster is reached; undefined for one that is nowhere. Without this, none is. */
+  /** Resolves a service to its address; undefined for an unknown one. Without this, all are unknown. */
   readonly resolve?:
     | ((service: ServiceReference) => { readonly host: string; readonly port: number } | undefined)
     | undefined
@@ -59,7 +59,7 @@ const post = (call: Call, { host, port }: Address): Effect.Effect<Reply, Unreach
         },
         agent: false,
         ...(call.ca === undefined ? {} : { ca: call.ca }),
-        // An address is no name to ask for; it is verified all the same.
+        // SNI takes no IP address; the certificate is verified all the same.
         ...(isIP(name) === 0 ? { servername: name } : {})
       },
       (response) =>
@@ -70,17 +70,17 @@ const post = (call: Call, { host, port }: Address): Effect.Effect<Reply, Unreach
     return Effect.sync(() => outgoing.destroy())
   })
 
-/** Tells the reply, or why there is none. */
-const read = (response: IncomingMessage, tell: (outcome: Reply | string) => void): void => {
+/** Calls `settle` with the reply, or with the error message. */
+const read = (response: IncomingMessage, settle: (outcome: Reply | string) => void): void => {
   const parts: Array<Buffer> = []
   let size = 0
   response.on("data", (part: Buffer) => {
     size += part.length
     if (size <= answerLimit) return void parts.push(part)
-    tell(tooLong)
+    settle(tooLong)
     response.destroy()
   })
-  response.on("error", (error) => tell(error.message))
-  response.on("aborted", () => tell("unexpected EOF"))
-  response.on("end", () => tell({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }))
+  response.on("error", (error) => settle(error.message))
+  response.on("aborted", () => settle("unexpected EOF"))
+  response.on("end", () => settle({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }))
 }

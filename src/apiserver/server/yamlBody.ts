@@ -1,14 +1,13 @@
 /**
- * YAML request bodies as JSON text, read the way the reference server's parser reads them: YAML 1.1 (so `defaultMode: 0644`
- * is octal and `on` is true), but timestamps stay strings and `80:80` is no sexagesimal number. A module of its own because
- * it is loaded with the first YAML body, not before.
+ * Converts YAML request bodies to JSON, like the parser of kube-apiserver: YAML 1.1 (so `defaultMode: 0644` is octal and `on` is true),
+ * but timestamps stay strings and `80:80` is not sexagesimal. A module of its own because it is loaded with the first YAML body.
  */
 import { Composer, type CST, Parser } from "yaml"
 import { maxDepth } from "../body.ts"
 
-/** Throws with one sentence when the text is not one YAML document. Keys such as `__proto__` come out as plain data. */
+/** Throws when the text is not one YAML document. Keys such as `__proto__` become plain data. */
 export const toJson = (text: string): string => {
-  // What is nested is found without recursion, and composed with it.
+  // The parser does not recurse, but the composer does: the depth is checked between them.
   const tokens = [...new Parser().parse(text)]
   if (isTooDeep(tokens)) throw new Error(`it is nested too deeply, in more than ${maxDepth} levels`)
   const documents = [...composer().compose(tokens)]

@@ -1,7 +1,6 @@
 /**
- * The objects of one storage (all pods, all events): the present state, its order, its history and who watches it. Reads
- * see the present or any retained revision; commits are the only way in. Synchronous throughout: a commit is appended to
- * the log before any watcher is told.
+ * The objects of one storage (all pods, all events): present state, key order, history and watchers. Reads see the present or any
+ * retained revision; only commits change it. Synchronous: a commit is appended to the log before watchers are notified.
  */
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
@@ -23,12 +22,12 @@ class Expiries {
   private entries: Array<Expiry> = []
   private head = 0
 
-  /** Lifetimes in one collection are all the same, so that what is written later is due later. */
+  /** All objects of a collection have the same lifetime, so a later write expires later. */
   note({ key, revision }: Version, due: number): void {
     this.entries.push({ key, revision, due })
   }
 
-  /** The versions that are due, each once. */
+  /** The expired versions, each once. */
   take(now: number): ReadonlyArray<Expiry> {
     const from = this.head
     while ((this.entries[this.head]?.due ?? Number.POSITIVE_INFINITY) <= now) this.head++
@@ -56,7 +55,7 @@ export class Collection {
   /** Keys created since `sorted` was made. */
   private added: Array<string> = []
   private dirty = false
-  /** What was asked of the past since the last commit: of a page, and then of what is left behind it. */
+  /** Memoizes the last read of an older revision until the next commit: a page is followed by a count of the rest. */
   private undone: { readonly from: number; readonly past: Map<string, Version | undefined> } | undefined
 
   constructor(log: RevisionLog, storage: string) {
@@ -104,7 +103,7 @@ export class Collection {
     this.commit({ revision: last.revision, type: "DELETED", next: last, previous, lines: undefined })
   }
 
-  /** Versions in key order as of a revision that the history still covers, from after `start` on. */
+  /** Versions in key order at a retained revision, with keys after `after`. */
   *range(options: {
     readonly namespace: string
     readonly after: string
@@ -130,7 +129,7 @@ export class Collection {
     }
   }
 
-  /** How many objects a namespace (or all, if empty) held at a revision that the history still covers, with keys after `after`. */
+  /** Number of objects of a namespace (or of all, if empty) at a retained revision, with keys after `after`. */
   countAfter(namespace: string, after: string, revision: number): number {
     const keys = this.order()
     const prefix = namespace === "" ? "" : `${namespace}/`
@@ -151,7 +150,7 @@ export class Collection {
     this.watchers.notify(change)
   }
 
-  /** For every key that changed after the revision: what it was then. Undefined when nothing did. */
+  /** The state at the revision of every key that has changed since; undefined when none has. */
   private undo(revision: number): Map<string, Version | undefined> | undefined {
     if (this.history.last() <= revision) return undefined
     if (this.undone?.from === revision) return this.undone.past
@@ -174,7 +173,7 @@ export class Collection {
     return this.sorted
   }
 
-  /** Keys of objects that were there and are not any more, in no order. */
+  /** Keys of objects that have been deleted since, unordered. */
   private goneSince(past: Map<string, Version | undefined>): Array<string> {
     return [...past].flatMap(([key, version]) => (version !== undefined && !this.objects.has(key) ? [key] : []))
   }
@@ -197,19 +196,19 @@ const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {
   return keys[index] === key && key !== "" ? index + 1 : index
 }
 
-/** Everything that a selection chooses at a revision. */
+/** All objects that a predicate selects at a revision. */
 export const select = (collection: Collection, chosen: SelectionPredicate, revision: number): ReadonlyArray<Version> =>
   page(collection, chosen, { revision, after: "", limit: 0 }).versions
 
 export interface Page {
   readonly revision: number
-  /** The key after which the page begins; empty for the first. */
+  /** The key after which the page starts; empty for the first page. */
   readonly after: string
   /** 0 for no limit. */
   readonly limit: number
 }
 
-/** One page of what a selection chooses, and whether there is more. */
+/** One page of the selected objects, and whether more follow. */
 export const page = (collection: Collection, chosen: SelectionPredicate, plan: Page) => {
   const versions: Array<Version> = []
   for (const version of collection.range({ namespace: chosen.namespace, after: plan.after, revision: plan.revision })) {

@@ -1,8 +1,7 @@
 /**
- * Sets of fields in their wire form, `fieldsV1`: a tree whose keys are `f:member`, `k:{…}` for an element of a list by its
- * key members and `v:…` for an element of a set. A node is in the set itself when it is empty or has the key `.`; otherwise
- * only what is below it is. The empty tree as a whole is the empty set. All operations are pure and share structure.
- * Source: structured-merge-diff, fieldpath.
+ * Sets of fields in their wire form, `fieldsV1`: a tree whose keys are `f:member`, `k:{…}` for a list element by its key members and
+ * `v:…` for a set element. A node is itself in the set when it is empty or has the key `.`; otherwise only its descendants are. The
+ * empty tree is the empty set. All operations are pure and share structure. Source: structured-merge-diff: fieldpath.
  */
 import { get, isObject, set } from "../json.ts"
 import type { JsonObject } from "../json.ts"
@@ -11,7 +10,7 @@ export type FieldSet = JsonObject
 
 export const empty: FieldSet = Object.freeze({})
 
-/** A node that is in its set, with nothing below it. */
+/** A node that is in the set, without descendants. */
 export const leaf: FieldSet = empty
 
 export const isEmpty = (fields: FieldSet): boolean => {
@@ -27,14 +26,14 @@ export const child = (fields: FieldSet, key: string): FieldSet | undefined => {
 /** Whether a node is itself in the set. */
 export const isMember = (node: FieldSet): boolean => isEmpty(node) || Object.hasOwn(node, ".")
 
-/** The node without its own mark: what is below it. */
+/** The descendants of a node, without the mark of the node itself. */
 const below = (node: FieldSet): FieldSet => {
   if (!Object.hasOwn(node, ".")) return node
   const { ".": _itself, ...rest } = node
   return rest
 }
 
-/** A node from its own mark and what is below; undefined when there is neither. */
+/** A node from its mark and its descendants; undefined when it has neither. */
 const node = (member: boolean, children: FieldSet): FieldSet | undefined =>
   isEmpty(children) ? (member ? leaf : undefined) : member ? { ".": leaf, ...children } : children
 
@@ -51,7 +50,7 @@ export const union = (a: FieldSet, b: FieldSet): FieldSet => {
   return out
 }
 
-/** What is in both. */
+/** Intersection. */
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(a)) {
@@ -64,7 +63,7 @@ export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
   return out
 }
 
-/** What is in `a` and not in `b`. */
+/** Difference. */
 export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(a)) {
@@ -79,7 +78,7 @@ export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
   return out
 }
 
-/** Whether `b` is a part of `a`; the usual case of an update, told without making anything. */
+/** Whether `b` is a subset of `a`: the usual case of an update, decided without allocation. */
 export const contains = (a: FieldSet, b: FieldSet): boolean => {
   for (const key of Object.keys(b)) {
     const left = child(a, key)
@@ -92,7 +91,7 @@ export const contains = (a: FieldSet, b: FieldSet): boolean => {
   return true
 }
 
-/** Whether anything is in both. */
+/** Whether the intersection is not empty. */
 export const overlaps = (a: FieldSet, b: FieldSet): boolean => {
   for (const key of Object.keys(b)) {
     const left = child(a, key)
@@ -104,7 +103,7 @@ export const overlaps = (a: FieldSet, b: FieldSet): boolean => {
   return false
 }
 
-/** The members as the server prints them, `.spec.containers[name="a"].image`: sorted, what is deeper after what is not. */
+/** The paths as kube-apiserver prints them, `.spec.containers[name="a"].image`: sorted, descendants last. */
 export const paths = (fields: FieldSet, prefix = ""): ReadonlyArray<string> => {
   const here: Array<string> = []
   const below: Array<string> = []
@@ -129,7 +128,7 @@ const segment = (key: string): string => {
     .join(",")}]`
 }
 
-/** The key of an element may come from a client, who may have sent anything. */
+/** A client may have sent any text as the key of an element. */
 const elementMembers = (text: string): JsonObject | undefined => {
   try {
     const members: unknown = JSON.parse(text)

@@ -1,7 +1,6 @@
 /**
- * The log of everything that happened: one revision counter for all kinds, and for each collection the changes that are
- * still retained. Reads of the past and watches are answered from it. Knows nothing of watchers or rules; all operations
- * are synchronous, which is the lock. Model: etcd's mvcc key-value store.
+ * The log of all changes: one revision counter for all resources, and the retained changes of each collection. Reads of older revisions
+ * and watches use it. Synchronous: the synchronous section of a request is the lock. Model: the mvcc store of etcd.
  */
 import type { Version } from "./Version.ts"
 
@@ -15,7 +14,7 @@ export interface Change {
   lines: Line | undefined
 }
 
-/** One form of a change, and the next one: nearly always there is but one, for which a map would be more than the line. */
+/** A linked list of the encodings of a change: there is nearly always only one, for which a Map would cost too much. */
 export interface Line {
   /** View and type. */
   readonly form: string
@@ -28,7 +27,7 @@ export interface RevisionLog {
   readonly revision: () => number
   readonly next: () => number
   readonly history: (storage: string) => History
-  /** Forgets what came before this revision, in all collections: it is the oldest that can still be read. */
+  /** Compacts all collections to this revision, which becomes the oldest readable one. */
   readonly compact: (revision: number) => void
 }
 
@@ -53,7 +52,7 @@ export const make = (options: { readonly capacity: number }): RevisionLog => {
   }
 }
 
-/** Stands in the place of a compacted change, so that the change itself can be collected. */
+/** Replaces a compacted change, so that it can be collected. */
 const forgotten: Change = {
   revision: 0,
   type: "DELETED",
@@ -79,11 +78,11 @@ const forgotten: Change = {
 
 /** The retained changes of one collection, oldest first. */
 export class History {
-  /** The oldest revision that can be read: what was before may be missing. */
+  /** The oldest readable revision. */
   compacted: number
-  /** The oldest revision that a watch can begin at, which is the one before a compaction: the change at it is kept. */
+  /** The oldest revision that a watch can start at: one before the compaction, because the change at that revision is retained. */
   watchable: number
-  /** Revision of the last change that was forgotten; a watcher that is past it has missed nothing. */
+  /** Revision of the last dropped change; a watcher that is past it has missed nothing. */
   dropped = 0
   private changes: Array<Change> = []
   private head = 0
@@ -127,7 +126,7 @@ export class History {
     return this.changes.length - this.head
   }
 
-  /** Forgets the changes in front of an index. */
+  /** Drops the changes before an index. */
   private drop(head: number): void {
     if (head > this.head) this.dropped = this.changes[head - 1]?.revision ?? this.dropped
     for (let i = this.head; i < head; i++) this.changes[i] = forgotten

@@ -1,7 +1,7 @@
 /**
- * One version of one stored object. The truth is its JSON text, serialised once when the version was written and shared by
- * everyone who reads it; a writer parses a copy of its own. What selectors look at is kept beside the text, so that no
- * read and no watcher has to parse. Immutable, apart from the memo of other forms of the text.
+ * One version of a stored object. Its JSON text, serialised once when the version was written, is shared by all reads; a write parses
+ * its own copy. Labels and selectable fields are kept beside the text, so that reads and watches need not parse. Immutable, apart from
+ * the memo of other encodings.
  */
 import * as Selector from "../../kube/Selector.ts"
 import { isObject, objectAt, put, textAt } from "../json.ts"
@@ -10,12 +10,12 @@ import * as managedFields from "./managedFields.ts"
 import type { Kind } from "../scheme/Kind.ts"
 
 export interface Version {
-  /** `namespace/name`, or `name`: the order of lists is the order of these. */
+  /** `namespace/name`, or `name`; lists are sorted by it. */
   readonly key: string
   readonly namespace: string
   readonly name: string
   readonly revision: number
-  /** The stored form without apiVersion and kind, which are the endpoint's to say; `managedFields` in place. */
+  /** The stored form without apiVersion and kind, which depend on the endpoint; with `managedFields`. */
   readonly text: string
   /** `text` without its opening brace: what follows the members that an endpoint puts first. */
   readonly members: string
@@ -23,28 +23,28 @@ export interface Version {
   readonly metadata: string
   /** `text` without managedFields. */
   readonly bare: string
-  /** Who owns its fields: what `managedFields` is made of. */
+  /** The managed fields. */
   readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
   /** Selectable fields that are not empty. */
   readonly fields: Readonly<Record<string, string>> | undefined
-  /** Texts of this version in other forms, by view; made on first use. */
+  /** Encodings of this version by view; made on first use. */
   views: Map<string, string> | undefined
-  /** Name of the version of its kind that the text is in, where a kind's versions may differ. */
+  /** The API version of the text, where the versions of a kind may differ. */
   readonly form: string | undefined
-  /** The same in other versions of its kind, as far as somebody has asked for them. */
+  /** The converted object in other API versions, as far as they have been requested. */
   forms: Forms | undefined
 }
 
 export interface Forms {
-  /** Of the converter that made them. */
+  /** Id of the converter. */
   readonly id: string
   readonly byVersion: Map<string, Version>
 }
 
 export const keyOf = (namespace: string, name: string): string => (namespace === "" ? name : `${namespace}/${name}`)
 
-/** The texts are kept without the ownership, which many objects share, and joined with it when they are read. */
+/** Texts are stored without managedFields, which many objects share, and joined with them on read. */
 class Stored implements Version {
   readonly key: string
   readonly namespace: string
@@ -57,7 +57,7 @@ class Stored implements Version {
   forms: Forms | undefined = undefined
   readonly form: string | undefined
   readonly bare: string
-  /** Where the metadata ends in `bare`: the index of its closing brace. */
+  /** Index of the closing brace of the metadata in `bare`. */
   private readonly end: number
 
   constructor(
@@ -106,7 +106,7 @@ class Stored implements Version {
 
 const opening = '{"metadata":'
 
-/** Takes the object as it is to be stored: resource version in place, metadata first, without managedFields. */
+/** Takes the object as it is stored: with resourceVersion, metadata first, without managedFields. */
 export const make = (
   kinds: ReadonlyArray<Kind>,
   object: JsonObject,
@@ -115,7 +115,7 @@ export const make = (
   form?: string
 ): Version => new Stored(kinds, object, revision, owners, form)
 
-/** The version as if it had been written at another revision. */
+/** The version with another revision. */
 export const atRevision = (version: Version, revision: number): Version => {
   const object = parse(version)
   put(objectAt(object, "metadata") ?? {}, "resourceVersion", String(revision))
@@ -133,7 +133,7 @@ const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string
   return out
 }
 
-/** A copy that the caller owns, without managedFields: what a write starts from. */
+/** A copy that the caller owns, without managedFields, for writes. */
 export const parse = (version: Version): JsonObject => parsed(version.bare)
 
 /** A copy that the caller owns, as clients see it. */
@@ -144,13 +144,13 @@ const parsed = (text: string): JsonObject => {
   return isObject(object) ? object : {}
 }
 
-/** A shallow copy: enough to replace whole members of an object that somebody else still compares with. */
+/** A shallow copy, to replace whole members of an object that is still compared with. */
 export const copy = (object: JsonObject): JsonObject => {
   const metadata = objectAt(object, "metadata")
   return metadata === undefined ? { ...object } : { ...object, metadata: { ...metadata } }
 }
 
-/** What a list or watch is about. */
+/** The predicate of a list or watch (apiserver/pkg/storage: SelectionPredicate). */
 export interface SelectionPredicate {
   /** Empty for all namespaces. */
   readonly namespace: string

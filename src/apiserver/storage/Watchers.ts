@@ -1,8 +1,7 @@
 /**
- * Who is watching a collection. A watcher is no more than a position in the history: it is synced when it has seen
- * everything, and then waits; otherwise it is unsynced and reads on at its own pace when its consumer asks. Writers never
- * wait and nothing is buffered per watcher; one that falls behind the compaction is cut with 410. Each change is serialised
- * once per form and the text shared. Model: etcd's watchable store.
+ * The watchers of a collection. A watcher is a position in the history: synced when it has delivered everything, and then waiting;
+ * otherwise unsynced, and read at the pace of its consumer. Writers never wait and nothing is buffered per watcher; one that falls
+ * behind the compaction ends with 410. Each change is encoded once per view and the text shared. Model: the watchableStore of etcd.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -14,26 +13,26 @@ import { matches } from "./Version.ts"
 import type { SelectionPredicate, Version } from "./Version.ts"
 import type { View } from "../printers/View.ts"
 
-/** What a watch was asked for, once its query has been understood. */
+/** The parsed parameters of a watch. */
 export interface Plan {
   readonly selection: SelectionPredicate
   readonly view: View
-  /** Present state to deliver first, each as ADDED. */
+  /** Present objects to deliver first, each as ADDED. */
   readonly initial: ReadonlyArray<Version>
-  /** Whether a bookmark with the annotation of a finished initial list follows it. */
+  /** Whether a bookmark with the annotation `k8s.io/initial-events-end` follows the initial objects. */
   readonly markInitialEnd: boolean
   /** Changes after this revision are delivered. */
   readonly revision: number
   readonly bookmarks: boolean
   /** Milliseconds until the server ends the watch. */
   readonly duration: number
-  /** Where the view's form has to be had from elsewhere before it can be shown. */
+  /** For objects that must be converted by a webhook before they can be encoded. */
   readonly preparation?: Preparation | undefined
 }
 
 export interface Preparation {
   readonly isReady: (version: Version) => boolean
-  /** Makes versions ready; or says what to end the watch with. */
+  /** Converts the versions; returns the error to end the watch with. */
   readonly prepare: (versions: ReadonlyArray<Version>) => Effect.Effect<StatusError.StatusError | undefined>
 }
 
@@ -41,17 +40,17 @@ export interface Watchers {
   readonly open: (plan: Plan) => Stream.Stream<string>
   /** Called by the collection, after the change is in the history. */
   readonly notify: (change: Change) => void
-  /** Ends every watch of the collection. */
+  /** Ends all watches of the collection. */
   readonly closeAll: () => void
-  /** Ends every watch of the collection once it has delivered what has happened so far. */
+  /** Ends all watches of the collection after they have delivered all changes so far. */
   readonly finishAll: () => void
   readonly size: () => number
 }
 
-/** Lines in one chunk: enough to spread the cost of an effect, few enough to be fair. */
+/** Maximum lines of a chunk: enough to amortise the cost of an effect, few enough to be fair. */
 const chunkSize = 512
 const bookmarkMillis = 60_000
-/** The last bookmark comes this long before the end, so that a client that reconnects resumes from close by. */
+/** The last bookmark is sent this long before the end, so that a client can resume from there. */
 const lastBookmarkMillis = 2_000
 
 export const make = (history: History, log: RevisionLog): Watchers => {
@@ -85,7 +84,7 @@ export const make = (history: History, log: RevisionLog): Watchers => {
   }
 }
 
-/** One timer a watcher: bookmarks, and the end. */
+/** One timer per watcher: bookmarks and timeout. */
 const keepTime = Effect.fnUntraced(function* (watcher: Watcher, plan: Plan) {
   let left = plan.duration
   while (left > 0) {
@@ -119,8 +118,8 @@ const pull = (watcher: Watcher, plan: Plan): Effect.Effect<Lines, Cause.Done> =>
     }
     return watcher.ended ? Cause.done() : waiting
   })
-  // A resumed fiber runs at once, inside the writer's turn: it yields first, so that writers never run their watchers
-  // and a burst of writes is delivered as one chunk.
+  // A resumed fiber runs at once, inside the synchronous section of the writer: it yields first, so that writers never run their
+  // watchers and a burst of writes is delivered as one chunk.
   const later = Effect.andThen(Effect.yieldNow, next)
   const waiting = Effect.callback<Lines, Cause.Done>((resume) => {
     watcher.wake = () => resume(later)
@@ -133,22 +132,22 @@ const pull = (watcher: Watcher, plan: Plan): Effect.Effect<Lines, Cause.Done> =>
 
 class Watcher {
   ended = false
-  /** Ends when there is nothing left to deliver. */
+  /** The watch ends when there is nothing left to deliver. */
   private finishing = false
-  /** Present while the watcher is synced and its consumer waits. */
+  /** Defined while the watcher is synced and its consumer waits. */
   wake: (() => void) | undefined
   private readonly plan: Plan
   private readonly history: History
   private readonly log: RevisionLog
-  /** Everything at or below this revision has been delivered or does not concern this watcher. */
+  /** Every change up to this revision has been delivered or does not match. */
   private position: number
   private delivered = 0
   private initialEnd: boolean
-  /** Asked for a revision that was compacted before the watch began. */
+  /** Started at a revision that had been compacted. */
   private readonly late: boolean
   private bookmark = false
   private view: View
-  /** What the last `take` would have delivered next, had it been ready. */
+  /** The versions that the last `take` could not deliver because they need conversion. */
   unready: ReadonlyArray<Version> = []
   private failure: StatusError.StatusError | undefined
 
@@ -162,7 +161,7 @@ class Watcher {
     this.late = plan.revision < history.watchable
   }
 
-  /** A waiting watcher is woken only by what it will deliver; the rest moves its position. */
+  /** Wakes a waiting watcher only for a change that it delivers; other changes move its position. */
   notice(change: Change): void {
     if (this.wake === undefined || change.revision <= this.position) return
     if (this.concerns(change)) this.rouse()
@@ -179,7 +178,7 @@ class Watcher {
     this.rouse()
   }
 
-  /** The next line is the failure, and the last. */
+  /** Makes the error the next and last line. */
   fail(refusal: StatusError.StatusError): void {
     this.failure = refusal
   }
@@ -189,7 +188,7 @@ class Watcher {
     this.rouse()
   }
 
-  /** The next lines; none when the watcher is synced or over. */
+  /** The next lines; none when the watcher is synced or ended. */
   take(): Array<string> {
     this.unready = []
     if (this.failure !== undefined) return this.takeFailure()
@@ -250,7 +249,7 @@ class Watcher {
     return preparation === undefined ? [] : versions.filter((version) => !preparation.isReady(version))
   }
 
-  /** Changes up to the first that cannot be shown yet; when that is the very first, what is missing is noted. */
+  /** The changes before the first one that needs conversion; records that one when it is the very first. */
   private readyOf(changes: ReadonlyArray<Change>): ReadonlyArray<Change> {
     if (this.plan.preparation === undefined) return changes
     const first = changes.findIndex((change) => this.unreadyOf(this.shownOf(change)).length > 0)
@@ -258,7 +257,7 @@ class Watcher {
     return first === -1 ? changes : changes.slice(0, first)
   }
 
-  /** The version that a change is delivered with, if it is. */
+  /** The version that a change is delivered with, if it matches. */
   private shownOf({ next, previous, type }: Change): ReadonlyArray<Version> {
     const { selection } = this.plan
     const before = previous !== undefined && matches(selection, previous)
@@ -274,7 +273,7 @@ class Watcher {
     )
   }
 
-  /** An object that starts or stops matching is added to, or deleted from, what this watcher sees. */
+  /** An object that starts or stops matching is delivered as ADDED or DELETED. */
   private deliver(change: Change, lines: Array<string>): void {
     const { selection } = this.plan
     const before = change.previous !== undefined && matches(selection, change.previous)
@@ -287,7 +286,7 @@ class Watcher {
     else if (before) lines.push(shared(change, this.form(), "LEFT", change.previous))
   }
 
-  /** The form of the event at hand. */
+  /** The view of the next event. */
   private form(): View {
     const { view } = this
     if (view.next !== undefined) this.view = view.next
@@ -302,7 +301,7 @@ class Watcher {
 
 const line = (type: string, object: string): string => `{"type":"${type}","object":${object}}`
 
-/** `LEFT` is the last state that matched, at the revision at which it stopped; clients see it as DELETED. */
+/** `LEFT` is the last matching state, at the revision at which it stopped matching; clients get DELETED. */
 const shared = (
   change: Change,
   view: View,

@@ -1,6 +1,6 @@
 /**
- * Which fields an object has, and which differ between two states of it: from values to field sets. One walk over what
- * changed; parts that are equal cost a comparison and make nothing. Source: structured-merge-diff, typed.
+ * Computes the field set of an object, and the fields that differ between two states. It walks only what has changed; equal parts cost a
+ * comparison and no allocation. Source: structured-merge-diff: typed.
  */
 import { equal, get, isObject, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -9,13 +9,13 @@ import { isEmpty, leaf } from "./FieldSet.ts"
 import type { FieldSet } from "./FieldSet.ts"
 
 export interface Difference {
-  /** Fields that are new or have another value. */
+  /** Fields that are added or changed. */
   readonly changed: FieldSet
-  /** Fields that are gone. */
+  /** Fields that are removed. */
   readonly removed: FieldSet
 }
 
-/** Fields of metadata that belong to the server, and what identifies the object: nobody owns them. */
+/** Metadata that the server sets, and the identity of the object: these fields have no manager. */
 const unowned: ReadonlySet<string> = new Set([
   "name",
   "namespace",
@@ -29,7 +29,7 @@ const unowned: ReadonlySet<string> = new Set([
   "selfLink"
 ])
 
-/** Key of an element by its key members, defaults filled in; undefined when one is missing. */
+/** The key of a list element, with defaults of its key members; undefined when a member is missing. */
 export const elementKey = (element: Json, shape: Shape.Shape): string | undefined => {
   if (!isObject(element)) return undefined
   const names = Shape.keysOf(shape)
@@ -54,13 +54,13 @@ export const elementShape = (shape: Shape.Shape): Shape.Shape => {
   return fields === undefined ? {} : { fields }
 }
 
-/** Whether a value is owned as a whole, whatever is in it. */
+/** Whether a value is atomic. */
 export const isWhole = (value: Json, shape: Shape.Shape | undefined): boolean => {
   if (typeof value !== "object" || value === null || shape?.atomic === true) return true
   return Array.isArray(value) && shape?.set !== true && !isAssociative(shape)
 }
 
-/** The set a value that is applied asks for: its leaves, nulls and empty objects among them, and the places of elements. */
+/** The field set of an applied configuration: its leaves, including nulls and empty objects, and its list elements. */
 export const applied = (value: Json, shape: Shape.Shape | undefined): FieldSet => {
   if (isWhole(value, shape)) return leaf
   if (Array.isArray(value)) return elements(value, shape ?? {}, (one, of) => itself(applied(one, of)))
@@ -92,10 +92,10 @@ const elements = (
 
 const isZero = (value: Json): boolean => value === null || value === "" || value === 0 || value === false
 
-/** What a member that every object has is where nobody has said anything. */
+/** Whether a member that every object has is at its zero value. */
 const isNothing = (value: Json): boolean => isZero(value) || (isObject(value) && isEmpty(value))
 
-/** Everything there is in a value that was not there before, places included. */
+/** The field set of an added value, including the nodes of elements. */
 const whole = (value: Json, shape: Shape.Shape | undefined, always: boolean): FieldSet => {
   if (isWhole(value, shape)) return leaf
   if (Array.isArray(value)) {
@@ -113,7 +113,7 @@ const wholeMembers = (value: Json, shape: Shape.Shape | undefined, always: boole
   return out
 }
 
-/** Adds a member that was not there; `always`: to what every object has, all the way from the root. */
+/** Adds the field set of an added member; `always`: in a Go struct without pointers, all the way from the root. */
 const fresh = (out: FieldSet, key: string, value: Json, shape: Shape.Shape | undefined, always: boolean): void => {
   const steady = always && shape?.always === true
   if (steady && isNothing(value)) return
@@ -121,7 +121,7 @@ const fresh = (out: FieldSet, key: string, value: Json, shape: Shape.Shape | und
   if (!steady || !isEmpty(below) || isWhole(value, shape)) set(out, `f:${key}`, below)
 }
 
-/** What owns a new object: everything that can be owned. `skip` names members of the object that are not the writer's. */
+/** The field set of a new object. `skip` names members that the writer does not manage. */
 export const all = (object: JsonObject, shape: Shape.Shape, skip: ReadonlyArray<string> = []): FieldSet => {
   const out: FieldSet = {}
   for (const key of Object.keys(object)) {
@@ -133,8 +133,8 @@ export const all = (object: JsonObject, shape: Shape.Shape, skip: ReadonlyArray<
 }
 
 /**
- * Whether two new objects have the same fields, so that one set stands for both. Says no in doubt: members in another order,
- * elements told apart by other values. Makes nothing, so that asking is cheaper than knowing.
+ * Whether two new objects have the same field set. False when in doubt: members in another order, elements with other keys. Does not
+ * allocate, so that it is cheaper than computing the set.
  */
 export const sameForm = (a: Json, b: Json, shape: Shape.Shape | undefined): boolean => {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {
@@ -167,7 +167,7 @@ const sameElements = (a: ReadonlyArray<Json>, b: ReadonlyArray<Json>, shape: Sha
   return true
 }
 
-/** The object as far as it can be owned; for configurations, which are small. */
+/** The managed part of an object; for applied configurations, which are small. */
 export const ownable = (object: JsonObject): JsonObject => {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = object
   const metadata = ownedMetadata(object)
@@ -185,7 +185,7 @@ const ownedMetadata = (object: JsonObject): JsonObject => {
   return out
 }
 
-/** Between two states of an object; undefined when nothing that can be owned differs. */
+/** The difference between two states of an object; undefined when no managed field differs. */
 export const between = (before: JsonObject, after: JsonObject, shape: Shape.Shape): Difference | undefined => {
   const found: Builder = { changed: undefined, removed: undefined }
   for (const key of Object.keys(after)) {
@@ -218,7 +218,7 @@ const gone = (found: Builder, key: string, old: Json, shape: Shape.Shape | undef
   if (!steady || !isEmpty(fields)) note(found, "removed", key, fields)
 }
 
-/** One member of an object; `always`: of one that is held by value all the way from the root. */
+/** Compares one member of an object; `always`: of a Go struct without pointers, all the way from the root. */
 const member = (
   found: Builder,
   name: string,
@@ -244,7 +244,7 @@ const member = (
   }
 }
 
-/** `changed` for a value that is owned as a whole and differs. */
+/** `changed` for an atomic value that differs. */
 const compare = (
   before: Json,
   after: Json,
@@ -315,10 +315,10 @@ const noteElement = (found: Builder, key: string, part: Builder | "changed"): vo
   if (part.removed !== undefined) note(found, "removed", key, part.removed)
 }
 
-/** Longer lists are compared by a table of their keys. */
+/** Maximum length of lists that are compared without a map of their keys. */
 const mostAligned = 8
 
-/** Whether both have the same few elements in the same order, each once; told without making anything. Says no in doubt. */
+/** Whether both have the same few elements in the same order, each once; decided without allocation. False when in doubt. */
 const areAligned = (before: ReadonlyArray<Json>, after: ReadonlyArray<Json>, shape: Shape.Shape): boolean => {
   const name = Shape.keysOf(shape)[0]
   if (name === undefined || Shape.keysOf(shape).length > 1) return false
@@ -332,8 +332,8 @@ const areAligned = (before: ReadonlyArray<Json>, after: ReadonlyArray<Json>, sha
 }
 
 /**
- * The value without what is in `dropped` and not in `kept`. A member of an object goes when nobody keeps anything in it;
- * an element of a list when nobody keeps its place.
+ * The value without the fields that are in `dropped` and not in `kept`. A member of an object is removed when `kept` has nothing in it;
+ * a list element when `kept` does not have the element itself.
  */
 export const pruned = (
   value: Json,

@@ -1,7 +1,7 @@
 /**
- * Who owns which field: the entries of `metadata.managedFields`, and how they change with each write. An object is stored
- * without them; they are kept beside it, their field sets shared between objects of the same form, and become text again
- * when the object is read. Source: apimachinery util/managedfields.
+ * Managed fields: the entries of `metadata.managedFields`, and how each write changes them. An object is stored without them; they are
+ * kept beside it, their field sets shared between objects with the same fields, and encoded when the object is read. Source:
+ * apimachinery/pkg/util/managedfields.
  */
 import { clone, equal, get, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -17,7 +17,7 @@ export interface Manager {
   readonly subresource: string
 }
 
-/** A field set with its text; equal ones are mostly the same object. */
+/** A field set with its encoding; equal sets are mostly the same object. */
 export interface Fields {
   readonly text: string
   readonly tree: FieldSet.FieldSet
@@ -34,8 +34,8 @@ export type Owners = ReadonlyArray<Entry>
 export const none: Owners = []
 
 /**
- * Field sets by their text. Objects made by one program have the same few forms, so that a hundred thousand of them share
- * their sets; when there are too many forms the table starts anew and sharing with it.
+ * Interns field sets by their text: objects of one program have few different sets, so a hundred thousand of them share theirs. The
+ * table is cleared when it is full.
  */
 const shared = new Map<string, Fields>()
 const maxShared = 4096
@@ -50,7 +50,7 @@ const share = (tree: FieldSet.FieldSet): Fields => {
   return created
 }
 
-/** The text last made: an answer and a watch's line follow each other, and what is made in one burst has the same owners. */
+/** Memoizes the last text: a response and a watch line follow each other, and objects of one burst have the same entries. */
 let latest = { owners: none, text: "[]" }
 
 /** The value of `metadata.managedFields`, as text. */
@@ -65,13 +65,10 @@ const entryText = ({ apiVersion, fields, manager, operation, subresource, time }
   return `{"manager":${quoted(manager)},"operation":"${operation}","apiVersion":${quoted(apiVersion)}${when},"fieldsType":"FieldsV1","fieldsV1":${fields.text}${where}}`
 }
 
-/** Names that need no escapes, which are nearly all, are quoted as they are. */
+/** Fast path: nearly all names need no escapes. */
 const quoted = (text: string): string => (/^[\w ./:-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 
-/**
- * What a client sent as managedFields: nothing, the wish to reset them, or entries. Mostly it sends back what it has read:
- * those are the live ones again.
- */
+/** The managedFields that a client sent: none, a reset, or entries. Mostly it sends back what it has read, which are the live entries. */
 export const sent = (object: JsonObject, live: Owners): "nothing" | "reset" | Owners => {
   const metadata = objectAt(object, "metadata")
   const list = metadata === undefined ? undefined : get(metadata, "managedFields")
@@ -108,7 +105,7 @@ const decode = (entry: Json): Entry | undefined => {
   }
 }
 
-/** Entries are told apart by these; appliers of another version of the API are the same. */
+/** Whether two entries are of the same manager; for appliers, the API version does not matter. */
 export const same = (a: Manager, b: Manager): boolean =>
   a.manager === b.manager &&
   a.operation === b.operation &&
@@ -123,15 +120,15 @@ export const equalOwners = (a: Owners, b: Owners): boolean =>
       return other !== undefined && same(one, other) && one.time === other.time && one.fields === other.fields
     }))
 
-/** The entry with other fields; undefined when it owns nothing any more. */
+/** The entry with other fields; undefined when they are empty. */
 export const owning = (entry: Entry, tree: FieldSet.FieldSet): Entry | undefined =>
   FieldSet.isEmpty(tree) ? undefined : { ...entry, fields: share(tree) }
 
-/** A new entry; undefined when it owns nothing. */
+/** A new entry; undefined when it has no fields. */
 export const entry = (manager: Manager, time: string, tree: FieldSet.FieldSet): Entry | undefined =>
   FieldSet.isEmpty(tree) ? undefined : { ...manager, time, fields: share(tree) }
 
-/** Entries as they are stored: appliers first, then by time, the oldest updates merged when there are too many. */
+/** Sorts entries for storage: appliers first, then by time; merges the oldest updaters when there are too many. */
 export const settled = (entries: ReadonlyArray<Entry | undefined>): Owners => {
   const kept = entries.filter((one) => one !== undefined)
   if (kept.length < 2) return kept
@@ -147,7 +144,7 @@ const order = (a: Entry, b: Entry): number =>
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** More updaters than this are not told apart: the oldest become one. */
+/** Maximum number of updaters: the oldest are merged into one entry. */
 const maxUpdaters = 10
 const ancient = "ancient-changes"
 
@@ -161,7 +158,7 @@ const cap = (entries: ReadonlyArray<Entry>): Owners => {
   return entries.flatMap((one) => (one === first ? [merged] : old.includes(one) ? [] : [one]))
 }
 
-/** The owners after an ordinary write: what it changed is the writer's now, what it removed is nobody's. */
+/** The entries after an update: the writer takes the fields that it changed, and removed fields leave all entries. */
 export const updated = (owners: Owners, difference: Difference, writer: Manager, time: string): Owners => {
   const { changed, removed } = difference
   const own = owners.find((one) => same(one, writer))
@@ -176,7 +173,7 @@ export const updated = (owners: Owners, difference: Difference, writer: Manager,
   return settled([...others, entry(writer, time, tree)])
 }
 
-/** Takes fields from a set, which stays the same object when it has none of them. */
+/** Removes fields from a set; returns the same object when it has none of them. */
 const lessen = (tree: FieldSet.FieldSet, taken: FieldSet.FieldSet): FieldSet.FieldSet =>
   FieldSet.overlaps(tree, taken) ? FieldSet.difference(tree, taken) : tree
 
@@ -185,22 +182,22 @@ export const without = (one: Entry, changed: FieldSet.FieldSet, removed: FieldSe
   return left === one.fields.tree ? one : owning(one, left)
 }
 
-/** The owner of a new object: whoever made it owns all that can be owned. */
+/** The entry of a new object: the writer manages all fields. */
 export const created = (tree: FieldSet.FieldSet, writer: Manager, time: string): Owners =>
   settled([entry(writer, time, tree)])
 
 interface Form {
   readonly object: JsonObject
   readonly fields: Fields | undefined
-  /** The owners of the last object of this form: the next one may well have the same. */
+  /** The entries of the last object with these fields: those of the next one are often equal. */
   owners: Owners
 }
 
-/** The last few forms of new objects, by what they were made of: programs make objects of the same form again and again. */
+/** The last few field sets of new objects by type: programs create objects with the same fields again and again. */
 const forms = new WeakMap<Shape, Array<Form>>()
 const maxForms = 4
 
-/** As `created` with all fields of an object, which is looked at but not kept: `skip` as there. */
+/** As `created` with all fields of an object, which is only read: `skip` as there. */
 export const createdBy = (
   object: JsonObject,
   shape: Shape,
@@ -221,7 +218,7 @@ export const createdBy = (
   return form.owners
 }
 
-/** A form is kept as a copy: the object goes on to be changed. */
+/** Keeps a copy, because the object is changed later. */
 const formOf = (object: JsonObject, shape: Shape, skip: ReadonlyArray<string>): Form => {
   const tree = fields.all(object, shape, skip)
   return { object: clone(object), fields: FieldSet.isEmpty(tree) ? undefined : share(tree), owners: none }

@@ -1,7 +1,7 @@
 /**
- * How the server reaches a webhook: a text goes to an address, a text comes back. It knows nothing of reviews, which `review.ts`
- * writes and reads, and nothing of deadlines, which are `consult.ts`'s. Over HTTPS it is `http/webhookCaller.ts`; `handlers`
- * are functions of the same process, for tests. A server that is given none reaches nobody.
+ * Calls webhooks: sends a text to an address and returns the text of the response. `review.ts` encodes and decodes reviews, and
+ * `call.ts` applies timeouts. `server/webhookCaller.ts` calls over HTTPS; `handlers` are functions in the same process, for tests.
+ * Without one, all calls fail.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -15,42 +15,42 @@ export interface ServiceReference {
   readonly namespace: string
   /** Of the service. */
   readonly name: string
-  /** Of the service; 443 unless its configuration says otherwise. */
+  /** Port of the service; 443 by default. */
   readonly port: number
 }
 
-/** A review on its way to a webhook. */
+/** A call of a webhook. */
 export interface Call {
-  /** With the webhook's timeout in the query. A service's host is `<name>.<namespace>.svc`. */
+  /** The URL, with the timeout in the query. The host of a service is `<name>.<namespace>.svc`. */
   readonly url: string
-  /** Where the webhook is a service: only a resolver can tell its address. */
+  /** Set where the webhook is a service, whose address a resolver has to find. */
   readonly service: ServiceReference | undefined
-  /** PEM: the only authorities to trust. Undefined: the system's. */
+  /** PEM: the only trusted authorities; those of the system where undefined. */
   readonly ca: string | undefined
   /** An `AdmissionReview` as JSON. */
   readonly body: string
 }
 
-/** What the webhook answered. */
+/** The response of a webhook. */
 export interface Reply {
   /** Of HTTP. */
   readonly status: number
-  /** Meant to be an `AdmissionReview`; not looked into before. */
+  /** The body, not validated yet; it should be an `AdmissionReview`. */
   readonly body: string
 }
 
-/** There was no answer. The message is what is told after the address: `connect ECONNREFUSED 127.0.0.1:443`. */
+/** The call failed without a response. The message follows the address: `connect ECONNREFUSED 127.0.0.1:443`. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string }> {}
 
-/** Bytes of an answer that are read at most; a patch may replace a whole object, which travels in base64. */
+/** Maximum bytes of a response: a patch may replace a whole object, in base64. */
 export const answerLimit = 8 * 1024 * 1024
 
-/** What the server says of an answer that it does not read to its end. */
+/** The error for a longer response. */
 export const tooLong = `the answer is longer than ${answerLimit} bytes`
 
-/** Who carries the calls. None by default: every webhook is unreachable. */
+/** The caller of webhooks. By default every call fails. */
 export interface WebhookCaller {
-  /** Is interrupted when the webhook's time is up. */
+  /** Interrupted at the timeout of the webhook. */
   readonly call: (call: Call) => Effect.Effect<Reply, Unreachable>
 }
 
@@ -60,12 +60,12 @@ export const WebhookCaller = Context.Reference<WebhookCaller>("effect-controller
   })
 })
 
-/** Answers a review: the whole `AdmissionReview` of the answer, or whatever else a test wants the server to be told. */
+/** Handles a review: returns the whole `AdmissionReview` with the response, or any other value that a test needs. */
 export type Handler = (review: JsonObject) => Effect.Effect<unknown>
 
 /**
- * Webhooks as functions, by the address without its query: `https://hooks.example/validate`, or
- * `https://<name>.<namespace>.svc:<port>/<path>` for a service. A text is answered as it is, anything else as JSON.
+ * Webhooks as functions, by their address without query: `https://hooks.example/validate`, or
+ * `https://<name>.<namespace>.svc:<port>/<path>` for a service. A string is the body itself; any other value is sent as JSON.
  */
 export const handlers = (byUrl: Readonly<Record<string, Handler>>): WebhookCaller => ({
   call: ({ body, url }) =>

@@ -1,10 +1,10 @@
 /**
- * What one request has asked webhooks so far, and what they said. A request is answered in one synchronous section, and a webhook
- * takes time: where an answer is missing, the section ends without a trace (`Unanswered`), the webhook is called, and the whole request
- * is done again, which finds the answer here. Answers are kept by the question, so a request that meets another state of the store
- * than before asks anew, as the reference server does when it tries a write again.
+ * The webhook responses of one request. A request is handled in one synchronous section, and a webhook takes time: where a response is
+ * missing, the section ends without a change (`MissingResponses`), the webhook is called, and the whole request is processed again,
+ * which finds the response here. Responses are kept by the content of the review, so a request that meets another state of the store
+ * calls again, as kube-apiserver does when it retries a write.
  *
- * Chance is drawn once: the second time an object is created it gets the same uid.
+ * Random numbers are replayed: an object that is created gets the same uid each time.
  */
 import type * as Random from "effect/Random"
 import * as Result from "effect/Result"
@@ -13,21 +13,21 @@ import type { JsonObject } from "../json.ts"
 import type { Reply } from "./WebhookCaller.ts"
 import type { Hook } from "./configuration.ts"
 
-/** What became of a call. */
+/** The result of a call. */
 export type CallResult =
   | { readonly _tag: "Replied"; readonly uid: string; readonly reply: Reply }
-  /** The words that follow the webhook's name. */
+  /** The message after the name of the webhook. */
   | { readonly _tag: "Failed"; readonly why: string }
 
 export interface AdmissionCall {
   readonly hook: Hook
-  /** What is done to which object: the same for every state that it is asked about in. */
+  /** Operation and object: the same for each state of the object. */
   readonly about: string
-  /** The request of a review as JSON, without its uid, which is drawn for every call. */
+  /** The request of the review as JSON, without its uid, which is drawn for each call. */
   readonly request: string
 }
 
-/** Thrown out of the synchronous section: these webhooks have to be called before the request can be answered. */
+/** Thrown out of the synchronous section: these calls are needed before the request can be handled. */
 export class MissingResponses {
   readonly calls: ReadonlyArray<AdmissionCall>
   constructor(calls: ReadonlyArray<AdmissionCall>) {
@@ -35,22 +35,22 @@ export class MissingResponses {
   }
 }
 
-/** States of one object that a webhook is asked about for one request. Source: the tries of a patch in the reference server. */
+/** States of one object that a webhook is called for in one request: kube-apiserver retries a patch five times. */
 const states = 6
 
-/** How often a request may find something to be converted: a write asks twice, and twice for each webhook that wants another version. */
+/** Maximum number of conversion calls of a request: a write needs two, and two for each webhook that matches another version. */
 const conversions = 100
 
-/** Objects of one definition, to be had in one version. */
+/** Objects of one CustomResourceDefinition to convert to one version. */
 export interface Wanted {
   readonly converter: Converter
   /** Name of the version. */
   readonly to: string
-  /** As JSON, with kind and apiVersion, and without a resource version, which no conversion has a say in. */
+  /** As JSON, with kind and apiVersion, and without a resourceVersion, which conversion may not change. */
   readonly objects: ReadonlyArray<string>
 }
 
-/** An object in another version; or the sentence that the request fails with. */
+/** A converted object, or the error of the request. */
 export type Conversion =
   | { readonly _tag: "Converted"; readonly text: string }
   | { readonly _tag: "Failed"; readonly why: string }
@@ -66,8 +66,8 @@ export class WebhookResponses {
   private conversions = 0
   private revision: number | undefined
   /**
-   * Deletions that all webhooks have let pass, each with what they warned of: of a collection there are many, and to find every answer
-   * again whenever one more is missing would take the square of their number.
+   * Deletions that all webhooks have admitted, each with its warnings. A deletecollection has many: looking up every response again for
+   * each missing one would take quadratic time.
    */
   readonly passed = new Map<string, ReadonlyArray<string>>()
 
@@ -77,7 +77,7 @@ export class WebhookResponses {
     this.random = { nextIntUnsafe: () => ints.next(), nextDoubleUnsafe: () => doubles.next() }
   }
 
-  /** Before every try. */
+  /** Called before each try: replays the random numbers. */
   rewind(): void {
     for (const tape of this.tapes) tape.rewind()
   }
@@ -86,7 +86,7 @@ export class WebhookResponses {
     return this.results.get(`${call.hook.id} ${call.request}`)
   }
 
-  /** False when the object changes under this request again and again. */
+  /** False when the object has changed during this request too often. */
   mayAsk({ about, hook }: AdmissionCall): boolean {
     return (this.asked.get(`${hook.id} ${about}`) ?? 0) < states
   }
@@ -97,7 +97,7 @@ export class WebhookResponses {
     this.asked.set(key, (this.asked.get(key) ?? 0) + 1)
   }
 
-  /** What a list is about, the present revision when the request began: who asks for conversions must not chase those who write. */
+  /** The revision of a list: the present one when the request began, so that conversions do not chase concurrent writes. */
   readAt(present: number): number {
     return (this.revision ??= present)
   }

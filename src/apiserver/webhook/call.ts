@@ -1,4 +1,4 @@
-/** Where a webhook is, and one call of it. */
+/** The address of a webhook, and a call with its timeout. */
 import * as Base64 from "effect/encoding/Base64"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -8,10 +8,10 @@ import type { JsonObject } from "../json.ts"
 import { answerLimit, tooLong } from "./WebhookCaller.ts"
 import type { Call, Reply, ServiceReference, WebhookCaller } from "./WebhookCaller.ts"
 
-/** Where a webhook is, and the authorities that may vouch for it. */
+/** The address of a webhook, and its trusted authorities. */
 export type Address = Omit<Call, "body">
 
-/** Of a `clientConfig`, with the time that the webhook has. */
+/** The address of a `clientConfig`, with the timeout of the webhook. */
 export const addressOf = (config: JsonObject | undefined, timeoutSeconds: number): Address => {
   const service = serviceOf(objectAt(config, "service"))
   return {
@@ -37,13 +37,11 @@ const withTimeout = (url: string, seconds: number): string => `${url}?timeout=${
 const authorityOf = (bundle: string): string | undefined => {
   if (bundle === "") return undefined
   const read = Base64.decodeString(bundle)
-  // What is no bundle is no authority either, and not the system's.
+  // An invalid bundle trusts no authority, not even those of the system.
   return Result.isSuccess(read) ? read.success : bundle
 }
 
-/**
- * One call of a webhook, within its time, on the server's clock. A failure is what `webhook.CallWebhook` of the reference server says.
- */
+/** One call of a webhook within its timeout, on the clock of the server. The error messages are those of apiserver/pkg/util/webhook. */
 export const reply = (
   caller: WebhookCaller,
   address: Address,
@@ -54,7 +52,7 @@ export const reply = (
   return caller.call({ ...address, body }).pipe(
     Effect.map((reply) => (reply.body.length > answerLimit ? failed(tooLong) : Result.succeed(reply))),
     Effect.catchTag("Unreachable", ({ message }) => Effect.succeed(failed(message))),
-    // A webhook in the process may have a bug; the server is as little concerned as by one elsewhere.
+    // A defect of a webhook in the process fails the call, as one of a remote webhook does.
     Effect.catchDefect((defect) => Effect.succeed(failed(defect instanceof Error ? defect.message : String(defect)))),
     Effect.timeoutOption(`${timeoutSeconds} seconds`),
     Effect.map(Option.getOrElse(() => failed("context deadline exceeded")))

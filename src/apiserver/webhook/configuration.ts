@@ -1,6 +1,6 @@
 /**
- * The webhooks that the stored configurations declare, in the order in which they are asked: by the name of the configuration, and
- * within one as they are written. They are read again when a configuration has changed, and otherwise not looked at.
+ * The webhooks of the stored configurations, in the order of their calls: by the name of the configuration, then in its order. They are
+ * read again only when a configuration has changed. Source: apiserver/pkg/admission/configuration.
  */
 import * as Result from "effect/Result"
 import * as Selector from "../../kube/Selector.ts"
@@ -21,16 +21,16 @@ export interface Rule {
 }
 
 export interface Hook {
-  /** Tells apart all webhooks, and a webhook before and after its configuration was changed. */
+  /** Unique for each webhook and each version of its configuration. */
   readonly id: string
   readonly name: string
   readonly rules: ReadonlyArray<Rule>
-  /** A request for another version of a matching resource is sent in the version of the rule. */
+  /** matchPolicy Equivalent: a request for another version of a matching resource is sent in the version of the rule. */
   readonly equivalent: boolean
-  /** Undefined: everything. */
+  /** Undefined: selects everything. */
   readonly namespaces: Selector.LabelSelector | undefined
   readonly objects: Selector.LabelSelector | undefined
-  /** A failure to call lets the request pass. */
+  /** failurePolicy Ignore: a failed call admits the request. */
   readonly ignoresFailure: boolean
   readonly timeoutSeconds: number
   readonly address: Address
@@ -45,11 +45,11 @@ const storages: Readonly<Record<Phase, string>> = {
   validating: `${group}/validatingwebhookconfigurations`
 }
 
-/** Configurations of this group: what nobody is asked about, so that a bad one can be mended. */
+/** No webhook is called for webhook configurations, so that a bad one can be corrected. */
 export const isExempt = (kind: { readonly group: string }): boolean => kind.group === group
 
 export interface Hooks {
-  /** Whether there is any configuration at all. */
+  /** Whether any configuration exists. */
   readonly exist: () => boolean
   readonly of: (phase: Phase) => ReadonlyArray<Hook>
 }
@@ -65,7 +65,7 @@ export const make = (collection: (storage: string) => Collection): Hooks => {
   }
 }
 
-/** `hooks` are those of the state that the commit `latest` left behind. */
+/** `hooks` are those at the commit `latest`. */
 const remembered = (collection: Collection) => {
   let latest: Version.Version | undefined
   let hooks: ReadonlyArray<Hook> = []
@@ -115,7 +115,7 @@ const ruleOf = (rule: Json): Rule => ({
   scope: textAt(rule, "scope") || "*"
 })
 
-/** Validation has refused what is none; the empty one is everything. */
+/** Validation has rejected invalid selectors; an empty one selects everything. */
 const selectorOf = (spec: Json | undefined): Selector.LabelSelector | undefined => {
   if (!isObject(spec)) return undefined
   const read = Selector.fromSpec(spec)

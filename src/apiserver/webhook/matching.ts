@@ -1,7 +1,6 @@
 /**
- * Which webhooks a request is sent to, and as what. Pure. Source: the rules, namespace and object matchers of the reference
- * server's generic webhook plugin. A review is about the resource of the request, or, under the policy Equivalent, about the first
- * other version of it that a rule names.
+ * Whether a webhook matches a request, and in which version. Pure. Source: apiserver/pkg/admission/plugin/webhook/{generic,predicates}.
+ * A review is for the resource of the request or, with matchPolicy Equivalent, for the first other version of it that a rule names.
  */
 import * as Selector from "../../kube/Selector.ts"
 import type { Target } from "../routing.ts"
@@ -14,16 +13,16 @@ type Labels = Readonly<Record<string, string>> | undefined
 
 export interface Subject {
   readonly target: Target
-  /** All that the server has. */
+  /** All served resources. */
   readonly kinds: ReadonlyArray<Kind>
   readonly operation: Operation
-  /** Of the namespace that the request is about; undefined where it is about none. */
+  /** Labels of the namespace of the request; undefined where there is none. */
   readonly namespaceLabels: () => Labels
-  /** Of the new and of the old object, those that there are. */
+  /** Labels of the new and of the old object, as far as they exist. */
   readonly objectLabels: ReadonlyArray<Labels>
 }
 
-/** The kind to speak of; undefined when the webhook is not to be asked. */
+/** The kind to send; undefined when the webhook does not match. */
 export const match = (hook: Hook, subject: Subject): Kind | undefined => {
   const kind = kindFor(hook, subject)
   if (kind === undefined || !namespaceMatches(hook, subject)) return undefined
@@ -55,7 +54,7 @@ export const holds = (rule: Rule, { kind, operation, subresource }: Asked): bool
   (rule.scope === "*" || rule.scope === (kind.namespaced ? "Namespaced" : "Cluster")) &&
   rule.resources.some((resource) => names(resource, kind.plural, subresource))
 
-/** `pods` names no subresource of it, `pods/*` the object too. */
+/** `pods` matches no subresource; `pods/*` matches the object too. */
 const names = (resource: string, plural: string, subresource: string): boolean => {
   const slash = resource.indexOf("/")
   const own = slash === -1 ? resource : resource.slice(0, slash)
@@ -63,7 +62,7 @@ const names = (resource: string, plural: string, subresource: string): boolean =
   return (own === "*" || own === plural) && (part === "*" || part === subresource)
 }
 
-/** What is in no namespace is never exempt by one, but for namespaces themselves. */
+/** A namespaceSelector does not apply to cluster-scoped objects other than namespaces. */
 const namespaceMatches = ({ namespaces }: Hook, { namespaceLabels, target }: Subject): boolean => {
   if (namespaces === undefined) return true
   if (!target.kind.namespaced && !isNamespace(target.kind)) return true

@@ -1,6 +1,6 @@
 /**
- * Reviews, `admission.k8s.io/v1`: what a webhook is asked, and what its answer says. Pure and total: an answer may be anything.
- * Source: admission/v1 and `VerifyAdmissionResponse` of the reference server, whose words these are.
+ * Encodes and decodes reviews, `admission.k8s.io/v1`. Pure and total: a response may be anything. Source:
+ * apiserver/pkg/admission/plugin/webhook/request: VerifyAdmissionResponse, including its messages.
  */
 import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
@@ -21,9 +21,9 @@ const apiVersion = "admission.k8s.io/v1"
 export interface Request {
   readonly context: RequestScope
   readonly target: Target
-  /** What the webhook is told that the target is: its kind, or another version of it. */
+  /** The kind of the target, or another version of it. */
   readonly kind: Kind
-  /** What the objects are, where that is another kind: a binding of a pod. */
+  /** The kind of the objects where it differs: a Binding for a pod. */
   readonly as: GroupVersionKind | undefined
   readonly operation: Operation
   readonly name: string
@@ -69,20 +69,20 @@ const groupVersionKind = ({ group, kind, version }: GroupVersionKind) => ({ grou
 
 const groupVersionResource = ({ group, plural, version }: Kind) => ({ group, version, resource: plural })
 
-/** The whole review, for a call of its own. */
+/** The whole review of one call. */
 export const reviewText = (uid: string, request: string): string =>
   `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","request":{"uid":${JSON.stringify(uid)},${request.slice(1)}}`
 
 export interface Verdict {
   readonly allowed: boolean
-  /** Why not, as the webhook has put it. */
+  /** The status of a denial. */
   readonly status: JsonObject | undefined
   /** The text of a JSON patch. */
   readonly patch: string | undefined
   readonly warnings: ReadonlyArray<string>
 }
 
-/** The failure is what is told after the webhook's name. */
+/** Fails with the message after the name of the webhook. */
 export const read = (result: CallResult, phase: Phase): Result.Result<Verdict, string> => {
   if (result._tag === "Failed") return Result.fail(`failed to call webhook: ${result.why}`)
   const { reply, uid } = result
@@ -136,7 +136,10 @@ const patchOf = (response: JsonObject, phase: Phase): Result.Result<string | und
   return Result.mapError(Base64.decodeString(patch), () => "response.patch is not base64")
 }
 
-/** The status that a refusal carries: the webhook's own, with its name before its words, and never one that sounds like success. */
+/**
+ * The status of a denial: that of the webhook, with the name of the webhook before its message, and with an error code. Source:
+ * apiserver/pkg/admission/plugin/webhook/errors: ToStatusErr.
+ */
 export const denial = (name: string, given: JsonObject | undefined): JsonObject => {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`
   const said = textAt(given, "message") || textAt(given, "reason")

@@ -1,6 +1,7 @@
 /**
- * The form in which a webhook is shown an object, and what becomes of the object when it has a patch. A webhook sees the version that its
- * rule names; what it makes of it is read like anything that a client sends, and only what the endpoint may change is taken over.
+ * Converts objects to the version in which a webhook receives them, and applies its patch. A webhook gets the version that its rule
+ * names; the patched object is decoded like one from a client, and only the fields that the endpoint may change are taken from it.
+ * Source: apiserver/pkg/admission/plugin/webhook/generic: VersionedAttributes.
  */
 import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
@@ -15,7 +16,7 @@ import * as Kind from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { GroupVersionKind, Write } from "../admission/Admission.ts"
 
-/** A copy, in the version of a kind, of an object as the target's kind has it; null for what is not there. */
+/** A copy of an object in the version of `kind`; null where there is none. */
 export const served = (
   context: RequestScope,
   target: Target,
@@ -29,11 +30,11 @@ export const served = (
   return { kind: kind.kind, apiVersion: Kind.apiVersion(kind), ...rest }
 }
 
-/** An object that is in no storage: it has one form. */
+/** An object that is not stored, such as a Binding, has only one version. */
 export const plain = (as: GroupVersionKind, object: JsonObject | undefined): Json =>
   object === undefined ? null : { ...object, kind: as.kind, apiVersion: Kind.apiVersion(as) }
 
-/** What the server says of a new object by itself is said after the mutating webhooks were asked. */
+/** A new object without the fields that the server sets after the mutating webhooks. */
 export const unborn = (target: Target, object: JsonObject): JsonObject => {
   const {
     creationTimestamp: _time,
@@ -45,7 +46,7 @@ export const unborn = (target: Target, object: JsonObject): JsonObject => {
   return { ...object, metadata }
 }
 
-/** The object that a patch makes of another, as the target's kind has it; undefined when it says nothing. */
+/** The patched object, in the version of the target; undefined when the patch changes nothing. */
 export const stored = (
   { target, context }: Pick<Write, "target" | "context">,
   kind: Kind.Kind,
@@ -57,14 +58,14 @@ export const stored = (
   if (kind === target.kind || kind.custom?.converter === undefined) {
     return patched(document, patch, (one) => accepted(one, kind))
   }
-  // What the rule's version does not know may be of the target's.
+  // A field that is unknown in the version of the rule may exist in that of the target.
   const made = patched(document, patch, (one) => one)
   if (made === undefined) return undefined
   const { apiVersion: _apiVersion, kind: _kind, ...object } = made
   return accepted(custom.objectIn(context, kind, target.kind, object), target.kind)
 }
 
-/** The same for an object that has one form. */
+/** The same for an object with only one version. */
 export const same = (document: Json, patch: string): JsonObject | undefined => patched(document, patch, (made) => made)
 
 const patched = (document: Json, text: string, read: (made: JsonObject) => JsonObject): JsonObject | undefined => {
@@ -88,7 +89,7 @@ const lenient = (context: RequestScope): RequestScope => ({
   request: { ...context.request, query: new URLSearchParams({ fieldValidation: "Ignore" }) }
 })
 
-/** Members of the metadata that are the server's, whatever a webhook makes of them. */
+/** Metadata that the server sets, whatever a webhook returns. */
 const kept = [
   "namespace",
   "uid",
@@ -99,7 +100,7 @@ const kept = [
   "deletionGracePeriodSeconds"
 ]
 
-/** Puts into the object what a webhook may change through this endpoint. */
+/** Copies the fields that a webhook may change through this endpoint into the object. */
 export const settle = ({ object, target }: Write, patched: JsonObject): void => {
   const before = objectAt(object, "metadata") ?? {}
   const metadata = objectAt(patched, "metadata") ?? {}

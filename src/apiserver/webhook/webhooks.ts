@@ -1,8 +1,7 @@
 /**
- * The plugins that ask webhooks: mutating ones one after another, each about what the one before has made of the object, validating
- * ones all together about what is going to be stored. No answer of a mutating webhook leads to another round (`reinvocationPolicy` is
- * kept and not followed); of conditions in CEL see `conditions.ts`. Source: the webhook plugins of the reference
- * server, and their words.
+ * The admission plugins of webhooks: mutating ones in order, each with the object as the one before has patched it; validating ones
+ * concurrently, with the final object. Webhooks are not reinvoked (`reinvocationPolicy` is stored and ignored). Source:
+ * apiserver/pkg/admission/plugin/webhook/{mutating,validating}, including their messages.
  */
 import * as Result from "effect/Result"
 import { arrayAt, objectAt, textAt } from "../json.ts"
@@ -22,7 +21,7 @@ import type { Operation, Subject } from "./matching.ts"
 import * as forms from "./versionedObject.ts"
 import * as review from "./review.ts"
 
-/** What a webhook may be asked about, writes and deletions alike. */
+/** The attributes of a request that webhooks receive, for writes and deletions (admission.Attributes). */
 interface Attributes extends Subject {
   readonly context: RequestScope
   readonly as: GroupVersionKind | undefined
@@ -40,7 +39,7 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
   matchConditions,
   {
     name: "MutatingAdmissionWebhook",
-    parts: true,
+    subresources: true,
     admit: (write) => {
       if (!isRelevant(hooks, write.target, write.as)) return
       for (const hook of hooks.of("mutating")) mutate(hook, write)
@@ -48,7 +47,7 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
   },
   {
     name: "ValidatingAdmissionWebhook",
-    parts: true,
+    subresources: true,
     check: (write) => {
       if (isRelevant(hooks, write.target, write.as)) validate(hooks.of("validating"), attributesOf(write))
     },
@@ -67,7 +66,7 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
   }
 ]
 
-/** Of a scale webhooks are asked before it is written into the object. */
+/** For a scale, webhooks are called before it is written into the object. */
 const isRelevant = (hooks: Hooks.Hooks, { kind, subresource }: Target, as?: GroupVersionKind): boolean =>
   hooks.exist() && !Hooks.isExempt(kind) && (subresource !== "scale" || as !== undefined)
 
@@ -125,7 +124,7 @@ const namespaceLabels = (context: RequestScope, namespace: string): Record<strin
   return found === undefined ? undefined : labelsOf(found)
 }
 
-/** What a webhook says; undefined when it is not to be asked, or its failure is to be ignored. */
+/** The verdict of a webhook; undefined when it does not match, or its failure is ignored. */
 const verdictOf = (hook: Hooks.Hook, attributes: Attributes, phase: Hooks.Phase): review.Verdict | undefined => {
   const call = callOf(hook, attributes)
   if (call === undefined) return undefined
@@ -172,10 +171,13 @@ const verdictOfResult = (
   return verdict.success
 }
 
-/** Characters of all warnings together, and of one where they would be more. Source: the warning recorder of the reference server. */
+/**
+ * Maximum characters of all warnings together, and of one that would exceed it. Source: apiserver/pkg/endpoints/filters:
+ * WithWarningRecorder.
+ */
 const [allWarnings, longWarning] = [4096, 256] as const
 
-/** Each once; what would be too much is cut short, and then left out. */
+/** Adds each warning once; one that exceeds the limit is truncated, and then dropped. */
 const warn = (told: Array<string>, warning: string): void => {
   if (warning === "" || told.includes(warning)) return
   const length = told.reduce((sum, one) => sum + one.length, 0)
@@ -183,7 +185,7 @@ const warn = (told: Array<string>, warning: string): void => {
   if (length + text.length <= allWarnings) told.push(text)
 }
 
-/** All are asked before anyone is heard, and heard in order. */
+/** All webhooks are called together; their responses are evaluated in order. */
 const validate = (hooks: ReadonlyArray<Hooks.Hook>, attributes: Attributes): void => {
   const asked = hooks.flatMap((hook) => {
     const call = callOf(hook, attributes)

@@ -1,7 +1,7 @@
 /**
- * Server-side apply: the fields a manager sends are what it wants, and all it wants. Merges them into the live object,
- * finds conflicts with other owners, removes what the manager no longer sends and nobody else owns, and settles the
- * ownership. Pure: returns a new object. Source: structured-merge-diff merge.Updater and the apply rules of the API.
+ * Server-side apply: the applied configuration is the whole intent of its manager. Merges it into the live object, finds conflicts with
+ * other managers, removes fields that the manager no longer sends and that no other manager owns, and updates the managed fields. Pure:
+ * returns a new object. Source: structured-merge-diff: merge.Updater.
  */
 import { at, clone, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
@@ -14,10 +14,10 @@ import * as managed from "../../storage/managedFields.ts"
 export interface Options {
   readonly manager: managed.Manager
   readonly force: boolean
-  /** Timestamp for entries that change. */
+  /** Timestamp for changed entries. */
   readonly time: string
   readonly shape: Shape.Shape
-  /** Makes of a merged object, in place, what is stored: empty values that were sent are compared, but may not be kept. */
+  /** Brings a merged object to its stored form, in place: empty values are compared, but may not be stored. */
   readonly settle: (object: JsonObject) => void
 }
 
@@ -48,7 +48,7 @@ export const apply = (live: Live | undefined, config: JsonObject, options: Optio
   return { object, owners: managed.settled([...kept, unchanged ? previous : own]) }
 }
 
-/** Owners of an object of which none are recorded: all of it is credited to one manager. */
+/** The managed fields of an object without any: all of its fields belong to one manager. */
 const ownersOf = ({ object, owners }: Live, { manager, shape, time }: Options): managed.Owners => {
   if (owners.length > 0) return owners
   const before = { ...manager, manager: "before-first-apply", operation: "Update", subresource: "" } as const
@@ -56,8 +56,8 @@ const ownersOf = ({ object, owners }: Live, { manager, shape, time }: Options): 
 }
 
 /**
- * Objects merge by member, keyed lists by element, sets by value; everything else is replaced. Null takes a value away, but says
- * nothing of what merges.
+ * Objects merge by member, keyed lists by element, sets by value; everything else is replaced. Null removes a value, except one that
+ * merges.
  */
 const merge = (live: Json | undefined, config: Json, shape: Shape.Shape | undefined): Json => {
   if (live === undefined || shape?.atomic === true) return clone(config)
@@ -95,7 +95,7 @@ const mergeElements = (live: Array<Json>, config: Array<Json>, shape: Shape.Shap
   return out
 }
 
-/** Takes out what this manager used to send and no longer does, unless somebody owns it. */
+/** Removes the fields that this manager no longer sends and that no other manager owns. */
 const pruned = (
   merged: JsonObject,
   previous: FieldSet.FieldSet,
@@ -114,7 +114,7 @@ interface Conflict {
   readonly fields: FieldSet.FieldSet
 }
 
-/** The others' entries after the apply; refuses when it would change what they own, unless it may take it. */
+/** The entries of other managers after the apply; fails when it would change their fields, unless forced. */
 const settleConflicts = (
   others: ReadonlyArray<managed.Entry>,
   { changed, removed }: fields.Difference,

@@ -1,16 +1,16 @@
 /**
- * JSON patch, RFC 6902, with RFC 6901 pointers: operations in order, all or none. The document is never changed: what an
- * operation touches is copied on the way down, the rest is shared. Failures are refusals that name the operation.
+ * JSON patch (RFC 6902) with JSON pointers (RFC 6901): operations in order, all or none. Never changes the document: containers on the
+ * path of an operation are copied, the rest is shared. Errors name the operation.
  */
 import { equal, get, isObject, set, textAt } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
 import * as Status from "../../../kube/Status.ts"
 import * as StatusError from "../../StatusError.ts"
 
-/** More operations than this are refused, as the reference server does. */
+/** Maximum number of operations, as in kube-apiserver. */
 const limit = 10_000
 
-/** Bytes that copies may add up to; without a bound each copy of everything into itself would double the object. */
+/** Maximum bytes that copies may add: without it, each copy of the root into itself would double the object. */
 const copyLimit = 3 * 1024 * 1024
 
 const tooLarge = (message: string): StatusError.StatusError =>
@@ -118,7 +118,7 @@ const find = (document: Json, path: ReadonlyArray<string>): Json => {
   return current
 }
 
-/** An index without sign and leading zeros, at most `last`; anything else is refused. */
+/** An index without sign and leading zeros, at most `last`. */
 const index = (key: string, last: number): number => {
   if (!/^(0|[1-9]\d*)$/.test(key)) throw StatusError.unprocessable(`invalid array index ${JSON.stringify(key)}`)
   const found = Number(key)
@@ -128,7 +128,7 @@ const index = (key: string, last: number): number => {
 
 type Container = JsonObject | Array<Json>
 
-/** Copies the containers on the path and changes the last one; `root` answers for the empty path. */
+/** Copies the containers on the path and changes the last one; `root` is the result for the empty path. */
 const change = (
   document: Json,
   path: ReadonlyArray<string>,

@@ -1,7 +1,6 @@
 /**
- * Strategic merge patch: a merge patch in which lists of objects merge by a key, and directives say what a plain patch
- * cannot: `$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`. Neither argument is changed.
- * Source: apimachinery util/strategicpatch.
+ * Strategic merge patch: a merge patch in which lists of objects merge by a key, with directives: `$patch`, `$retainKeys`,
+ * `$setElementOrder/…`, `$deleteFromPrimitiveList/…`. Changes neither argument. Source: apimachinery/pkg/util/strategicpatch.
  */
 import { equal, get, isObject, set } from "../../json.ts"
 import type { Json, JsonObject } from "../../json.ts"
@@ -26,7 +25,7 @@ export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape 
   }
   for (const key of Object.keys(patch)) {
     if (key.startsWith(orderPrefix)) reorder(out, target, key.slice(orderPrefix.length), get(patch, key), shape)
-    // Without a directive the patch's own order counts: what it adds comes first.
+    // Without a directive, the order of the patch applies: new elements come first.
     else if (get(patch, orderPrefix + key) === undefined) reorder(out, target, key, get(patch, key), shape)
   }
   return out
@@ -35,7 +34,7 @@ export const apply = (target: JsonObject, patch: JsonObject, shape: Shape.Shape 
 const badDirective = (directive: Json): StatusError.StatusError =>
   StatusError.badRequest(`unknown patch type found in the patch: ${JSON.stringify(directive)}`)
 
-/** With `$retainKeys` only the members named survive; the others belong to a variant that is no longer chosen. */
+/** With `$retainKeys` only the named members remain; the others belong to another variant of a union. */
 const retained = (target: JsonObject, patch: JsonObject): JsonObject => {
   const keep = get(patch, "$retainKeys")
   if (keep === undefined) return { ...target }
@@ -66,7 +65,7 @@ const mergeList = (current: Array<Json>, patch: Array<Json>, shape: Shape.Shape 
   return mergeByKey(current, patch, shape, shape.key)
 }
 
-/** An element that is nothing but a directive: `{ $patch: replace }`. */
+/** An element that is only a directive: `{ $patch: replace }`. */
 const isDirective = (element: Json): boolean =>
   isObject(element) && get(element, "$patch") !== undefined && Object.keys(element).length === 1
 
@@ -103,7 +102,7 @@ const deletePrimitives = (out: JsonObject, key: string, values: Json): void => {
   }
 }
 
-/** What is new and has nothing to merge with: directives and nulls are taken out of it. */
+/** A new value, without directives and nulls. */
 const stripped = (patch: JsonObject): JsonObject => {
   const out: JsonObject = {}
   for (const key of Object.keys(patch)) {
@@ -122,7 +121,7 @@ const stripped = (patch: JsonObject): JsonObject => {
 const isDirectiveKey = (key: string): boolean =>
   key === "$patch" || key === "$retainKeys" || key.startsWith(orderPrefix) || key.startsWith(deletePrefix)
 
-/** Elements named come in the order given; those that only the server knows stay near where they were. */
+/** Named elements take the given order; elements that only the server has stay near their place. */
 const reorder = (
   out: JsonObject,
   target: JsonObject,
