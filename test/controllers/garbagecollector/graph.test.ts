@@ -278,3 +278,118 @@ describe("a kind that nobody watches any more", () => {
     assert.strictEqual(graph.get("owner")?.identity.apiVersion, "v2")
   })
 })
+
+describe("references that change", () => {
+  const blocking = { blockOwnerDeletion: true }
+  const foreground = { deleting: ["foregroundDeletion"] }
+  const gone = (uid: string): Graph.Event => ({ _tag: "Deleted", uid, watched: true })
+  const dependents = (graph: Graph.Graph, uid: string) => graph.dependents(uid).map(({ identity }) => identity.uid)
+
+  it("examine the owner when a reference no longer blocks it, and only then", () => {
+    const { asks } = after(observed("owner"), observed("child", [to("owner")]))
+    assert.deepStrictEqual(asks(observed("child", [to("owner", blocking)])), {})
+    assert.deepStrictEqual(asks(observed("child", [to("owner", blocking)])), {})
+    assert.deepStrictEqual(asks(observed("child", [to("owner")])), { toDelete: ["owner"] })
+    assert.deepStrictEqual(asks(observed("child")), {})
+  })
+
+  it("change the dependents of the owners, and remove a virtual owner with its last reference", () => {
+    const { asks, graph } = after(observed("one", [to("a"), to("b")]), observed("two", [to("a")]))
+    assert.deepStrictEqual(asks(observed("one", [to("b")])), {})
+    assert.deepStrictEqual([dependents(graph, "a"), dependents(graph, "b")], [["two"], ["one"]])
+    assert.deepStrictEqual(asks(gone("two")), {})
+    assert.deepStrictEqual([dependents(graph, "a"), graph.get("a")], [[], undefined])
+    assert.strictEqual(graph.size(), 2)
+    assert.deepStrictEqual(Array.from(graph.nodes(), ({ identity }) => identity.uid).sort(), ["b", "one"])
+  })
+
+  it("keep an observed owner without references, whose deletion asks for nothing", () => {
+    const { asks, graph } = after(observed("owner"), observed("child", [to("owner")]))
+    assert.deepStrictEqual(asks(observed("child")), {})
+    assert.isTrue(graph.get("owner")?.observed)
+    assert.deepStrictEqual(asks(gone("owner")), {})
+  })
+
+  it("keep an owner's other dependents when one is deleted, and the index when an owner is deleted first", () => {
+    const { asks, graph } = after(observed("owner"), observed("one", [to("owner")]), observed("two", [to("owner")]))
+    asks(gone("one"))
+    assert.deepStrictEqual(dependents(graph, "owner"), ["two"])
+    assert.deepStrictEqual(asks(gone("owner")).toDelete, ["two"])
+    assert.deepStrictEqual(asks(gone("two")), {})
+    assert.strictEqual(graph.size(), 0)
+  })
+
+  it("examine a cluster-scoped object that loses one, and no namespaced object", () => {
+    const node = { namespace: "" }
+    const { asks } = after(
+      ...["a", "b"].map((uid) => observed(uid, [], node)),
+      observed("node", [to("a"), to("b")], node),
+      observed("child", [to("a"), to("b")])
+    )
+    assert.deepStrictEqual(asks(observed("node", [to("a"), to("b")], node)), {})
+    assert.deepStrictEqual(asks(observed("child", [to("a")])), {})
+    assert.deepStrictEqual(asks(observed("node", [to("a")], node)), { toDelete: ["node"] })
+  })
+
+  it("examine an object that waits for its dependents when one of its references begins to block", () => {
+    const { asks } = after(
+      observed("owner"),
+      observed("child", [to("owner")], foreground),
+      observed("blocker", [to("child", blocking)])
+    )
+    assert.deepStrictEqual(asks(observed("child", [to("owner")], foreground)), {})
+    assert.deepStrictEqual(asks(observed("child", [to("owner", blocking)], foreground)), { toDelete: ["child"] })
+    assert.deepStrictEqual(asks(observed("child", [to("owner", blocking)], foreground)), {})
+    const idle = after(observed("owner"), observed("child", [to("owner")]))
+    assert.deepStrictEqual(idle.asks(observed("child", [to("owner", blocking)])), {})
+  })
+})
+
+describe("single events", () => {
+  it("record whether an object is being deleted", () => {
+    const { asks, graph } = after(observed("a"))
+    assert.isFalse(graph.get("a")?.beingDeleted)
+    const { identity: of } = graph.get("a") ?? assert.fail("no node")
+    const metadata = { name: "a", uid: "a", deletionTimestamp: "2026-01-01T00:00:00Z" }
+    assert.deepStrictEqual(asks({ _tag: "Observed", identity: of, metadata }), {})
+    assert.deepInclude(graph.get("a"), { beingDeleted: true, waitsFor: undefined })
+    asks(observed("a", [], { deleting: ["foregroundDeletion"] }))
+    assert.strictEqual(graph.get("a")?.waitsFor, "dependents")
+    asks(observed("a"))
+    assert.deepInclude(graph.get("a"), { beingDeleted: false, waitsFor: undefined })
+  })
+
+  it("examine an owner without dependents when its foreground deletion begins", () => {
+    const { asks } = after(observed("owner"))
+    assert.deepStrictEqual(asks(observed("owner", [], { deleting: ["foregroundDeletion"] })), { toDelete: ["owner"] })
+  })
+
+  it("report the reference that names an owner of another namespace, not another reference", () => {
+    const { asks } = after(observed("child", [to("right"), to("owner")], { namespace: "blue" }))
+    assert.deepStrictEqual(asks(observed("owner")).misplaced, [
+      { dependent: identity("child", { namespace: "blue" }), reference: to("owner") }
+    ])
+    const clusterScoped = after(observed("child", [to("owner", { name: "other" })]))
+    assert.deepStrictEqual(clusterScoped.asks(observed("owner", [], { namespace: "" })), { toDelete: ["child"] })
+  })
+
+  it("about unknown objects change nothing", () => {
+    const { asks, graph } = after(observed("child", [to("owner")]), observed("owner"))
+    assert.deepStrictEqual(asks({ _tag: "Deleted", uid: "unknown", watched: true }), {})
+    assert.deepStrictEqual(asks(absent(identity("unknown"))), {})
+    assert.deepStrictEqual(asks(absent(identity("owner", { name: "unknown" }))), {})
+    assert.strictEqual(graph.size(), 2)
+  })
+
+  it("turn a node that is not watched any more into a virtual one without references of its own", () => {
+    const other = { kind: "Other" }
+    const { asks, graph } = after(
+      observed("top", [], other),
+      observed("owner", [to("top", other)]),
+      observed("child", [to("owner")], other)
+    )
+    assert.deepStrictEqual(asks({ _tag: "Unwatched", apiVersion: "v1", kind: "Thing" }), { toVerify: ["owner"] })
+    assert.deepStrictEqual(graph.dependents("top"), [])
+    assert.deepInclude(graph.get("owner"), { observed: false, owners: [] })
+  })
+})
