@@ -199,4 +199,92 @@ describe("QueueState", () => {
     busy.state.done("a")
     assert.deepStrictEqual(busy.calls, ["ready", "quiet"])
   })
+
+  it("measures from the time at which a key became ready, and reads no clock for one key where nothing is measured", () => {
+    const { clock, state } = fixture(true)
+    clock.now = 100
+    state.add("a", 0, 0)
+    clock.now = 140
+    assert.deepStrictEqual(state.head(1).next, [{ key: "a", priority: 0, readyFor: 40 }])
+    const unmeasured = fixture(false)
+    unmeasured.state.add("a", 0, 0)
+    unmeasured.state.take()
+    assert.strictEqual(unmeasured.clock.readings, 0)
+  })
+
+  it("calls onQuiet when a key is done only if none is ready or in flight", () => {
+    const { calls, state } = fixture(false)
+    for (const key of ["a", "b", "c"]) state.add(key, 0, 0)
+    for (const key of ["a", "b"]) assert.strictEqual(state.take(), key)
+    calls.length = 0
+    state.done("a")
+    state.done("b")
+    assert.deepStrictEqual(calls, [])
+    assert.strictEqual(state.take(), "c")
+    state.add("d", 0, 0)
+    assert.strictEqual(state.take(), "d")
+    calls.length = 0
+    state.done("c")
+    assert.deepStrictEqual(calls, [])
+    state.done("d")
+    assert.deepStrictEqual(calls, ["quiet"])
+  })
+
+  it("does not call onQuiet on a drain while a key is ready", () => {
+    const { calls, state } = fixture(false)
+    state.add("a", 0, 0)
+    calls.length = 0
+    state.shutdown(true)
+    assert.deepStrictEqual(calls, ["ready"])
+  })
+
+  it("releases and finishes only keys in flight", () => {
+    const { state } = fixture(false)
+    state.add("a", 0, 0)
+    for (const key of ["a", "unknown"]) {
+      state.release(key)
+      state.done(key)
+    }
+    assert.deepInclude(state.stats(), { ready: 1, processing: 0, adds: 1 })
+    assert.deepStrictEqual([state.take(), state.take()], ["a", undefined])
+  })
+
+  it("keeps the earliest due time of the adds during a flight, and makes the key ready when that has come", () => {
+    const { clock, state } = fixture(false)
+    state.add("a", 0, 0)
+    state.take()
+    state.add("a", 0, 10)
+    state.add("a", 0, 50)
+    clock.now = 9
+    state.done("a")
+    assert.strictEqual(state.nextDue(), 10)
+    clock.now = 10
+    state.releaseDue(1)
+    state.take()
+    state.add("a", 0, 5)
+    clock.now = 15
+    state.done("a")
+    assert.isTrue(state.hasReady)
+  })
+
+  it("calls onDelay once for two adds with the same due time", () => {
+    const { calls, state } = fixture(false)
+    state.add("a", 0, 10)
+    state.add("a", 0, 10)
+    assert.deepStrictEqual(calls, ["delay 10"])
+  })
+
+  it("drops on a drain a delayed add of a key in flight, and keeps one that is due", () => {
+    const { state } = fixture(false)
+    for (const key of ["a", "b"]) {
+      state.add(key, 0, 0)
+      state.take()
+    }
+    state.add("a", 0, 10)
+    state.add("b", 0, 0)
+    state.shutdown(true)
+    for (const key of ["a", "b"]) state.done(key)
+    assert.deepInclude(state.stats(), { ready: 1, waiting: 0 })
+    assert.deepStrictEqual([state.take(), state.take()], ["b", undefined])
+  })
 })

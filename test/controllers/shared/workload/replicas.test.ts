@@ -191,4 +191,28 @@ describe("replicas", () => {
     assert.strictEqual(Replicas.desired(bare), 1)
     assert.strictEqual(Replicas.minReadySeconds(bare), 0)
   })
+
+  it("an owner without status is current only where nothing is counted", () => {
+    const status = { replicas: 0 }
+    assert.isFalse(Replicas.isCurrent({ metadata: { name: "web", generation: 1 } }, status, false))
+    assert.isTrue(Replicas.isCurrent({ metadata: { name: "web" } }, status, false))
+    assert.isFalse(Replicas.isCurrent({ metadata: { name: "web" } }, { ...status, conditions: [foreign] }, false))
+  })
+
+  it("a template without metadata is matched by all pods", () => {
+    const owner: Replicas.ReplicaOwner = { metadata: { name: "web" }, spec: { template: {} } }
+    const status = Replicas.status({
+      owner,
+      active: [{ metadata: { name: "a" } }],
+      terminating: undefined,
+      failure: undefined,
+      now
+    })
+    assert.deepInclude(status, { replicas: 1, fullyLabeledReplicas: 1 })
+  })
+
+  it("an owner without minReadySeconds is not reconciled again, whatever its status counts", () => {
+    const owner: Replicas.ReplicaOwner = { metadata: { name: "web" }, spec: { minReadySeconds: 0 } }
+    assert.isUndefined(Replicas.recheck({ owner, active: [], now }, { replicas: 1, readyReplicas: 1 }))
+  })
 })
