@@ -115,14 +115,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     collections.set(storage, made)
     return made
   }
-  for (const kind of builtIn) collection(kind.storage)
-  const kinds = new ResourceRegistry()
+  for (const resource of builtIn) collection(resource.storage)
+  const registry = new ResourceRegistry()
   const mode = options.authorization ?? "AlwaysAllow"
   const authorization = mode === "RBAC" ? [noEscalation, creationByUpdate] : []
   const hooks = Hooks.make(collection)
   const state: ServerState = {
     log,
-    kinds,
+    registry,
     collection,
     admission: Admission.chain([...plugins(options.admission, webhooks.plugins(hooks)), ...authorization]),
     authenticator: Authenticator.make(options.authentication),
@@ -159,7 +159,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const server = ApiServer.of({
     handle: (request) =>
       Effect.suspend(() =>
-        kinds.converts || (request.method !== "GET" && hooks.exist())
+        registry.converts || (request.method !== "GET" && hooks.exist())
           ? handleWithWebhooks(request)
           : handleSynchronously(request)
       ),
@@ -173,12 +173,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     compact: (revision) => Effect.sync(() => log.compact(revision ?? log.revision())),
     snapshot: (resource) =>
       Effect.sync(() => {
-        const kind = kinds.all.find((one) => one.group === resource.group && one.plural === resource.plural)
+        const kind = registry.all.find((one) => one.group === resource.group && one.plural === resource.plural)
         if (kind === undefined) return []
         const all = { namespace: "", labels: [], fields: [] }
         return select(collection(kind.storage), all, log.revision()).map((version) =>
           // In the storage version: no conversion webhook can be called here.
-          served({ ...kind, version: version.form ?? kind.version }, version)
+          served({ ...kind, version: version.schemaVersion ?? kind.version }, version)
         )
       }),
     setUnavailable: (value) =>

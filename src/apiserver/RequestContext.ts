@@ -13,7 +13,7 @@ import type { RevisionLog } from "./storage/RevisionLog.ts"
 export interface State {
   readonly log: RevisionLog
   /** The resources that are served at present. */
-  readonly kinds: ResourceRegistry
+  readonly registry: ResourceRegistry
   readonly collection: (storage: string) => Collection
   readonly authorizer: Authorizer
   readonly audit: AuditLog

@@ -5,7 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Status from "../kube/Status.ts"
-import type { Kind } from "./scheme/Kind.ts"
+import type { ResourceDefinition } from "./scheme/Kind.ts"
 
 export class StatusError extends Data.TaggedError("StatusError")<{
   readonly status: Status.Status
@@ -34,7 +34,7 @@ const make = (code: number, reason: string, message: string, details?: Status.St
   new StatusError({ status: Status.failure({ code, reason, message, details }) })
 
 /** A resource, served or not. */
-export type Named = Pick<Kind, "group" | "plural">
+export type Named = Pick<ResourceDefinition, "group" | "plural">
 
 /** `pods`, `deployments.apps`. */
 export const qualified = (kind: Named): string => (kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`)
@@ -53,19 +53,23 @@ export const unknownPath = (): StatusError =>
 export const notFound = (kind: Named, name: string): StatusError =>
   make(404, "NotFound", `${qualified(kind)} ${JSON.stringify(name)} not found`, about(kind, name))
 
-export const alreadyExists = (kind: Kind, name: string): StatusError =>
-  make(409, "AlreadyExists", `${qualified(kind)} ${JSON.stringify(name)} already exists`, about(kind, name))
+export const alreadyExists = (resource: ResourceDefinition, name: string): StatusError =>
+  make(409, "AlreadyExists", `${qualified(resource)} ${JSON.stringify(name)} already exists`, about(resource, name))
 
-export const conflict = (kind: Kind, name: string, why: string): StatusError =>
+export const conflict = (resource: ResourceDefinition, name: string, why: string): StatusError =>
   make(
     409,
     "Conflict",
-    `Operation cannot be fulfilled on ${qualified(kind)} ${JSON.stringify(name)}: ${why}`,
-    about(kind, name)
+    `Operation cannot be fulfilled on ${qualified(resource)} ${JSON.stringify(name)}: ${why}`,
+    about(resource, name)
   )
 
-export const modified = (kind: Kind, name: string): StatusError =>
-  conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again")
+export const modified = (resource: ResourceDefinition, name: string): StatusError =>
+  conflict(
+    resource,
+    name,
+    "the object has been modified; please apply your changes to the latest version and try again"
+  )
 
 /** A server-side apply conflicts with other field managers. */
 export const applyConflict = (message: string, causes: ReadonlyArray<Status.StatusCause>): StatusError =>
@@ -89,20 +93,20 @@ export const forbiddenPath = (why: string): StatusError => make(403, "Forbidden"
 
 /** 422: `Pod "x" is invalid: metadata.name: Required value: …`; several errors are listed in brackets. */
 export const invalid = (
-  kind: Pick<Kind, "group" | "kind">,
+  resource: Pick<ResourceDefinition, "group" | "kind">,
   name: string,
   errors: ReadonlyArray<FieldError>
 ): StatusError => {
   const texts = errors.map((error) => `${error.field}: ${error.message}`)
-  const what = kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`
+  const what = resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`
   return make(
     422,
     "Invalid",
     `${what} ${JSON.stringify(name)} is invalid: ${texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`}`,
     {
       ...(name === "" ? {} : { name }),
-      ...(kind.group === "" ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(resource.group === "" ? {} : { group: resource.group }),
+      kind: resource.kind,
       causes: errors
     }
   )

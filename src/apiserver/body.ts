@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "./json.ts"
 import type { ApiRequest } from "./Api.ts"
 import * as StatusError from "./StatusError.ts"
 import type { Decode } from "./validation/fieldValidation.ts"
-import * as Kind from "./scheme/Kind.ts"
+import * as ResourceDefinition from "./scheme/Kind.ts"
 import * as converted from "./scheme/converted.ts"
 
 const acceptedTypes: ReadonlyArray<string> = ["application/json"]
@@ -85,25 +85,29 @@ const read = (request: ApiRequest, kind: string): JsonObject | undefined => {
 }
 
 /** The object of a create or update. */
-export const object = (request: ApiRequest, kind: Kind.Kind, decode: Decode): JsonObject => {
-  const value = read(request, kind.kind)
-  if (value === undefined) throw unrecognized(kind.kind, "")
-  return converted.toStored(kind, check(value, kind, decode))
+export const object = (
+  request: ApiRequest,
+  resource: ResourceDefinition.ResourceDefinition,
+  decode: Decode
+): JsonObject => {
+  const value = read(request, resource.kind)
+  if (value === undefined) throw unrecognized(resource.kind, "")
+  return converted.toStored(resource, check(value, resource, decode))
 }
 
 /** Rejects an object of another kind, or that cannot be decoded. */
-const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject => {
+const check = (value: JsonObject, resource: ResourceDefinition.ResourceDefinition, decode: Decode): JsonObject => {
   const apiVersion = textAt(value, "apiVersion")
-  const expected = Kind.apiVersion(kind)
+  const expected = ResourceDefinition.apiVersion(resource)
   const given = textAt(value, "kind")
   if (apiVersion !== "" && apiVersion !== expected) {
     throw StatusError.badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`
     )
   }
-  if (given !== "" && given !== kind.kind) {
+  if (given !== "" && given !== resource.kind) {
     throw StatusError.badRequest(
-      `${given} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`
+      `${given} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}`
     )
   }
   decode(value)
@@ -111,19 +115,25 @@ const check = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =
   if (metadata === undefined) put(value, "metadata", {})
   else if (!isObject(metadata)) {
     throw StatusError.badRequest(
-      `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: json: cannot unmarshal value into Go struct field ${kind.kind}.metadata of type v1.ObjectMeta`
+      `${resource.kind} in version ${JSON.stringify(resource.version)} cannot be handled as a ${resource.kind}: json: cannot unmarshal value into Go struct field ${resource.kind}.metadata of type v1.ObjectMeta`
     )
   }
   return value
 }
 
 /** The result of a patch. It is changed in place: no part of it may be shared. */
-export const accept = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
-  converted.toStored(kind, check(value, kind, decode))
+export const accept = (
+  value: JsonObject,
+  resource: ResourceDefinition.ResourceDefinition,
+  decode: Decode
+): JsonObject => converted.toStored(resource, check(value, resource, decode))
 
 /** The configuration of an apply, nulls included: the manager owns every field that it sends. */
-export const configuration = (value: JsonObject, kind: Kind.Kind, decode: Decode): JsonObject =>
-  converted.sparseToStored(kind, check(clone(value), kind, decode))
+export const configuration = (
+  value: JsonObject,
+  resource: ResourceDefinition.ResourceDefinition,
+  decode: Decode
+): JsonObject => converted.sparseToStored(resource, check(clone(value), resource, decode))
 
 /** `dryRun=All`; any other value is rejected. */
 export const dryRun = (values: ReadonlyArray<Json>, kind = "CreateOptions"): boolean => {

@@ -79,7 +79,7 @@ export const request: ApiRequest = {
 export const bootstrap = (context: RequestScope): void => {
   const roles = context.state.authorizer.mode === "RBAC" ? bootstrapRoles.objects() : []
   for (const [collection, object] of [...objects(), ...roles]) {
-    const found = target(context.state.kinds, collection.split("/"))
+    const found = target(context.state.registry, collection.split("/"))
     if (found !== undefined) create(context, found, object, { dryRun: false, manager: "kube-apiserver" })
   }
 }

@@ -1,7 +1,7 @@
 /** Discovery, legacy and aggregated, and `/version`. Derived from the served resources. */
 import type { Answer } from "./Api.ts"
 import { compare } from "./apiextensions/versions.ts"
-import type * as Kind from "./scheme/Kind.ts"
+import type * as ResourceDefinition from "./scheme/Kind.ts"
 import { parseAccept } from "./printers/negotiate.ts"
 
 const json = (value: unknown, contentType = "application/json"): Answer => ({
@@ -30,8 +30,8 @@ export interface Discovery {
 }
 
 /** Discovery of a server with these resources. */
-export const make = (kinds: ReadonlyArray<Kind.Kind>): Discovery => {
-  const groups = groupsOf(kinds)
+export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>): Discovery => {
+  const groups = groupsOf(resources)
   return {
     find: (segments, accept) => {
       switch (segments.join("/")) {
@@ -49,20 +49,22 @@ export const make = (kinds: ReadonlyArray<Kind.Kind>): Discovery => {
 }
 
 /** Groups and their versions, the preferred version first, each with its resources, in the order of the built-in table. */
-type Groups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<Kind.Kind>>>
+type Groups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>>
 
-const groupsOf = (kinds: ReadonlyArray<Kind.Kind>): Groups => {
-  const out = new Map<string, Map<string, Array<Kind.Kind>>>()
-  for (const kind of kinds) {
-    const versions = out.get(kind.group) ?? new Map<string, Array<Kind.Kind>>()
-    out.set(kind.group, versions)
-    const list = versions.get(kind.version)
-    if (list === undefined) versions.set(kind.version, [kind])
-    else list.push(kind)
+const groupsOf = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>): Groups => {
+  const out = new Map<string, Map<string, Array<ResourceDefinition.ResourceDefinition>>>()
+  for (const resource of resources) {
+    const versions = out.get(resource.group) ?? new Map<string, Array<ResourceDefinition.ResourceDefinition>>()
+    out.set(resource.group, versions)
+    const list = versions.get(resource.version)
+    if (list === undefined) versions.set(resource.version, [resource])
+    else list.push(resource)
   }
   for (const [group, versions] of out) {
     // Custom resources come in any order and are sorted by version priority; the built-in table is sorted already.
-    if ([...versions.values()].some((kinds) => kinds.some(({ custom }) => custom !== undefined))) {
+    if (
+      [...versions.values()].some((resources) => resources.some(({ customResource: custom }) => custom !== undefined))
+    ) {
       out.set(group, new Map([...versions].sort(([a], [b]) => compare(a, b))))
     }
   }
@@ -101,23 +103,23 @@ const described = (groups: Groups, segments: ReadonlyArray<string>): Answer | un
 }
 
 /** The resource and its subresources, as legacy discovery lists them. */
-const resources = (kind: Kind.Kind): ReadonlyArray<object> => [
+const resources = (resource: ResourceDefinition.ResourceDefinition): ReadonlyArray<object> => [
   {
-    name: kind.plural,
-    singularName: kind.singular,
-    namespaced: kind.namespaced,
-    kind: kind.kind,
-    verbs: kind.verbs,
-    ...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),
-    ...(kind.categories.length > 0 ? { categories: kind.categories } : {})
+    name: resource.plural,
+    singularName: resource.singular,
+    namespaced: resource.namespaced,
+    kind: resource.kind,
+    verbs: resource.verbs,
+    ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
+    ...(resource.categories.length > 0 ? { categories: resource.categories } : {})
   },
-  ...kind.subresources.map((name) => {
-    const { group, kind: of, version: at, verbs } = subresource(kind, name)
-    const named = group !== kind.group || at !== kind.version ? { group, version: at } : {}
+  ...resource.subresources.map((name) => {
+    const { group, kind: of, version: at, verbs } = subresource(resource, name)
+    const named = group !== resource.group || at !== resource.version ? { group, version: at } : {}
     return {
-      name: `${kind.plural}/${name}`,
+      name: `${resource.plural}/${name}`,
       singularName: "",
-      namespaced: kind.namespaced,
+      namespaced: resource.namespaced,
       ...named,
       kind: of,
       verbs
@@ -126,18 +128,20 @@ const resources = (kind: Kind.Kind): ReadonlyArray<object> => [
 ]
 
 /** Subresources with a kind of their own. */
-const foreign: Readonly<Record<string, Pick<Kind.Kind, "group" | "version" | "kind" | "verbs">>> = {
+const foreign: Readonly<
+  Record<string, Pick<ResourceDefinition.ResourceDefinition, "group" | "version" | "kind" | "verbs">>
+> = {
   scale: { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
   binding: { group: "", version: "v1", kind: "Binding", verbs: ["create"] },
   eviction: { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
   token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest", verbs: ["create"] }
 }
 
-const subresource = (kind: Kind.Kind, name: string) => {
+const subresource = (resource: ResourceDefinition.ResourceDefinition, name: string) => {
   const other = foreign[name]
   if (other !== undefined) return other
   const verbs = name === "finalize" ? ["update"] : ["get", "patch", "update"]
-  return { group: kind.group, version: kind.version, kind: kind.kind, verbs }
+  return { group: resource.group, version: resource.version, kind: resource.kind, verbs }
 }
 
 /** Aggregated discovery, when the Accept header asks for it. */
@@ -158,27 +162,30 @@ const aggregated = (
   return undefined
 }
 
-const discoveryGroup = ([group, versions]: readonly [string, ReadonlyMap<string, ReadonlyArray<Kind.Kind>>]) => ({
+const discoveryGroup = ([group, versions]: readonly [
+  string,
+  ReadonlyMap<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>
+]) => ({
   metadata: group === "" ? {} : { name: group },
-  versions: [...versions].map(([version, kinds]) => ({
+  versions: [...versions].map(([version, resources]) => ({
     version,
-    resources: kinds.map(discoveryResource),
+    resources: resources.map(discoveryResource),
     freshness: "Current"
   }))
 })
 
-const discoveryResource = (kind: Kind.Kind) => ({
-  resource: kind.plural,
-  responseKind: { group: kind.group, version: kind.version, kind: kind.kind },
-  scope: kind.namespaced ? "Namespaced" : "Cluster",
-  singularResource: kind.singular,
-  verbs: kind.verbs,
-  ...(kind.shortNames.length > 0 ? { shortNames: kind.shortNames } : {}),
-  ...(kind.categories.length > 0 ? { categories: kind.categories } : {}),
-  ...(kind.subresources.length > 0
+const discoveryResource = (resource: ResourceDefinition.ResourceDefinition) => ({
+  resource: resource.plural,
+  responseKind: { group: resource.group, version: resource.version, kind: resource.kind },
+  scope: resource.namespaced ? "Namespaced" : "Cluster",
+  singularResource: resource.singular,
+  verbs: resource.verbs,
+  ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
+  ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
+  ...(resource.subresources.length > 0
     ? {
-        subresources: kind.subresources.map((name) => {
-          const { verbs, ...responseKind } = subresource(kind, name)
+        subresources: resource.subresources.map((name) => {
+          const { verbs, ...responseKind } = subresource(resource, name)
           return { subresource: name, responseKind, verbs }
         })
       }

@@ -12,7 +12,7 @@ import * as attributes from "./authorization/attributes.ts"
 import * as Authorizer from "./authorization/Authorizer.ts"
 import type { Attributes } from "./authorization/rule.ts"
 import * as body from "./body.ts"
-import * as forms from "./apiextensions/conversion/forms.ts"
+import * as converted from "./apiextensions/conversion/forms.ts"
 import * as definitions from "./apiextensions/definitions.ts"
 import * as discovery from "./discovery.ts"
 import * as OpenApi from "./openapi/serve.ts"
@@ -20,7 +20,7 @@ import * as StatusError from "./StatusError.ts"
 import * as routing from "./routing.ts"
 import type { Target } from "./routing.ts"
 import * as fieldValidation from "./validation/fieldValidation.ts"
-import type { Kind } from "./scheme/Kind.ts"
+import type { ResourceDefinition } from "./scheme/Kind.ts"
 import type { RequestScope } from "./admission/Admission.ts"
 import { bind } from "./endpoints/binding.ts"
 import { evict } from "./endpoints/eviction.ts"
@@ -34,8 +34,8 @@ import { scale } from "./endpoints/scale.ts"
 import { requestToken } from "./endpoints/token.ts"
 import { watch } from "./endpoints/watch.ts"
 import * as write from "./endpoints/write.ts"
-import { view } from "./printers/negotiate.ts"
-import type { View } from "./printers/View.ts"
+import { negotiateEncoder } from "./printers/negotiate.ts"
+import type { Encoder } from "./printers/View.ts"
 
 export const handle = (context: RequestScope): ApiResponse => {
   const segments = routing.segmentsOf(context.request.path)
@@ -101,8 +101,8 @@ const record = (
 
 /** The name of the object that this request has created. */
 const nameGiven = ({ request, state }: RequestScope): string => {
-  const target = routing.target(state.kinds, routing.segmentsOf(request.path) ?? [])
-  return target === undefined ? "" : (state.collection(target.kind.storage).latest?.name ?? "")
+  const target = routing.target(state.registry, routing.segmentsOf(request.path) ?? [])
+  return target === undefined ? "" : (state.collection(target.resource.storage).latest?.name ?? "")
 }
 
 export const answer = (status: number, text: string): Answer => ({
@@ -125,13 +125,13 @@ interface Descriptions {
   readonly openApi: OpenApi.OpenApi
 }
 
-const described = new WeakMap<ReadonlyArray<Kind>, Descriptions>()
+const described = new WeakMap<ReadonlyArray<ResourceDefinition>, Descriptions>()
 
-const descriptionsOf = (kinds: ReadonlyArray<Kind>): Descriptions => {
-  const found = described.get(kinds)
+const descriptionsOf = (resources: ReadonlyArray<ResourceDefinition>): Descriptions => {
+  const found = described.get(resources)
   if (found !== undefined) return found
-  const made = { discovery: discovery.make(kinds), openApi: OpenApi.make(kinds, discovery.version.gitVersion) }
-  described.set(kinds, made)
+  const made = { discovery: discovery.make(resources), openApi: OpenApi.make(resources, discovery.version.gitVersion) }
+  described.set(resources, made)
   return made
 }
 
@@ -145,9 +145,9 @@ const warned = <A extends ApiResponse>({ warnings }: RequestScope, response: A):
 const route = (context: RequestScope, segments: ReadonlyArray<string> | undefined): ApiResponse => {
   const { method } = context.request
   if (segments === undefined) throw StatusError.unknownPath()
-  const target = routing.target(context.state.kinds, segments)
+  const target = routing.target(context.state.registry, segments)
   if (target !== undefined) return settled(context, target, dispatch(context, target))
-  const { discovery, openApi } = descriptionsOf(context.state.kinds.all)
+  const { discovery, openApi } = descriptionsOf(context.state.registry.all)
   const document =
     healthCheck(segments, context.request.query) ??
     discovery.find(segments, context.request.headers["accept"]) ??
@@ -158,17 +158,17 @@ const route = (context: RequestScope, segments: ReadonlyArray<string> | undefine
 }
 
 /** Updates the served resources after a write of a CustomResourceDefinition; the response stays as it was made before that. */
-const settled = (context: RequestScope, { kind }: Target, response: ApiResponse): ApiResponse => {
-  if (definitions.concerns(kind) && context.request.method !== "GET") definitions.sync(context)
+const settled = (context: RequestScope, { resource }: Target, response: ApiResponse): ApiResponse => {
+  if (definitions.concerns(resource) && context.request.method !== "GET") definitions.sync(context)
   return response
 }
 
-const viewOf = (context: RequestScope, { kind, name }: Target): View =>
-  forms.viewing(
+const encoderOf = (context: RequestScope, { resource, name }: Target): Encoder =>
+  converted.convertingEncoder(
     context,
-    kind,
-    view(context.request.headers["accept"], {
-      kind,
+    resource,
+    negotiateEncoder(context.request.headers["accept"], {
+      resource,
       collection: name === "",
       includeObject: context.request.query.get("includeObject"),
       now: context.now
@@ -177,10 +177,10 @@ const viewOf = (context: RequestScope, { kind, name }: Target): View =>
 
 const dispatch = (context: RequestScope, target: Target): ApiResponse => {
   options.check(context.request)
-  write.expire(context, target.kind)
+  write.expire(context, target.resource)
   const subresource = subresourceHandlers.get(target.subresource)
   if (subresource !== undefined) return answer(...subresource(context, target))
-  if (target.kind.review) return answer(201, reviews.answer(context, target))
+  if (target.resource.review) return answer(201, reviews.answer(context, target))
   return target.name === "" ? onCollection(context, target) : onObject(context, target)
 }
 
@@ -197,68 +197,68 @@ const subresourceHandlers: ReadonlyMap<string, (context: RequestScope, target: T
   ])
 
 const onCollection = (context: RequestScope, target: Target): ApiResponse => {
-  const { kind, namespace } = target
-  const form = viewOf(context, target)
+  const { resource, namespace } = target
+  const encoder = encoderOf(context, target)
   switch (context.request.method) {
     case "HEAD":
     case "GET":
       if (isTrue(context.request.query.get("watch"))) {
-        const wanted = context.request.omitManagedFields === true ? (form.unowned ?? form) : form
+        const wanted = context.request.omitManagedFields === true ? (encoder.withoutManagedFields ?? encoder) : encoder
         return { _tag: "Watch", contentType: "application/json", lines: watch(context, target, wanted) }
       }
-      return answer(200, read.list(context, target, form))
+      return answer(200, read.list(context, target, encoder))
     case "POST": {
-      if (kind.namespaced && namespace === "") throw StatusError.methodNotAllowed()
+      if (resource.namespaced && namespace === "") throw StatusError.methodNotAllowed()
       const version = write.create(
         context,
         target,
-        body.object(context.request, kind, fieldValidation.ofBody(context, kind)),
+        body.object(context.request, resource, fieldValidation.ofBody(context, resource)),
         write.optionsOf(context)
       )
-      return answer(201, form.one(version))
+      return answer(201, encoder.encode(version))
     }
     case "DELETE":
-      if (!kind.verbs.includes("deletecollection") || (kind.namespaced && namespace === "")) {
+      if (!resource.verbs.includes("deletecollection") || (resource.namespaced && namespace === "")) {
         throw StatusError.methodNotAllowed()
       }
-      return answer(200, remove.removeCollection(context, target, form))
+      return answer(200, remove.removeCollection(context, target, encoder))
     default:
       throw StatusError.methodNotAllowed()
   }
 }
 
 const onObject = (context: RequestScope, target: Target): ApiResponse => {
-  const form = viewOf(context, target)
+  const encoder = encoderOf(context, target)
   switch (context.request.method) {
     case "HEAD":
     case "GET":
-      return answer(200, read.get(context, target, form))
+      return answer(200, read.get(context, target, encoder))
     case "PUT": {
       const { created, version } = replace(context, target)
-      return answer(created ? 201 : 200, form.one(version))
+      return answer(created ? 201 : 200, encoder.encode(version))
     }
     case "PATCH": {
       const { created, version } = patch.patch(context, target, write.optionsOf(context))
-      return answer(created ? 201 : 200, form.one(version))
+      return answer(created ? 201 : 200, encoder.encode(version))
     }
     case "DELETE":
       if (target.subresource !== "") throw StatusError.methodNotAllowed()
-      return answer(200, remove.remove(context, target, form))
+      return answer(200, remove.remove(context, target, encoder))
     default:
       throw StatusError.methodNotAllowed()
   }
 }
 
 const replace = (context: RequestScope, target: Target): write.Updated => {
-  const { kind, name, subresource } = target
-  const object = body.object(context.request, kind, fieldValidation.ofBody(context, kind))
+  const { resource, name, subresource } = target
+  const object = body.object(context.request, resource, fieldValidation.ofBody(context, resource))
   const options = write.optionsOf(context)
   write.checkIdentity(target, object)
   const existing = read.present(context, target)
   if (existing !== undefined) {
     return { version: write.update(context, target, object, existing, options), created: false }
   }
-  if (!kind.createOnUpdate || subresource !== "") throw StatusError.notFound(kind, name)
+  if (!resource.createOnUpdate || subresource !== "") throw StatusError.notFound(resource, name)
   return { version: write.createNamed(context, target, object, options), created: true }
 }
 

@@ -2,10 +2,10 @@
  * Routes a path: to resource, namespace, name and subresource. A path that matches no resource is `undefined`, not an error: discovery
  * and health follow. Source: apiserver/pkg/endpoints/request: RequestInfoFactory.
  */
-import type * as Kind from "./scheme/Kind.ts"
+import type * as ResourceDefinition from "./scheme/Kind.ts"
 
 export interface Target {
-  readonly kind: Kind.Kind
+  readonly resource: ResourceDefinition.ResourceDefinition
   /** Empty for cluster-scoped kinds and for all namespaces. */
   readonly namespace: string
   /** Empty for the collection. */
@@ -16,7 +16,7 @@ export interface Target {
 
 /** The served resources, by `group/version/plural`. */
 export interface Served {
-  readonly find: (path: string) => Kind.Kind | undefined
+  readonly find: (path: string) => ResourceDefinition.ResourceDefinition | undefined
 }
 
 /** The decoded segments, or undefined when one of them is not valid percent-encoding. */
@@ -43,19 +43,23 @@ export const target = (served: Served, segments: ReadonlyArray<string>): Target 
   const groupVersion = segments.slice(1, start).join("/")
   const rest = segments.slice(start)
   if (rest[0] === "namespaces" && rest.length > 2) {
-    const kind = served.find(`${groupVersion}/${rest[2]}`)
-    if (kind?.namespaced === true) return finish(kind, rest[1] ?? "", rest.slice(3))
+    const resource = served.find(`${groupVersion}/${rest[2]}`)
+    if (resource?.namespaced === true) return finish(resource, rest[1] ?? "", rest.slice(3))
   }
-  const kind = served.find(`${groupVersion}/${rest[0]}`)
-  if (kind === undefined) return undefined
+  const resource = served.find(`${groupVersion}/${rest[0]}`)
+  if (resource === undefined) return undefined
   // Without a namespace a namespaced kind can only be listed and watched.
-  if (kind.namespaced && rest.length > 1) return undefined
-  return finish(kind, "", rest.slice(1))
+  if (resource.namespaced && rest.length > 1) return undefined
+  return finish(resource, "", rest.slice(1))
 }
 
-const finish = (kind: Kind.Kind, namespace: string, rest: ReadonlyArray<string>): Target | undefined => {
+const finish = (
+  resource: ResourceDefinition.ResourceDefinition,
+  namespace: string,
+  rest: ReadonlyArray<string>
+): Target | undefined => {
   const [name = "", subresource = "", ...more] = rest
   if (more.length > 0) return undefined
-  if (subresource !== "" && !kind.subresources.includes(subresource)) return undefined
-  return { kind, namespace, name, subresource }
+  if (subresource !== "" && !resource.subresources.includes(subresource)) return undefined
+  return { resource, namespace, name, subresource }
 }

@@ -1,7 +1,7 @@
 /** What the server says of itself, in the old and the new form, against the one table. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as kinds from "../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../src/apiserver/scheme/kinds.ts"
 import { get, layer, post, refused, same } from "./client.ts"
 
 const aggregated =
@@ -47,8 +47,11 @@ describe("discovery", () => {
           )
         )
       )
-      same(new Set(found), new Set(kinds.all.map((kind) => [kind.group, kind.version, kind.plural].join("/"))))
-      same(found.length, kinds.all.length)
+      same(
+        new Set(found),
+        new Set(resources.all.map((resource) => [resource.group, resource.version, resource.plural].join("/")))
+      )
+      same(found.length, resources.all.length)
       same(
         (yield* get(
           "/api",

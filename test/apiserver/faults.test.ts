@@ -98,7 +98,7 @@ describe("a rule about a kind of a group", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  const isCore = (plural: string) => kinds.some((kind) => kind.group === "" && kind.plural === plural)
+  const isCore = (plural: string) => kinds.some((resource) => resource.group === "" && resource.plural === plural)
 })
 
 describe("faults of watches", () => {

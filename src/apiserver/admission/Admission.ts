@@ -6,7 +6,7 @@
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
 import type { DeleteOptions } from "../validation/lifecycle.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { RequestContext, State } from "../RequestContext.ts"
 import type { Authenticator } from "../authentication/Authenticator.ts"
 import type { WebhookResponses } from "../webhook/WebhookResponses.ts"
@@ -41,7 +41,7 @@ export interface Write {
 }
 
 /** The kind of an object that is not of the kind of its target. */
-export type GroupVersionKind = Pick<Kind, "group" | "version" | "kind">
+export type GroupVersionKind = Pick<ResourceDefinition, "group" | "version" | "kind">
 
 /** The deletion of an object, immediate or by deletionTimestamp. */
 export interface Deletion {

@@ -50,7 +50,7 @@ const namespaceLifecycle: Plugin = {
   admit: ({ before, object, target, context }) => {
     if (before === undefined) lifecycle.admitNamespace(context, target, textAt(object, "metadata", "name"))
   },
-  remove: ({ name, target: { kind } }) => lifecycle.refuseImmortal(kind, name)
+  remove: ({ name, target: { resource } }) => lifecycle.refuseImmortal(resource, name)
 }
 
 const taintKey = "node.kubernetes.io/not-ready"
@@ -60,7 +60,7 @@ const taintEffect = "NoSchedule"
 const nodeTaints: Plugin = {
   name: "TaintNodesByCondition",
   admit: ({ before, object, target }) => {
-    if (before !== undefined || target.kind.storage !== "nodes") return
+    if (before !== undefined || target.resource.storage !== "nodes") return
     const spec = ensureObject(object, "spec")
     const taints = arrayAt(spec, "taints")
     const has = taints.some((one) => textAt(one, "key") === taintKey && textAt(one, "effect") === taintEffect)
@@ -80,7 +80,7 @@ const finalizers: Readonly<Record<string, string>> = {
 const storageProtection: Plugin = {
   name: "StorageObjectInUseProtection",
   admit: ({ before, object, target }) => {
-    const finalizer = finalizers[target.kind.storage]
+    const finalizer = finalizers[target.resource.storage]
     if (before !== undefined || finalizer === undefined) return
     const metadata = ensureObject(object, "metadata")
     const list = arrayAt(metadata, "finalizers")

@@ -155,13 +155,13 @@ const podErrors = (object: JsonObject, items: ReadonlyArray<Json>): ReadonlyArra
 export const limitRanger: Plugin = {
   name: "LimitRanger",
   admit: (write) => {
-    if (write.before !== undefined || write.target.kind.storage !== "pods") return
+    if (write.before !== undefined || write.target.resource.storage !== "pods") return
     const items = itemsOf(write)
     if (items.length > 0) give(write.object, items)
   },
   check: (write) => {
     const { before, object, target } = write
-    const { storage } = target.kind
+    const { storage } = target.resource
     const isPod = storage === "pods" && before === undefined
     if (!isPod && storage !== "persistentvolumeclaims") return
     const items = itemsOf(write)
@@ -169,6 +169,6 @@ export const limitRanger: Plugin = {
     const errors = isPod ? podErrors(object, items) : claimErrors(object, items)
     if (errors.length === 0) return
     const why = errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`
-    throw StatusError.forbidden(target.kind, textAt(at(object, "metadata"), "name"), why)
+    throw StatusError.forbidden(target.resource, textAt(at(object, "metadata"), "name"), why)
   }
 }

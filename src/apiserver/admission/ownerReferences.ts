@@ -7,7 +7,7 @@ import type { Attributes } from "../authorization/rule.ts"
 import { arrayAt, equal, isObject, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import type { Plugin, Write } from "./Admission.ts"
 
 export const ownerReferencesPermission: Plugin = {
@@ -17,7 +17,7 @@ export const ownerReferencesPermission: Plugin = {
     const after = referencesOf(object)
     const earlier = referencesOf(before)
     if (equal([...after], [...earlier])) return
-    const { group, plural } = write.target.kind
+    const { group, plural } = write.target.resource
     // The creator of an object could omit the object, so nothing is checked.
     if (before !== undefined) {
       require(write, {
@@ -40,13 +40,14 @@ const blocks = (reference: JsonObject): boolean => reference["blockOwnerDeletion
 
 const checkOwner = (write: Write, reference: JsonObject): void => {
   const { target, context } = write
-  const owners = context.state.kinds.all.filter(
-    (kind) => kind.kind === reference["kind"] && Kind.apiVersion(kind) === reference["apiVersion"]
+  const owners = context.state.registry.all.filter(
+    (resource) =>
+      resource.kind === reference["kind"] && ResourceDefinition.apiVersion(resource) === reference["apiVersion"]
   )
   if (owners.length === 0) {
     const named = `APIVersion ${textAt(reference, "apiVersion")} Kind ${textAt(reference, "kind")}`
     const why = `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for ${named}`
-    throw StatusError.forbidden(target.kind, textAt(write.object, "metadata", "name"), why)
+    throw StatusError.forbidden(target.resource, textAt(write.object, "metadata", "name"), why)
   }
   for (const { group, plural } of owners) {
     require(write, {
@@ -72,5 +73,5 @@ const require = ({ object, target, context }: Write, wanted: Partial<Attributes>
     ...wanted
   })
   if (allowed) return
-  throw StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), `${otherwise}: ${reason}, <nil>`)
+  throw StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), `${otherwise}: ${reason}, <nil>`)
 }

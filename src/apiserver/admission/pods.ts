@@ -9,7 +9,7 @@ import type { RequestScope } from "./Admission.ts"
 import type { Plugin, Write } from "./Admission.ts"
 import * as stored from "./stored.ts"
 
-export const isPod = ({ target }: Write): boolean => target.kind.storage === "pods"
+export const isPod = ({ target }: Write): boolean => target.resource.storage === "pods"
 
 const classes = "scheduling.k8s.io/priorityclasses"
 
@@ -36,14 +36,14 @@ export const priority: Plugin = {
     const found = classOf(context, name)
     const pod = textAt(object, "metadata", "name")
     if (name !== "" && found === undefined) {
-      throw StatusError.forbidden(target.kind, pod, `no PriorityClass with name ${name} was found`)
+      throw StatusError.forbidden(target.resource, pod, `no PriorityClass with name ${name} was found`)
     }
     if (found !== undefined) spec["priorityClassName"] = textAt(found, "metadata", "name")
     const value = at(found, "value") ?? 0
     const given = get(spec, "priority")
     if (given !== undefined && given !== value) {
       const why = `the integer value of priority (${JSON.stringify(given)}) must not be provided in pod spec; priority admission controller computed ${JSON.stringify(value)} from the given PriorityClass name`
-      throw StatusError.forbidden(target.kind, pod, why)
+      throw StatusError.forbidden(target.resource, pod, why)
     }
     spec["priority"] = value
     spec["preemptionPolicy"] ??= textAt(found, "preemptionPolicy") || preempts

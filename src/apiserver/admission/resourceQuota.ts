@@ -36,9 +36,9 @@ const recorded = (amounts: JsonObject, name: string): Quantity.Quantity | undefi
 
 /** Rejects what cannot be charged: a request that the quota requires is missing, or the controller has not computed the usage yet. */
 const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, target }: Write): void => {
-  const refuse = (why: string) => StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  const refuse = (why: string) => StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
   const name = textAt(quota, "metadata", "name")
-  const unsaid = target.kind.storage === "pods" ? PodUsage.unsaid(typed<Pod>(object), names) : new Map()
+  const unsaid = target.resource.storage === "pods" ? PodUsage.unsaid(typed<Pod>(object), names) : new Map()
   const wanted = Array.from(unsaid, ([resource, who]) => `${resource} for: ${who.join(",")}`)
   if (wanted.length > 0) throw refuse(`failed quota: ${name}: must specify ${wanted.join("; ")}`)
   const used = objectAt(quota, "status", "used") ?? {}
@@ -49,15 +49,15 @@ const demand = (quota: JsonObject, names: ReadonlyArray<string>, { object, targe
 /** The quota after a charge; undefined when it does not change. */
 const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): JsonObject | undefined => {
   const { object, target } = write
-  const { kind } = target
+  const { resource } = target
   const hard = objectAt(quota, "status", "hard") ?? {}
   const names = Object.keys(hard)
-    .filter((name) => Names.isOf(name, kind))
+    .filter((name) => Names.isOf(name, resource))
     .sort()
   const scopes = Scopes.of(typed<ResourceQuota>(quota))
-  if (names.length === 0 || !Scopes.match(scopes, kind, typed(object))) return undefined
+  if (names.length === 0 || !Scopes.match(scopes, resource, typed(object))) return undefined
   demand(quota, names, write)
-  const wasCharged = write.before !== undefined && Scopes.match(scopes, kind, typed(write.before))
+  const wasCharged = write.before !== undefined && Scopes.match(scopes, resource, typed(write.before))
   const added = Usage.more(whole, wasCharged && before !== undefined ? before : new Map())
   const grown = names.filter((key) => added.has(key))
   if (grown.length === 0) return undefined
@@ -71,7 +71,7 @@ const charge = (write: Write, quota: JsonObject, { before, whole }: Charge): Jso
     const [taken, limit] = [used, hard].map((amounts) => list(exceeded, (key) => recorded(amounts, key)))
     const name = textAt(quota, "metadata", "name")
     const why = `exceeded quota: ${name}, requested: ${requested}, used: ${taken}, limited: ${limit}`
-    throw StatusError.forbidden(kind, textAt(object, "metadata", "name"), why)
+    throw StatusError.forbidden(resource, textAt(object, "metadata", "name"), why)
   }
   ensureObject(quota, "status")["used"] = next
   return quota
@@ -84,7 +84,7 @@ const growing = new Set(["persistentvolumeclaims", "resourceclaims.resource.k8s.
 
 /** Whether the write may increase the usage. That of a pod increases by a resize, or when it enters another scope. */
 const counts = ({ before, object, target }: Write): boolean => {
-  const id = Names.idOf(target.kind)
+  const id = Names.idOf(target.resource)
   if (target.subresource === "status") return id === "persistentvolumeclaims"
   if (target.subresource !== "") return id === "pods" && target.subresource === "resize"
   if (before === undefined || growing.has(id)) return true
@@ -94,7 +94,7 @@ const counts = ({ before, object, target }: Write): boolean => {
 /** The usage of an object at the time of the write, given the stored objects. */
 const charging = ({ target, context }: Write) => {
   const { namespace } = target
-  const served = (kind: Names.Counted) => context.state.kinds.all.find((one) => Names.isSame(one, kind))
+  const served = (kind: Names.Counted) => context.state.registry.all.find((one) => Names.isSame(one, kind))
   const usageOf = (kind: Names.Counted, object: KubeObject): Usage.Usage =>
     Usage.of(kind, object, context.now <= Usage.until(kind, object), {
       extendedResource: (className) => {
@@ -122,16 +122,16 @@ export const resourceQuota: Plugin = {
   subresources: true,
   check: (write) => {
     const { before, dryRun, object, target, context } = write
-    const { kind } = target
-    if (!kind.namespaced || Names.ignored.includes(Names.idOf(kind)) || !counts(write)) return
+    const { resource } = target
+    if (!resource.namespaced || Names.ignored.includes(Names.idOf(resource)) || !counts(write)) return
     const found = stored.objects(context, quotas, target.namespace)
     if (found.length === 0) return
     const charged = charging(write)
-    const usageOf = (one: JsonObject) => charged(kind, typed(one))
+    const usageOf = (one: JsonObject) => charged(resource, typed(one))
     const usage = { whole: usageOf(object), before: before === undefined ? undefined : usageOf(before) }
     // All quotas are checked before any is charged.
     const changed = found.map((quota) => charge(write, quota, usage)).filter(isObject)
-    const row = stored.kindOf(quotas)
-    if (row !== undefined) for (const quota of changed) overwrite(context, row, quota, dryRun)
+    const quotaResource = stored.kindOf(quotas)
+    if (quotaResource !== undefined) for (const quota of changed) overwrite(context, quotaResource, quota, dryRun)
   }
 }

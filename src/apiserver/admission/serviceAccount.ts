@@ -46,7 +46,7 @@ export const serviceAccount: Plugin = {
 const isNewPod = (write: Write): boolean => write.before === undefined && isPod(write)
 
 const forbidden = ({ object, target }: Write, why: string): StatusError.StatusError =>
-  StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
 
 /** A mirror pod represents a static pod of a kubelet. */
 const isMirror = (object: JsonObject): boolean =>

@@ -1,7 +1,7 @@
 /** Stored objects for plugins, read in the synchronous section of the request. */
 import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as resources from "../scheme/kinds.ts"
 import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../storage/Collection.ts"
 
@@ -22,4 +22,4 @@ export const object = (
   return found === undefined ? undefined : Version.parse(found)
 }
 
-export const kindOf = (storage: string) => kinds.all.find((kind) => kind.storage === storage)
+export const kindOf = (storage: string) => resources.all.find((resource) => resource.storage === storage)

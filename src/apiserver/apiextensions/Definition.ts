@@ -8,7 +8,7 @@ import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts
 import { validate } from "../../kube/structural/validate.ts"
 import { arrayAt, at, ensureObject, get, isObject, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import { columnsOf } from "./columns.ts"
 import * as Converter from "./conversion/Converter.ts"
 import * as jsonPath from "./jsonPath.ts"
@@ -32,24 +32,28 @@ export const isTrue = (definition: JsonObject, type: string): boolean =>
 export const storageOf = (definition: JsonObject): string =>
   `custom/${textAt(definition, "spec", "group")}/${textAt(definition, "spec", "names", "plural")}`
 
-export const kindsOf = (definition: JsonObject): ReadonlyArray<Kind.Kind> => {
+export const resourcesOf = (definition: JsonObject): ReadonlyArray<ResourceDefinition.ResourceDefinition> => {
   const converter = Converter.of(definition)
   return arrayAt(definition, "spec", "versions").flatMap((version) =>
-    isObject(version) && get(version, "served") === true ? [kindOf(definition, version, converter)] : []
+    isObject(version) && get(version, "served") === true ? [resourceOf(definition, version, converter)] : []
   )
 }
 
 /** The row by which the server itself looks after the objects, whether any version is served or not. */
-export const ownKindOf = (definition: JsonObject): Kind.Kind =>
-  kindOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {}, undefined)
+export const storageResourceOf = (definition: JsonObject): ResourceDefinition.ResourceDefinition =>
+  resourceOf(definition, objectAt(arrayAt(definition, "spec", "versions")[0]) ?? {}, undefined)
 
-const kindOf = (definition: JsonObject, version: JsonObject, converter: Kind.Converter | undefined): Kind.Kind => {
+const resourceOf = (
+  definition: JsonObject,
+  version: JsonObject,
+  converter: ResourceDefinition.Converter | undefined
+): ResourceDefinition.ResourceDefinition => {
   const names = objectAt(definition, "spec", "names") ?? {}
   const schema = schemaOf(version)
   const hasStatus = at(version, "subresources", "status") !== undefined
   const scale = scaleOf(version)
   const fill = filler(schema)
-  return Kind.make({
+  return ResourceDefinition.make({
     group: textAt(definition, "spec", "group"),
     version: textAt(version, "name"),
     kind: textAt(names, "kind"),
@@ -67,7 +71,7 @@ const kindOf = (definition: JsonObject, version: JsonObject, converter: Kind.Con
     onCreate: hasStatus ? withoutStatus : undefined,
     onUpdate: fill,
     columns: columnsOf(version),
-    custom: {
+    customResource: {
       definition: textAt(definition, "metadata", "name"),
       schema,
       shape: shapeOf(schema),
@@ -85,7 +89,7 @@ const texts = (object: JsonObject, key: string): ReadonlyArray<string> =>
 /** The schema of a version that has been accepted. */
 export const schemaOf = (version: JsonObject): StructuralSchema => objectAt(version, "schema", "openAPIV3Schema") ?? {}
 
-const scaleOf = (version: JsonObject): Kind.ScalePaths | undefined => {
+const scaleOf = (version: JsonObject): ResourceDefinition.ScalePaths | undefined => {
   const scale = objectAt(version, "subresources", "scale")
   const replicas = jsonPath.members(textAt(scale, "specReplicasPath"))
   const statusReplicas = jsonPath.members(textAt(scale, "statusReplicasPath"))
@@ -109,8 +113,11 @@ const filler =
   }
 
 /** What the schema has against an object, which is looked at with the names that its kind gives it. */
-export const faultsOf = (kind: Kind.Kind, custom: Kind.Custom, object: JsonObject) =>
-  validate(custom.schema, { ...object, apiVersion: Kind.apiVersion(kind), kind: kind.kind })
+export const faultsOf = (
+  resource: ResourceDefinition.ResourceDefinition,
+  custom: ResourceDefinition.CustomResourceInfo,
+  object: JsonObject
+) => validate(custom.schema, { ...object, apiVersion: ResourceDefinition.apiVersion(resource), kind: resource.kind })
 
 /** The value at a path of a cause, `spec.list[0].name`. */
 export const valueAt = (object: JsonObject, field: string): Json | undefined => {
@@ -124,8 +131,8 @@ export const valueAt = (object: JsonObject, field: string): Json | undefined => 
 }
 
 /** A definition is held until its objects are gone. */
-export const holdForCleanup = (kind: Kind.Kind, object: JsonObject): void => {
-  if (kind.storage !== storage) return
+export const holdForCleanup = (resource: ResourceDefinition.ResourceDefinition, object: JsonObject): void => {
+  if (resource.storage !== storage) return
   const metadata = ensureObject(object, "metadata")
   const held = get(metadata, "finalizers")
   const list = Array.isArray(held) ? held : []

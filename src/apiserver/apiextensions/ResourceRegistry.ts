@@ -3,19 +3,19 @@
  * definitions or not. `all` is another array after every change and the same in between, so that what is made of it may be kept by
  * it. A built-in kind is never replaced.
  */
-import * as Kind from "../scheme/Kind.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as resources from "../scheme/kinds.ts"
 
 export class ResourceRegistry {
   /** Built-in kinds first, then those of definitions by name. */
-  all: ReadonlyArray<Kind.Kind> = kinds.all
+  all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = resources.all
   /** Whether there are kinds that webhooks convert. */
   converts = false
-  private byPath: ReadonlyMap<string, Kind.Kind> = builtIn
-  private readonly byDefinition = new Map<string, ReadonlyArray<Kind.Kind>>()
+  private byPath: ReadonlyMap<string, ResourceDefinition.ResourceDefinition> = builtIn
+  private readonly byDefinition = new Map<string, ReadonlyArray<ResourceDefinition.ResourceDefinition>>()
 
   /** By `group/version/plural`, without the group for the core. */
-  find(path: string): Kind.Kind | undefined {
+  find(path: string): ResourceDefinition.ResourceDefinition | undefined {
     return this.byPath.get(path)
   }
 
@@ -24,23 +24,26 @@ export class ResourceRegistry {
     return [...this.byDefinition.keys()]
   }
 
-  kindsOf(definition: string): ReadonlyArray<Kind.Kind> {
+  resourcesOf(definition: string): ReadonlyArray<ResourceDefinition.ResourceDefinition> {
     return this.byDefinition.get(definition) ?? []
   }
 
   /** Serves the kinds of a definition instead of those it had; none to serve it no longer. */
-  put(definition: string, rows: ReadonlyArray<Kind.Kind>): void {
-    if (rows.length === 0 && !this.byDefinition.has(definition)) return
-    if (rows.length === 0) this.byDefinition.delete(definition)
-    else this.byDefinition.set(definition, rows)
+  put(definition: string, served: ReadonlyArray<ResourceDefinition.ResourceDefinition>): void {
+    if (served.length === 0 && !this.byDefinition.has(definition)) return
+    if (served.length === 0) this.byDefinition.delete(definition)
+    else this.byDefinition.set(definition, served)
     const own = [...this.byDefinition.keys()].sort().flatMap((name) => this.byDefinition.get(name) ?? [])
-    const added = own.filter((kind) => !builtIn.has(pathOf(kind)))
-    this.all = added.length === 0 ? kinds.all : [...kinds.all, ...added]
-    this.converts = own.some((kind) => kind.custom?.converter !== undefined)
-    this.byPath = added.length === 0 ? builtIn : new Map(this.all.map((kind) => [pathOf(kind), kind]))
+    const added = own.filter((resource) => !builtIn.has(pathOf(resource)))
+    this.all = added.length === 0 ? resources.all : [...resources.all, ...added]
+    this.converts = own.some((resource) => resource.customResource?.converter !== undefined)
+    this.byPath = added.length === 0 ? builtIn : new Map(this.all.map((resource) => [pathOf(resource), resource]))
   }
 }
 
-const pathOf = (kind: Kind.Kind): string => `${Kind.apiVersion(kind)}/${kind.plural}`
+const pathOf = (resource: ResourceDefinition.ResourceDefinition): string =>
+  `${ResourceDefinition.apiVersion(resource)}/${resource.plural}`
 
-const builtIn: ReadonlyMap<string, Kind.Kind> = new Map(kinds.all.map((kind) => [pathOf(kind), kind]))
+const builtIn: ReadonlyMap<string, ResourceDefinition.ResourceDefinition> = new Map(
+  resources.all.map((resource) => [pathOf(resource), resource])
+)

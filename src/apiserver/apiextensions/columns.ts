@@ -2,17 +2,17 @@
 import { arrayAt, isObject, numberAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { age, name, since } from "../scheme/columns.ts"
-import type { Column } from "../scheme/Kind.ts"
+import type { PrinterColumn } from "../scheme/Kind.ts"
 import * as jsonPath from "./jsonPath.ts"
 
-export const columnsOf = (version: JsonObject): ReadonlyArray<Column> => {
+export const columnsOf = (version: JsonObject): ReadonlyArray<PrinterColumn> => {
   const added = arrayAt(version, "additionalPrinterColumns")
   return added.length === 0 ? [name, age] : [name, ...added.map(columnOf)]
 }
 
 const types = ["boolean", "date", "integer", "number"] as const
 
-const columnOf = (column: Json): Column => {
+const columnOf = (column: Json): PrinterColumn => {
   const steps = jsonPath.parse(textAt(column, "jsonPath"))
   const given = textAt(column, "type")
   const type = types.find((one) => one === given) ?? "string"
@@ -28,7 +28,11 @@ const columnOf = (column: Json): Column => {
 }
 
 /** A value of another type than its column's is not shown. Source: apiextensions-apiserver, tableconvertor. */
-const cellOf = (type: Column["type"], value: Json | undefined, now: number): string | number | boolean | null => {
+const cellOf = (
+  type: PrinterColumn["type"],
+  value: Json | undefined,
+  now: number
+): string | number | boolean | null => {
   if (value === undefined || value === null) return null
   switch (type) {
     case "date":

@@ -20,7 +20,7 @@ export const noEscalation: Plugin = {
   name: "NoEscalation",
   admit: (write) => {
     const { before, object, target, context } = write
-    if (target.kind.group !== group || isMaster(context.request.user)) return
+    if (target.resource.group !== group || isMaster(context.request.user)) return
     if (before !== undefined && equal(withoutUpkeep(object), withoutUpkeep(before))) return
     if (objectAt(object, "roleRef") === undefined) checkRole(write)
     else checkBinding(write)
@@ -54,7 +54,7 @@ const checkRole = (write: Write): void => {
   if (!Policy.isAggregated(object) && (before === undefined || !Policy.isAggregated(before))) return
   if (notHeld(write, everything).length === 0) return
   const why = "must have cluster-admin privileges to use the aggregationRule"
-  throw StatusError.forbidden(target.kind, textAt(object, "metadata", "name"), why)
+  throw StatusError.forbidden(target.resource, textAt(object, "metadata", "name"), why)
 }
 
 const checkBinding = (write: Write): void => {
@@ -81,7 +81,7 @@ const checkHeld = (write: Write, wanted: ReadonlyArray<Rule>): void => {
   const unresolved = absent.length === 0 ? "" : `; resolution errors: [${absentInWords(absent, "s")}]`
   const who = `user ${JSON.stringify(name)} (groups=${quoted(groups)})`
   throw StatusError.forbidden(
-    target.kind,
+    target.resource,
     // The client does not know a generated name yet.
     context.request.method === "POST" && isGenerated(object) ? "" : textAt(object, "metadata", "name"),
     `${who} is attempting to grant RBAC permissions not currently held:\n${inWords(lacking)}${unresolved}`
@@ -128,6 +128,6 @@ export const creationByUpdate: Plugin = {
     if (before !== undefined || request.method === "POST") return
     const wanted = { ...attributes.of(request), verb: "create" }
     const { allowed, reason } = state.authorizer.decide(request.user, wanted)
-    if (!allowed) throw StatusError.forbidden(target.kind, wanted.name, reason)
+    if (!allowed) throw StatusError.forbidden(target.resource, wanted.name, reason)
   }
 }

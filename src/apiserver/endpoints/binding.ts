@@ -37,7 +37,7 @@ export const bind = (context: RequestScope, target: Target): readonly [number, s
     set(ensureObject(ensureObject(pod, "metadata"), "annotations"), key, value)
   }
   setCondition(context, pod, { type: "PodScheduled", status: "True" })
-  write.overwrite(context, target.kind, pod, dryRun)
+  write.overwrite(context, target.resource, pod, dryRun)
   return [201, JSON.stringify(done)]
 }
 
@@ -51,8 +51,8 @@ const checkTarget = (sent: JsonObject): void => {
   if (texts.length > 0) throw StatusError.unclassified(texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`)
 }
 
-const refuseUnassignable = ({ kind, name }: Target, pod: JsonObject, uid: string): void => {
-  const refuse = (why: string) => StatusError.conflict({ ...kind, plural: `${kind.plural}/binding` }, name, why)
+const refuseUnassignable = ({ resource, name }: Target, pod: JsonObject, uid: string): void => {
+  const refuse = (why: string) => StatusError.conflict({ ...resource, plural: `${resource.plural}/binding` }, name, why)
   const own = textAt(pod, "metadata", "uid")
   if (uid !== "" && uid !== own) {
     throw refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${own}`)

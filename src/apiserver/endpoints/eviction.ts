@@ -13,7 +13,7 @@ import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as resources from "../scheme/kinds.ts"
 import * as RequestContext from "../RequestContext.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import { select } from "../storage/Collection.ts"
@@ -23,7 +23,7 @@ import * as read from "./read.ts"
 import * as remove from "./remove.ts"
 import * as write from "./write.ts"
 
-const budgetKind = kinds.all.find((kind) => kind.kind === "PodDisruptionBudget")
+const budgetKind = resources.all.find((resource) => resource.kind === "PodDisruptionBudget")
 
 /** Maximum number of disruptedPods of a budget. */
 const maxDisrupted = 2000
@@ -40,11 +40,11 @@ export const evict = (context: RequestScope, target: Target): readonly [number, 
   const options = { ...asked, dryRun: asked.dryRun || dryRun }
   const found = read.find(context, target)
   const pod = Version.parse(found)
-  lifecycle.checkPreconditions(target.kind, pod, options)
+  lifecycle.checkPreconditions(target.resource, pod, options)
   if (!isExempt(pod)) askBudget(context, target, found, pod, options.dryRun)
   if (!options.dryRun) sayWhy(context, target, pod)
   // The precondition on the resourceVersion held for the pod before its condition was set.
-  remove.removeOne(context, target.kind, read.find(context, target), { ...options, resourceVersion: undefined })
+  remove.removeOne(context, target.resource, read.find(context, target), { ...options, resourceVersion: undefined })
   return [201, JSON.stringify(done)]
 }
 
@@ -58,7 +58,7 @@ const sayWhy = (context: RequestScope, target: Target, pod: JsonObject): void =>
     message: "Eviction API: evicting",
     ...(generation === 0 ? {} : { observedGeneration: generation })
   })
-  write.overwrite(context, target.kind, pod, false)
+  write.overwrite(context, target.resource, pod, false)
 }
 
 const checkObject = (target: Target, sent: JsonObject): void => {

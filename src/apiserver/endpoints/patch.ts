@@ -10,7 +10,7 @@ import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { apiVersion, hasStatus } from "../scheme/Kind.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as resources from "../scheme/kinds.ts"
 import * as converted from "../scheme/converted.ts"
 import * as RequestContext from "../RequestContext.ts"
 import type { RequestScope } from "../admission/Admission.ts"
@@ -36,11 +36,11 @@ export const patch = (context: RequestScope, target: Target, options: write.Writ
   // An error quotes the patched object, which decoding changes: it is made again for the error.
   const decode =
     type === mediaTypes.strategic
-      ? fieldValidation.ofMerged(context, target.kind, () => sentBy(context))
-      : fieldValidation.ofPatched(context, target.kind, () =>
+      ? fieldValidation.ofMerged(context, target.resource, () => sentBy(context))
+      : fieldValidation.ofPatched(context, target.resource, () =>
           type === mediaTypes.json ? edited(context, target, existing) : merged(context, target, existing, type)
         )
-  const next = body.accept(patched, target.kind, decode)
+  const next = body.accept(patched, target.resource, decode)
   return { version: write.update(context, target, next, existing, options), created: false }
 }
 
@@ -51,8 +51,8 @@ const sentBy = (context: RequestScope): Json => {
 }
 
 /** The result of a JSON patch: a copy, because an operation may put one value in two places. */
-const edited = (context: RequestScope, { kind }: Target, existing: Version.Version): Json => {
-  const current = served(kind, existing)
+const edited = (context: RequestScope, { resource }: Target, existing: Version.Version): Json => {
+  const current = served(resource, existing)
   return clone(jsonPatch.apply(current, sentBy(context)))
 }
 
@@ -64,16 +64,16 @@ const merged = (context: RequestScope, target: Target, existing: Version.Version
   const sent = sentBy(context)
   // Lists of a custom resource have no merge keys.
   const accepted = Object.values(mediaTypes).filter(
-    (one) => target.kind.custom === undefined || one !== mediaTypes.strategic
+    (one) => target.resource.customResource === undefined || one !== mediaTypes.strategic
   )
   if (type === mediaTypes.apply || type === mediaTypes.json || !accepted.some((one) => one === type)) {
     throw StatusError.unsupportedMediaType(accepted)
   }
   if (!isObject(sent)) throw StatusError.badRequest("error decoding patch: json: cannot unmarshal value into Go value")
-  const current = speaksOfOwners(sent) ? served(target.kind, existing) : servedUnowned(target.kind, existing)
+  const current = speaksOfOwners(sent) ? served(target.resource, existing) : servedUnowned(target.resource, existing)
   return type === mediaTypes.merge
     ? mergePatch.apply(current, sent)
-    : strategicPatch.apply(current, sent, kinds.shapeOf(target.kind))
+    : strategicPatch.apply(current, sent, resources.shapeOf(target.resource))
 }
 
 /**
@@ -91,7 +91,7 @@ const hasDirective = (sent: JsonObject): boolean => Object.keys(sent).some((key)
 
 /** Server-side apply creates an object that does not exist. Objects are in stored form. */
 const apply = (context: RequestScope, target: Target, options: write.WriteOptions): write.Updated => {
-  const { kind, name, subresource } = target
+  const { resource, name, subresource } = target
   const query = context.request.query
   if ((query.get("fieldManager") ?? "") === "") throw managerRequired()
   const sent = body.parseJson(context.request.body)
@@ -99,17 +99,18 @@ const apply = (context: RequestScope, target: Target, options: write.WriteOption
   if (textAt(sent, "apiVersion") === "" || textAt(sent, "kind") === "") {
     throw StatusError.badRequest("error decoding YAML: Object 'Kind' is missing")
   }
-  const config = onlyPart(target, body.configuration(sent, kind, fieldValidation.ofApplied(kind)))
+  const config = onlyPart(target, body.configuration(sent, resource, fieldValidation.ofApplied(resource)))
   if (subresource === "") write.checkIdentity(target, config)
   const existing = read.present(context, target)
-  if (existing === undefined && subresource !== "") throw StatusError.notFound(kind, name)
+  if (existing === undefined && subresource !== "") throw StatusError.notFound(resource, name)
   const live = existing === undefined ? undefined : { object: Version.parse(existing), owners: existing.owners }
   const { object, owners } = applyPatch.apply(live, config, {
-    manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(kind), subresource },
+    manager: { manager: options.manager, operation: "Apply", apiVersion: apiVersion(resource), subresource },
     force: isTrue(query.get("force")),
     time: RequestContext.timestamp(context.now),
-    shape: kinds.shapeOf(kind),
-    settle: (merged) => (kind.custom === undefined ? void converted.asStored(kind, merged) : kind.defaults?.(merged))
+    shape: resources.shapeOf(resource),
+    settle: (merged) =>
+      resource.customResource === undefined ? void converted.asStored(resource, merged) : resource.defaults?.(merged)
   })
   const settled = { ...options, owners }
   if (existing === undefined) return { version: write.createNamed(context, target, object, settled), created: true }
@@ -117,12 +118,12 @@ const apply = (context: RequestScope, target: Target, options: write.WriteOption
 }
 
 /** An apply manages only the fields that its endpoint can change. */
-const onlyPart = ({ kind, subresource }: Target, config: JsonObject): JsonObject => {
+const onlyPart = ({ resource, subresource }: Target, config: JsonObject): JsonObject => {
   if (subresource === "status") {
     const status = get(config, "status")
     return status === undefined ? {} : { status }
   }
-  if (hasStatus(kind)) delete config["status"]
+  if (hasStatus(resource)) delete config["status"]
   return config
 }
 

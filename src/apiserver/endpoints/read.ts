@@ -6,37 +6,37 @@ import { at, textAt } from "../json.ts"
 import type { Json } from "../json.ts"
 import { page } from "../storage/Collection.ts"
 import type { Collection, Page } from "../storage/Collection.ts"
-import * as forms from "../apiextensions/conversion/forms.ts"
+import * as converted from "../apiextensions/conversion/forms.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
-import type { ListMeta, View } from "../printers/View.ts"
+import type { ListMeta, Encoder } from "../printers/View.ts"
 import * as selection from "./selection.ts"
 
 /** The object that a path names, in the version of the path; undefined when it does not exist. */
-export const present = (context: RequestScope, { kind, namespace, name }: Target): Version.Version | undefined => {
-  const version = context.state.collection(kind.storage).get(Version.keyOf(namespace, name))
-  return version === undefined ? undefined : forms.servedOne(context, kind, version)
+export const present = (context: RequestScope, { resource, namespace, name }: Target): Version.Version | undefined => {
+  const version = context.state.collection(resource.storage).get(Version.keyOf(namespace, name))
+  return version === undefined ? undefined : converted.servedOne(context, resource, version)
 }
 
 /** The same, or 404. */
 export const find = (context: RequestScope, target: Target): Version.Version => {
   const version = present(context, target)
-  if (version === undefined) throw StatusError.notFound(target.kind, target.name)
+  if (version === undefined) throw StatusError.notFound(target.resource, target.name)
   return version
 }
 
-export const get = (context: RequestScope, target: Target, view: View): string => {
+export const get = (context: RequestScope, target: Target, encoder: Encoder): string => {
   const wanted = selection.resourceVersion(context.request.query)
   const current = context.state.log.revision()
   if (wanted !== undefined && wanted > current) throw StatusError.tooLargeResourceVersion(wanted, current)
-  return view.one(find(context, target))
+  return encoder.encode(find(context, target))
 }
 
-export const list = (context: RequestScope, target: Target, view: View): string => {
+export const list = (context: RequestScope, target: Target, encoder: Encoder): string => {
   const { metadata, versions } = choose(context, target)
-  return view.list(versions, metadata)
+  return encoder.encodeList(versions, metadata)
 }
 
 /** The objects that the query of a list selects, and the ListMeta. */
@@ -44,7 +44,7 @@ export const choose = (
   context: RequestScope,
   target: Target
 ): { readonly versions: ReadonlyArray<Version.Version>; readonly metadata: ListMeta } => {
-  const collection = context.state.collection(target.kind.storage)
+  const collection = context.state.collection(target.resource.storage)
   const chosen = selection.parse(target, context.request.query)
   const plan = planOf(context, collection)
   const { versions, more } = page(collection, chosen, plan)

@@ -2,16 +2,16 @@
 import { at, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
-import * as forms from "../apiextensions/conversion/forms.ts"
+import * as converted from "../apiextensions/conversion/forms.ts"
 import { holdForCleanup } from "../apiextensions/Definition.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import { invalidValue } from "../validation/validate.ts"
 import * as lifecycle from "../validation/lifecycle.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
-import type { View } from "../printers/View.ts"
+import type { Encoder } from "../printers/View.ts"
 import * as read from "./read.ts"
 import * as selection from "./selection.ts"
 import * as write from "./write.ts"
@@ -21,32 +21,32 @@ interface Removed {
   readonly version: Version.Version
 }
 
-export const remove = (context: RequestScope, target: Target, view: View): string => {
+export const remove = (context: RequestScope, target: Target, encoder: Encoder): string => {
   const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
   const version = read.find(context, target)
   admit(context, target, version, options)
-  const removed = removeOne(context, target.kind, version, options)
-  if (removed.gone && !target.kind.returnsDeleted) return JSON.stringify(success(target.kind, removed.version))
-  return view.one(removed.version)
+  const removed = removeOne(context, target.resource, version, options)
+  if (removed.gone && !target.resource.returnsDeleted) return JSON.stringify(success(target.resource, removed.version))
+  return encoder.encode(removed.version)
 }
 
 /** Deletes the objects that a list with the same query returns, each like a single deletion; returns that list. */
-export const removeCollection = (context: RequestScope, target: Target, view: View): string => {
+export const removeCollection = (context: RequestScope, target: Target, encoder: Encoder): string => {
   const options = optionsOf(context, body.optional(context.request, "DeleteOptions") ?? {})
   const { metadata, versions } = read.choose(context, target)
-  const collection = context.state.collection(target.kind.storage)
+  const collection = context.state.collection(target.resource.storage)
   // A page of an older revision may contain deleted objects.
-  const present = forms.served(
+  const present = converted.served(
     context,
-    target.kind,
+    target.resource,
     versions.flatMap(({ key }) => collection.get(key) ?? [])
   )
   const refusal = firstRefusal(present, (version) => admit(context, target, version, options))
   const removed = present
     .slice(0, refusal?.index)
-    .map((version) => removeOne(context, target.kind, version, options).version)
+    .map((version) => removeOne(context, target.resource, version, options).version)
   if (refusal !== undefined) throw refusal.why
-  return view.list(removed, metadata)
+  return encoder.encodeList(removed, metadata)
 }
 
 /**
@@ -81,35 +81,38 @@ const admit = (
 /** `version` is in the version of `kind`; the stored object, of which only metadata changes, is written. */
 export const removeOne = (
   context: RequestScope,
-  kind: Kind,
+  resource: ResourceDefinition,
   version: Version.Version,
   options: lifecycle.DeleteOptions
 ): Removed => {
-  const object = Version.parse(context.state.collection(kind.storage).get(version.key) ?? version)
-  lifecycle.checkPreconditions(kind, object, options)
-  holdForCleanup(kind, object)
-  switch (lifecycle.markDeleted(context, kind, object, options)) {
+  const object = Version.parse(context.state.collection(resource.storage).get(version.key) ?? version)
+  lifecycle.checkPreconditions(resource, object, options)
+  holdForCleanup(resource, object)
+  switch (lifecycle.markDeleted(context, resource, object, options)) {
     case "gone":
-      return { gone: true, version: forms.carry(kind, version, write.erase(context, kind, object, options.dryRun)) }
+      return {
+        gone: true,
+        version: converted.carry(resource, version, write.erase(context, resource, object, options.dryRun))
+      }
     case "changed":
       return {
         gone: false,
-        version: forms.carry(kind, version, write.overwrite(context, kind, object, options.dryRun))
+        version: converted.carry(resource, version, write.overwrite(context, resource, object, options.dryRun))
       }
     case "unchanged":
       return { gone: false, version }
   }
 }
 
-const success = (kind: Kind, version: Version.Version): Json => ({
+const success = (resource: ResourceDefinition, version: Version.Version): Json => ({
   kind: "Status",
   apiVersion: "v1",
   metadata: {},
   status: "Success",
   details: {
     name: version.name,
-    ...(kind.group === "" ? {} : { group: kind.group }),
-    kind: kind.plural,
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
     uid: textAt(Version.parse(version), "metadata", "uid")
   }
 })

@@ -14,17 +14,17 @@ import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue, required } from "../validation/validate.ts"
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 
 /** The review that was sent, with the result as its status. */
-export const answer = (context: RequestScope, { kind, name, namespace }: Target): string => {
-  if (context.request.method !== "POST" || name !== "" || kind.namespaced !== (namespace !== "")) {
+export const answer = (context: RequestScope, { resource, name, namespace }: Target): string => {
+  if (context.request.method !== "POST" || name !== "" || resource.namespaced !== (namespace !== "")) {
     throw StatusError.methodNotAllowed()
   }
-  const object = body.object(context.request, kind, fieldValidation.ofBody(context, kind))
-  const status = statusOf(context, kind.kind, namespace, object)
-  return JSON.stringify({ ...object, kind: kind.kind, apiVersion: Kind.apiVersion(kind), status })
+  const object = body.object(context.request, resource, fieldValidation.ofBody(context, resource))
+  const status = statusOf(context, resource.kind, namespace, object)
+  return JSON.stringify({ ...object, kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), status })
 }
 
 const statusOf = (context: RequestScope, kind: string, namespace: string, object: JsonObject): Json => {

@@ -14,7 +14,7 @@ import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue } from "../validation/validate.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
 import * as read from "./read.ts"
@@ -27,12 +27,12 @@ export const scale = (context: RequestScope, target: Target): readonly [number, 
   const existing = read.find(context, target)
   const object = Version.parse(existing)
   const method = context.request.method
-  if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.kind, object))]
+  if (method === "GET" || method === "HEAD") return [200, JSON.stringify(scaleOf(target.resource, object))]
   if (method !== "PUT" && method !== "PATCH") throw StatusError.methodNotAllowed()
   const wanted =
     method === "PUT"
       ? body.optional(context.request, "Scale", fieldValidation.ofBodyAs(context, scaleType))
-      : patched(context, scaleOf(target.kind, object))
+      : patched(context, scaleOf(target.resource, object))
   if (!isObject(wanted)) throw StatusError.badRequest("the object provided is unrecognized (must be of type Scale)")
   const given = textAt(wanted, "metadata", "name")
   if (given !== "" && given !== target.name) {
@@ -41,7 +41,7 @@ export const scale = (context: RequestScope, target: Target): readonly [number, 
     )
   }
   const options = write.optionsOf(context)
-  const before = scaleOf(target.kind, object)
+  const before = scaleOf(target.resource, object)
   Admission.ask({
     context,
     target,
@@ -52,17 +52,17 @@ export const scale = (context: RequestScope, target: Target): readonly [number, 
   })
   const metadata = ensureObject(object, "metadata")
   for (const key of ["resourceVersion", "uid"]) put(metadata, key, textAt(wanted, "metadata", key) || undefined)
-  const path = target.kind.custom?.scale?.replicas ?? workloads.replicas
+  const path = target.resource.customResource?.scale?.replicas ?? workloads.replicas
   const parent = path.slice(0, -1).reduce(ensureObject, object)
   set(parent, path.at(-1) ?? "replicas", replicasOf(wanted, target.name))
   const updated = write.update(context, target, object, existing, options)
-  return [200, JSON.stringify(scaleOf(target.kind, Version.parse(updated)))]
+  return [200, JSON.stringify(scaleOf(target.resource, Version.parse(updated)))]
 }
 
 /** The paths of a Scale in the built-in kinds. */
 const workloads = { replicas: ["spec", "replicas"], statusReplicas: ["status", "replicas"] } as const
 
-const scaleOf = ({ custom }: Kind, object: JsonObject): JsonObject => {
+const scaleOf = ({ customResource: custom }: ResourceDefinition, object: JsonObject): JsonObject => {
   const metadata = objectAt(object, "metadata") ?? {}
   const kept = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"]
   const paths = custom?.scale ?? workloads

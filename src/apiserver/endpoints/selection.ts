@@ -20,15 +20,15 @@ const labels = (text: string | null): Selector.LabelSelector => {
   return parsed.success
 }
 
-const fields = ({ kind }: Target, text: string | null): Selector.FieldSelector => {
+const fields = ({ resource }: Target, text: string | null): Selector.FieldSelector => {
   if (text === null || text === "") return []
   const parsed = Selector.parseFields(text)
   if (Result.isFailure(parsed)) throw StatusError.badRequest(parsed.failure)
   for (const { field } of parsed.success) {
     const known =
       field === "metadata.name" ||
-      (field === "metadata.namespace" && kind.namespaced) ||
-      Object.hasOwn(kind.fields, field)
+      (field === "metadata.namespace" && resource.namespaced) ||
+      Object.hasOwn(resource.fields, field)
     if (!known) throw StatusError.badRequest(`field label not supported: ${field}`)
   }
   return parsed.success

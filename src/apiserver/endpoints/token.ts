@@ -13,7 +13,7 @@ import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue } from "../validation/validate.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as resources from "../scheme/kinds.ts"
 import * as RequestContext from "../RequestContext.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import * as Version from "../storage/Version.ts"
@@ -83,19 +83,19 @@ const boundKinds: ReadonlyMap<string, string> = new Map([
 /** A token may be bound to an existing object, by its uid; a pod must run as the account. */
 const claimOf = (context: RequestScope, { name, namespace }: Target, bound: JsonObject): JsonObject => {
   const named = textAt(bound, "kind")
-  const kind = kinds.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
-  if (kind === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
+  const resource = resources.all.find(({ group, plural }) => group === "" && plural === boundKinds.get(named))
+  if (resource === undefined || !["", "v1"].includes(textAt(bound, "apiVersion"))) {
     throw StatusError.badRequest(`cannot bind token to object of type ${textAt(bound, "apiVersion")}, Kind=${named}`)
   }
-  const key = Version.keyOf(kind.namespaced ? namespace : "", textAt(bound, "name"))
-  const found = context.state.collection(kind.storage).get(key)
-  if (found === undefined) throw StatusError.notFound(kind, textAt(bound, "name"))
+  const key = Version.keyOf(resource.namespaced ? namespace : "", textAt(bound, "name"))
+  const found = context.state.collection(resource.storage).get(key)
+  if (found === undefined) throw StatusError.notFound(resource, textAt(bound, "name"))
   const object = Version.parse(found)
   const uid = textAt(object, "metadata", "uid")
   const wanted = textAt(bound, "uid")
   if (wanted !== "" && wanted !== uid) {
     throw StatusError.conflict(
-      kind,
+      resource,
       found.name,
       `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
     )

@@ -1,22 +1,22 @@
 /** watch: parses the query and opens a watcher of the collection. */
 import type * as Stream from "effect/Stream"
 import { prepare } from "../apiextensions/conversion/convert.ts"
-import * as forms from "../apiextensions/conversion/forms.ts"
+import * as converted from "../apiextensions/conversion/forms.ts"
 import { select } from "../storage/Collection.ts"
 import type { Preparation } from "../storage/Watchers.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
-import type { View } from "../printers/View.ts"
+import type { Encoder } from "../printers/View.ts"
 import * as selection from "./selection.ts"
 
 /** Without timeoutSeconds a watch lasts 30 to 60 minutes, at random, so that clients do not reconnect together. */
 const defaultMinutes = 30
 
-export const watch = (context: RequestScope, target: Target, view: View): Stream.Stream<string> => {
+export const watch = (context: RequestScope, target: Target, encoder: Encoder): Stream.Stream<string> => {
   const query = context.request.query
-  const collection = context.state.collection(target.kind.storage)
+  const collection = context.state.collection(target.resource.storage)
   const chosen = selection.parse(target, query)
   const wanted = selection.resourceVersion(query) ?? 0
   const bookmarks = selection.isTrue(query.get("allowWatchBookmarks"))
@@ -28,23 +28,23 @@ export const watch = (context: RequestScope, target: Target, view: View): Stream
   const duration = seconds > 0 ? seconds * 1000 : defaultMinutes * 60_000 * (1 + context.random.nextDoubleUnsafe())
   return collection.watchers.open({
     selection: chosen,
-    view,
+    encoder,
     initial: list ? select(collection, chosen, current) : [],
     markInitialEnd: streaming === true && bookmarks,
     revision: list || wanted === 0 ? current : wanted,
     bookmarks,
     duration: Math.floor(duration),
-    preparation: preparationOf(context, target.kind)
+    preparation: preparationOf(context, target.resource)
   })
 }
 
 /** A watch converts an object when it delivers it, and so never waits for one that it does not deliver. */
-const preparationOf = ({ state }: RequestScope, kind: Kind): Preparation | undefined =>
-  kind.custom?.converter === undefined
+const preparationOf = ({ state }: RequestScope, resource: ResourceDefinition): Preparation | undefined =>
+  resource.customResource?.converter === undefined
     ? undefined
     : {
-        isReady: (version) => forms.isReady(kind, version),
-        prepare: (versions) => prepare(state.caller, kind, versions)
+        isReady: (version) => converted.isReady(resource, version),
+        prepare: (versions) => prepare(state.caller, resource, versions)
       }
 
 /** `sendInitialEvents`, checked together with what it requires. Source: validation of ListOptions. */

@@ -2,13 +2,13 @@
 import { at, ensureObject, equal, get, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
-import * as forms from "../apiextensions/conversion/forms.ts"
+import * as converted from "../apiextensions/conversion/forms.ts"
 import type { Collection } from "../storage/Collection.ts"
 import * as fields from "../storage/fields.ts"
 import * as managedFields from "../storage/managedFields.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as resources from "../scheme/kinds.ts"
 import { apiVersion, hasStatus } from "../scheme/Kind.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as addresses from "../validation/addresses.ts"
@@ -37,12 +37,12 @@ export const optionsOf = (context: RequestScope): WriteOptions => {
 }
 
 /** The kinds that share a storage; the selectable fields are those of all of them. */
-const sharing = new Map<string, ReadonlyArray<Kind>>()
+const sharing = new Map<string, ReadonlyArray<ResourceDefinition>>()
 
-const kindsOf = (storage: string): ReadonlyArray<Kind> => {
+const resourcesOf = (storage: string): ReadonlyArray<ResourceDefinition> => {
   const found = sharing.get(storage)
   if (found !== undefined) return found
-  const created = kinds.all.filter((kind) => kind.storage === storage)
+  const created = resources.all.filter((resource) => resource.storage === storage)
   sharing.set(storage, created)
   return created
 }
@@ -56,30 +56,30 @@ export const create = (
   object: JsonObject,
   options: WriteOptions
 ): Version.Version => {
-  const { kind, namespace } = target
-  const collection = context.state.collection(kind.storage)
-  if (kind.custom?.terminating === true) {
+  const { resource, namespace } = target
+  const collection = context.state.collection(resource.storage)
+  if (resource.customResource?.terminating === true) {
     throw StatusError.notAllowedWhile("create", "custom resource definition is terminating")
   }
   checkNamespace(target, object)
   const generated = textAt(object, "metadata", "name") === ""
-  metadata.create(context, kind, object, namespace)
+  metadata.create(context, resource, object, namespace)
   if (generated) drawAgain(context, target, object)
-  kind.defaults?.(object)
+  resource.defaults?.(object)
   // Fields that admission and the server set have no manager.
-  const early = options.owners ?? (isRewritten(kind) ? undefined : madeBy(context, target, object, options))
+  const early = options.owners ?? (isRewritten(resource) ? undefined : madeBy(context, target, object, options))
   const written = { context, target, object, before: undefined, dryRun: options.dryRun }
   context.state.admission.admit(written)
-  kind.onCreate?.(object)
+  resource.onCreate?.(object)
   const owners = early ?? madeBy(context, target, object, options)
-  addresses.allocate(context, kind, object)
-  validate.object(kind, object)
+  addresses.allocate(context, resource, object)
+  validate.object(resource, object)
   context.state.admission.check(written)
   const name = textAt(object, "metadata", "name")
-  if (collection.get(Version.keyOf(kind.namespaced ? namespace : "", name)) !== undefined) {
-    throw StatusError.alreadyExists(kind, name)
+  if (collection.get(Version.keyOf(resource.namespaced ? namespace : "", name)) !== undefined) {
+    throw StatusError.alreadyExists(resource, name)
   }
-  return save(context, kind, object, owners, options.dryRun)
+  return save(context, resource, object, owners, options.dryRun)
 }
 
 /** PUT of an object that does not exist, for kinds that allow it: the name comes from the path, and a resourceVersion is an error. */
@@ -91,26 +91,26 @@ export const createNamed = (
 ): Version.Version => {
   const sent = ensureObject(object, "metadata")
   if (textAt(sent, "uid") !== "" || !["", "0"].includes(textAt(sent, "resourceVersion"))) {
-    throw StatusError.notFound(target.kind, target.name)
+    throw StatusError.notFound(target.resource, target.name)
   }
   sent["name"] = target.name
   return create(context, { ...target, name: "" }, object, options)
 }
 
 const drawAgain = (context: RequestScope, target: Target, object: JsonObject): void => {
-  const collection = context.state.collection(target.kind.storage)
+  const collection = context.state.collection(target.resource.storage)
   for (let i = 1; i < generateTries; i++) {
     const name = textAt(object, "metadata", "name")
     if (name === "" || collection.get(Version.keyOf(target.namespace, name)) === undefined) return
     put(objectAt(object, "metadata") ?? {}, "name", undefined)
-    metadata.create(context, target.kind, object, target.namespace)
+    metadata.create(context, target.resource, object, target.namespace)
   }
 }
 
 /** A missing namespace becomes that of the path; another one is rejected. */
-export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject): void => {
+export const checkNamespace = ({ resource, namespace }: Target, object: JsonObject): void => {
   const given = textAt(object, "metadata", "namespace")
-  if (given !== "" && given !== (kind.namespaced ? namespace : "")) {
+  if (given !== "" && given !== (resource.namespaced ? namespace : "")) {
     throw StatusError.badRequest(
       "the namespace of the provided object does not match the namespace sent on the request"
     )
@@ -120,68 +120,78 @@ export const checkNamespace = ({ kind, namespace }: Target, object: JsonObject):
 /** Stores a validated object, in the storage version of its kind. */
 const save = (
   context: RequestScope,
-  kind: Kind,
+  resource: ResourceDefinition,
   object: JsonObject,
   owners: managedFields.Owners,
   dryRun: boolean
 ): Version.Version => {
-  const { read, stored } = forms.kept(context, kind, versionOf(context, kind, object, owners, forms.formOf(kind)))
-  return dryRun ? undone(context, kind, read) : commit(context, kind, stored, read)
+  const { read, stored } = converted.kept(
+    context,
+    resource,
+    versionOf(context, resource, object, owners, converted.schemaVersionOf(resource))
+  )
+  return dryRun ? undone(context, resource, read) : commit(context, resource, stored, read)
 }
 
 const versionOf = (
   context: RequestScope,
-  kind: Kind,
+  resource: ResourceDefinition,
   object: JsonObject,
   owners: managedFields.Owners,
   form: string | undefined
 ): Version.Version => {
-  const revision = context.state.collection(kind.storage).upcoming()
-  return Version.make(kindsOf(kind.storage), metadata.canonical(object, String(revision)), revision, owners, form)
+  const revision = context.state.collection(resource.storage).upcoming()
+  return Version.make(
+    resourcesOf(resource.storage),
+    metadata.canonical(object, String(revision)),
+    revision,
+    owners,
+    form
+  )
 }
 
 /** A dry run has no revision: the object has that of the one it would replace, or none. */
-const undone = (context: RequestScope, kind: Kind, version: Version.Version): Version.Version => {
+const undone = (context: RequestScope, resource: ResourceDefinition, version: Version.Version): Version.Version => {
   const shown = Version.parse(version)
-  const before = context.state.collection(kind.storage).get(version.key)
+  const before = context.state.collection(resource.storage).get(version.key)
   put(objectAt(shown, "metadata") ?? {}, "resourceVersion", before?.revision.toString())
-  return Version.make(kindsOf(kind.storage), shown, version.revision, version.owners, version.form)
+  return Version.make(resourcesOf(resource.storage), shown, version.revision, version.owners, version.schemaVersion)
 }
 
 const commit = (
   context: RequestScope,
-  kind: Kind,
+  resource: ResourceDefinition,
   version: Version.Version,
   read: Version.Version = version
 ): Version.Version => {
-  const collection = context.state.collection(kind.storage)
+  const collection = context.state.collection(resource.storage)
   collection.store(version)
-  if (kind.lifetime !== undefined) collection.expiries.note(version, context.now + kind.lifetime * 1000)
+  if (resource.lifetime !== undefined) collection.expiries.note(version, context.now + resource.lifetime * 1000)
   return read
 }
 
 /** Removes an object from the store; its last state has the revision of the removal. It is in its stored version by default. */
 export const erase = (
   context: RequestScope,
-  kind: Kind,
+  resource: ResourceDefinition,
   object: JsonObject,
   dryRun: boolean,
   form?: string
 ): Version.Version => {
-  const collection = context.state.collection(kind.storage)
+  const collection = context.state.collection(resource.storage)
   const before = storedOf(collection, object)
-  const last = versionOf(context, kind, object, before?.owners ?? managedFields.none, form ?? before?.form)
+  const last = versionOf(context, resource, object, before?.owners ?? managedFields.none, form ?? before?.schemaVersion)
   if (!dryRun) collection.remove(last)
   return last
 }
 
 /** Removes expired objects before a request reads the collection: events have a lifetime. */
-export const expire = (context: RequestScope, kind: Kind): void => {
-  if (kind.lifetime === undefined) return
-  const collection = context.state.collection(kind.storage)
+export const expire = (context: RequestScope, resource: ResourceDefinition): void => {
+  if (resource.lifetime === undefined) return
+  const collection = context.state.collection(resource.storage)
   for (const { key, revision } of collection.expiries.take(context.now)) {
     const version = collection.get(key)
-    if (version?.revision === revision) erase(context, kind, Version.parse(version), false)
+    if (version?.revision === revision) erase(context, resource, Version.parse(version), false)
   }
 }
 
@@ -189,10 +199,15 @@ export const expire = (context: RequestScope, kind: Kind): void => {
  * Overwrites a stored object, without validating the update, in its stored version and without changing its managed fields: for writes
  * by the server in deletions, bindings and evictions.
  */
-export const overwrite = (context: RequestScope, kind: Kind, object: JsonObject, dryRun: boolean): Version.Version => {
-  const before = storedOf(context.state.collection(kind.storage), object)
-  const version = versionOf(context, kind, object, before?.owners ?? managedFields.none, before?.form)
-  return dryRun ? undone(context, kind, version) : commit(context, kind, version)
+export const overwrite = (
+  context: RequestScope,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  dryRun: boolean
+): Version.Version => {
+  const before = storedOf(context.state.collection(resource.storage), object)
+  const version = versionOf(context, resource, object, before?.owners ?? managedFields.none, before?.schemaVersion)
+  return dryRun ? undone(context, resource, version) : commit(context, resource, version)
 }
 
 const storedOf = (collection: Collection, object: JsonObject): Version.Version | undefined =>
@@ -211,47 +226,53 @@ export const update = (
   existing: Version.Version,
   options: WriteOptions
 ): Version.Version => {
-  const { kind, name } = target
+  const { resource, name } = target
   checkIdentity(target, object)
   const before = Version.parse(existing)
-  checkPreconditions(kind, object, before, name)
+  checkPreconditions(resource, object, before, name)
   const claimed = managedFields.sent(object, existing.owners)
   const next = merged(context, target, object, before)
   const written = { context, target, object: next, before, dryRun: options.dryRun }
   const whole = target.subresource === ""
   context.state.admission.admit(written)
-  if (whole) addresses.allocate(context, kind, next, before)
-  metadata.update(kind, next, before, target.subresource)
-  if (whole) validate.object(kind, next, before)
-  else validate.part(kind, target.subresource, next, before)
+  if (whole) addresses.allocate(context, resource, next, before)
+  metadata.update(resource, next, before, target.subresource)
+  if (whole) validate.object(resource, next, before)
+  else validate.part(resource, target.subresource, next, before)
   context.state.admission.check(written)
-  const difference = fields.between(before, next, kinds.shapeOf(kind))
+  const difference = fields.between(before, next, resources.shapeOf(resource))
   const owners = options.owners ?? ownersAfter(context, target, existing.owners, claimed, difference, options)
-  if (lifecycle.isFinished(kind, next, before)) return erase(context, kind, next, options.dryRun, forms.formOf(kind))
+  if (lifecycle.isFinished(resource, next, before))
+    return erase(context, resource, next, options.dryRun, converted.schemaVersionOf(resource))
   const isSame = difference === undefined && managedFields.equalOwners(owners, existing.owners)
   // Fields that are not managed may differ too.
-  const isWritten = isCurrent(context, kind, existing)
+  const isWritten = isCurrent(context, resource, existing)
   if (isSame && isWritten && equal(metadata.canonical(next, String(existing.revision)), before)) return existing
-  return save(context, kind, next, owners, options.dryRun)
+  return save(context, resource, next, owners, options.dryRun)
 }
 
 /** Whether an object is in the present storage version; one that is not is rewritten, even when nothing changes. */
-const isCurrent = (context: RequestScope, { custom, storage }: Kind, { key }: Version.Version): boolean =>
-  custom === undefined || context.state.collection(storage).get(key)?.form === custom.storageVersion
+const isCurrent = (
+  context: RequestScope,
+  { customResource: custom, storage }: ResourceDefinition,
+  { key }: Version.Version
+): boolean =>
+  custom === undefined || context.state.collection(storage).get(key)?.schemaVersion === custom.storageVersion
 
-const writerOf = ({ kind, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
+const writerOf = ({ resource, subresource }: Target, { manager }: WriteOptions): managedFields.Manager => ({
   manager,
   operation: "Update",
-  apiVersion: apiVersion(kind),
+  apiVersion: apiVersion(resource),
   subresource
 })
 
 /** Fields of a new object that the server sets. */
-const serversOwn = (kind: Kind): ReadonlyArray<string> =>
-  kind.kind === "Namespace" ? ["spec", "status"] : hasStatus(kind) ? ["status"] : []
+const serversOwn = (resource: ResourceDefinition): ReadonlyArray<string> =>
+  resource.kind === "Namespace" ? ["spec", "status"] : hasStatus(resource) ? ["status"] : []
 
 /** Kinds that `onCreate` rewrites: stringData of a Secret, the name label of a Namespace. */
-const isRewritten = (kind: Kind): boolean => kind.group === "" && (kind.kind === "Secret" || kind.kind === "Namespace")
+const isRewritten = (resource: ResourceDefinition): boolean =>
+  resource.group === "" && (resource.kind === "Secret" || resource.kind === "Namespace")
 
 const madeBy = (
   context: RequestScope,
@@ -261,8 +282,8 @@ const madeBy = (
 ): managedFields.Owners =>
   managedFields.createdBy(
     object,
-    kinds.shapeOf(target.kind),
-    serversOwn(target.kind),
+    resources.shapeOf(target.resource),
+    serversOwn(target.resource),
     writerOf(target, options),
     RequestContext.timestamp(context.now)
   )
@@ -295,21 +316,26 @@ export const checkIdentity = (target: Target, object: JsonObject): void => {
   checkNamespace(target, object)
 }
 
-const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, name: string): void => {
+const checkPreconditions = (
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before: JsonObject,
+  name: string
+): void => {
   const uid = textAt(object, "metadata", "uid")
   const currentUid = textAt(before, "metadata", "uid")
   if (uid !== "" && uid !== currentUid) {
     throw StatusError.conflict(
-      kind,
+      resource,
       name,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`
     )
   }
   const version = textAt(object, "metadata", "resourceVersion")
   if (version === "" || version === "0") {
-    if (kind.unconditionalUpdate) return
+    if (resource.unconditionalUpdate) return
     // The storage reports this error, with the resource instead of the kind.
-    throw StatusError.invalid({ group: kind.group, kind: kind.plural }, name, [
+    throw StatusError.invalid({ group: resource.group, kind: resource.plural }, name, [
       {
         field: "metadata.resourceVersion",
         reason: "FieldValueInvalid",
@@ -317,28 +343,28 @@ const checkPreconditions = (kind: Kind, object: JsonObject, before: JsonObject, 
       }
     ])
   }
-  if (version !== textAt(before, "metadata", "resourceVersion")) throw StatusError.modified(kind, name)
+  if (version !== textAt(before, "metadata", "resourceVersion")) throw StatusError.modified(resource, name)
 }
 
 /** The parts of the new state that the endpoint may change. */
 const merged = (context: RequestScope, target: Target, object: JsonObject, before: JsonObject): JsonObject => {
-  const { kind, subresource } = target
+  const { resource, subresource } = target
   switch (subresource) {
     case "status":
-      return withStatusOf(context, kind, object, before)
+      return withStatusOf(context, resource, object, before)
     case "finalize":
       return { ...withPart(before, "spec", get(object, "spec")), metadata: ensureObject(object, "metadata") }
     case "ephemeralcontainers": {
       const spec = { ...objectAt(before, "spec") }
       put(spec, "ephemeralContainers", at(object, "spec", "ephemeralContainers"))
       const next = withPart(before, "spec", spec)
-      kind.defaults?.(next)
+      resource.defaults?.(next)
       return next
     }
     default:
-      if (hasStatus(kind)) put(object, "status", get(before, "status"))
-      kind.onUpdate?.(object, before, RequestContext.timestamp(context.now))
-      kind.defaults?.(object)
+      if (hasStatus(resource)) put(object, "status", get(before, "status"))
+      resource.onUpdate?.(object, before, RequestContext.timestamp(context.now))
+      resource.defaults?.(object)
       return object
   }
 }
@@ -351,11 +377,16 @@ const withPart = (before: JsonObject, part: string, value: Json | undefined): Js
 }
 
 /** The status endpoint changes the status, and metadata except for a few members. */
-const withStatusOf = (context: RequestScope, kind: Kind, object: JsonObject, before: JsonObject): JsonObject => {
+const withStatusOf = (
+  context: RequestScope,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before: JsonObject
+): JsonObject => {
   const next = withPart(before, "status", get(object, "status"))
   const metadata = ensureObject(object, "metadata")
-  for (const member of kind.statusKeeps) put(metadata, member, at(before, "metadata", member))
+  for (const member of resource.statusKeeps) put(metadata, member, at(before, "metadata", member))
   next["metadata"] = metadata
-  kind.onUpdate?.(next, before, RequestContext.timestamp(context.now))
+  resource.onUpdate?.(next, before, RequestContext.timestamp(context.now))
   return next
 }

@@ -5,7 +5,7 @@
  */
 import { isObject } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 
 /** Versions of OpenAPI. */
 export type Dialect = "v2" | "v3"
@@ -13,33 +13,33 @@ export type Dialect = "v2" | "v3"
 /** What tells the ids of custom types from those of the type table. */
 const prefix = "custom:"
 
-export const isCustom = (id: string): boolean => id.startsWith(prefix)
+export const isCustomResource = (id: string): boolean => id.startsWith(prefix)
 
 export const nameOf = (id: string): string => id.slice(prefix.length)
 
-export const idOf = ({ group, kind, version }: Pick<Kind, "group" | "kind" | "version">): string =>
+export const idOf = ({ group, kind, version }: Pick<ResourceDefinition, "group" | "kind" | "version">): string =>
   prefix + [...group.split(".").toReversed(), version, kind].join(".")
 
 /** A definition by its id, with references made by `ref`, which also sees to it that what is referred to is there. */
 export type Define = (dialect: Dialect, ref: (id: string) => JsonObject) => JsonObject
 
-export interface CustomType {
-  readonly gvk: Pick<Kind, "group" | "kind" | "version">
+export interface CustomResourceType {
+  readonly gvk: Pick<ResourceDefinition, "group" | "kind" | "version">
   readonly define: Define
 }
 
 /** The types of all custom kinds, those of their lists among them. */
-export const typesOf = (kinds: ReadonlyArray<Kind>): ReadonlyMap<string, CustomType> =>
+export const typesOf = (resources: ReadonlyArray<ResourceDefinition>): ReadonlyMap<string, CustomResourceType> =>
   new Map(
-    kinds.flatMap((kind) => {
-      const { custom, group, version } = kind
+    resources.flatMap((resource) => {
+      const { customResource: custom, group, version } = resource
       if (custom === undefined) return []
-      const id = idOf(kind)
-      const gvk = { group, version, kind: kind.kind }
+      const id = idOf(resource)
+      const gvk = { group, version, kind: resource.kind }
       const own: Define = (dialect, ref) => object(dialect, custom.schema as unknown as JsonObject, ref)
       return [
         [id, { gvk, define: own }] as const,
-        [`${id}List`, { gvk: { ...gvk, kind: `${kind.kind}List` }, define: listOf(id) }] as const
+        [`${id}List`, { gvk: { ...gvk, kind: `${resource.kind}List` }, define: listOf(id) }] as const
       ]
     })
   )

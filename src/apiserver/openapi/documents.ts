@@ -3,7 +3,7 @@
  * they are asked for; who serves them decides what to keep.
  */
 import type { Json, JsonObject } from "../json.ts"
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import * as types from "../scheme/types.ts"
 import { typesOf } from "./customTypes.ts"
 import type { Dialect } from "./customTypes.ts"
@@ -27,23 +27,23 @@ const patchTypesOf = ({ isCustom }: operations.Operation): Array<string> =>
   patchTypes.filter((type) => isCustom !== true || type !== mediaTypes.strategic)
 
 /** The whole server in version 2. */
-export const v2 = (kinds: ReadonlyArray<Kind.Kind>, version: string): JsonObject => {
-  const paths = operations.paths(kinds)
+export const v2 = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>, version: string): JsonObject => {
+  const paths = operations.paths(resources)
   return {
     swagger: "2.0",
     info: info(version),
     paths: object(paths, pathV2),
     definitions: {
-      ...schemas.definitions("v2", roots(kinds, paths), gvksOf(kinds), typesOf(kinds)),
+      ...schemas.definitions("v2", roots(resources, paths), gvksOf(resources), typesOf(resources)),
       [patchName]: { type: "object" }
     }
   }
 }
 
 /** One group and version in version 3. */
-export const v3 = (kinds: ReadonlyArray<Kind.Kind>, version: string): JsonObject => {
-  const paths = operations.paths(kinds)
-  const found = schemas.definitions("v3", roots(kinds, paths), gvksOf(kinds), typesOf(kinds))
+export const v3 = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>, version: string): JsonObject => {
+  const paths = operations.paths(resources)
+  const found = schemas.definitions("v3", roots(resources, paths), gvksOf(resources), typesOf(resources))
   return {
     openapi: "3.0.0",
     info: info(version),
@@ -57,10 +57,13 @@ const patchName = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch"
 const object = (paths: ReadonlyArray<operations.Path>, write: (path: operations.Path) => JsonObject): JsonObject =>
   Object.fromEntries([...paths].sort((a, b) => (a.path < b.path ? -1 : 1)).map((path) => [path.path, write(path)]))
 
-const roots = (kinds: ReadonlyArray<Kind.Kind>, paths: ReadonlyArray<operations.Path>): ReadonlySet<string> => {
+const roots = (
+  resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>,
+  paths: ReadonlyArray<operations.Path>
+): ReadonlySet<string> => {
   const out = new Set<string>(["meta.DeleteOptions", "meta.Status", "meta.APIResourceList", "meta.WatchEvent"])
-  for (const kind of kinds) {
-    const type = types.ofKind(kind)
+  for (const resource of resources) {
+    const type = types.ofKind(resource)
     if (type !== undefined) out.add(type.id)
   }
   for (const { operations } of paths) {
@@ -73,8 +76,10 @@ const roots = (kinds: ReadonlyArray<Kind.Kind>, paths: ReadonlyArray<operations.
 }
 
 /** The kinds a type stands for: options and watch events belong to every group that is served. */
-const gvksOf = (kinds: ReadonlyArray<Kind.Kind>) => {
-  const versions = [...new Map(kinds.map((kind) => [Kind.apiVersion(kind), kind])).values()]
+const gvksOf = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>) => {
+  const versions = [
+    ...new Map(resources.map((resource) => [ResourceDefinition.apiVersion(resource), resource])).values()
+  ]
   return (id: string) => {
     if (id === "meta.DeleteOptions" || id === "meta.WatchEvent") {
       return versions.map(({ group, version }) => ({ group, version, kind: id.slice("meta.".length) }))

@@ -2,7 +2,7 @@
  * What can be done at which path: one list, from which the `paths` of both OpenAPI dialects are written. Derived from the
  * table of kinds, so that nothing is described that is not served.
  */
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import * as types from "../scheme/types.ts"
 import * as customTypes from "./customTypes.ts"
 
@@ -62,80 +62,81 @@ const writing = ["dryRun", "fieldManager", "fieldValidation"]
 const deleting = ["dryRun", "gracePeriodSeconds", "propagationPolicy"]
 
 /** The id of the type a kind has in the table; nothing is described for kinds that are not in it. */
-const typeOf = (kind: Kind.Kind): string | undefined =>
-  kind.custom === undefined ? types.ofKind(kind)?.id : customTypes.idOf(kind)
+const typeOf = (resource: ResourceDefinition.ResourceDefinition): string | undefined =>
+  resource.customResource === undefined ? types.ofKind(resource)?.id : customTypes.idOf(resource)
 
-export const paths = (kinds: ReadonlyArray<Kind.Kind>): ReadonlyArray<Path> =>
-  kinds.flatMap((kind) => {
-    const type = typeOf(kind)
-    return type === undefined ? [] : pathsOf(kind, type)
+export const paths = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>): ReadonlyArray<Path> =>
+  resources.flatMap((resource) => {
+    const type = typeOf(resource)
+    return type === undefined ? [] : pathsOf(resource, type)
   })
 
-const base = (kind: Kind.Kind): string => `${kind.group === "" ? "/api" : "/apis"}/${Kind.apiVersion(kind)}`
+const base = (resource: ResourceDefinition.ResourceDefinition): string =>
+  `${resource.group === "" ? "/api" : "/apis"}/${ResourceDefinition.apiVersion(resource)}`
 
-const pathsOf = (kind: Kind.Kind, type: string): ReadonlyArray<Path> => {
-  const scope = kind.namespaced ? (["namespace"] as const) : []
-  const collection = `${base(kind)}${kind.namespaced ? "/namespaces/{namespace}" : ""}/${kind.plural}`
-  const everywhere = `${base(kind)}/${kind.plural}`
+const pathsOf = (resource: ResourceDefinition.ResourceDefinition, type: string): ReadonlyArray<Path> => {
+  const scope = resource.namespaced ? (["namespace"] as const) : []
+  const collection = `${base(resource)}${resource.namespaced ? "/namespaces/{namespace}" : ""}/${resource.plural}`
+  const everywhere = `${base(resource)}/${resource.plural}`
   const all: Array<Path> = [
-    { path: collection, parameters: scope, operations: onCollection(kind, type) },
-    { path: `${collection}/{name}`, parameters: ["name", ...scope], operations: onObject(kind, type) }
+    { path: collection, parameters: scope, operations: onCollection(resource, type) },
+    { path: `${collection}/{name}`, parameters: ["name", ...scope], operations: onObject(resource, type) }
   ]
-  if (kind.namespaced && kind.verbs.includes("list")) {
-    all.push({ path: everywhere, parameters: [], operations: [listOf(kind, type, "ForAllNamespaces")] })
+  if (resource.namespaced && resource.verbs.includes("list")) {
+    all.push({ path: everywhere, parameters: [], operations: [listOf(resource, type, "ForAllNamespaces")] })
   }
-  for (const name of kind.subresources) {
+  for (const name of resource.subresources) {
     all.push({
       path: `${collection}/{name}/${name}`,
       parameters: ["name", ...scope],
-      operations: onSubresource(kind, type, name)
+      operations: onSubresource(resource, type, name)
     })
   }
   return all.filter(({ operations }) => operations.length > 0)
 }
 
-const idOf = (verb: string, kind: Kind.Kind, rest = ""): string => {
-  const group = kind.group === "" ? "core" : (kind.group.split(".")[0] ?? "")
-  const version = kind.version
-  return `${verb}${capital(group)}${capital(version)}${kind.namespaced && rest !== "ForAllNamespaces" ? "Namespaced" : ""}${kind.kind}${rest}`
+const idOf = (verb: string, resource: ResourceDefinition.ResourceDefinition, rest = ""): string => {
+  const group = resource.group === "" ? "core" : (resource.group.split(".")[0] ?? "")
+  const version = resource.version
+  return `${verb}${capital(group)}${capital(version)}${resource.namespaced && rest !== "ForAllNamespaces" ? "Namespaced" : ""}${resource.kind}${rest}`
 }
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-const listOf = (kind: Kind.Kind, type: string, rest = ""): Operation => ({
+const listOf = (resource: ResourceDefinition.ResourceDefinition, type: string, rest = ""): Operation => ({
   method: "get",
   action: "list",
-  id: idOf("list", kind, rest),
+  id: idOf("list", resource, rest),
   query: listing,
   body: undefined,
   answer: `${type}List`,
-  gvk: kind
+  gvk: resource
 })
 
-const onCollection = (kind: Kind.Kind, type: string): ReadonlyArray<Operation> => {
+const onCollection = (resource: ResourceDefinition.ResourceDefinition, type: string): ReadonlyArray<Operation> => {
   const all: Array<Operation> = []
-  if (kind.verbs.includes("list")) all.push(listOf(kind, type))
-  if (kind.verbs.includes("create")) {
-    const id = idOf("create", kind)
-    all.push({ method: "post", action: "post", id, query: writing, body: type, answer: type, gvk: kind })
+  if (resource.verbs.includes("list")) all.push(listOf(resource, type))
+  if (resource.verbs.includes("create")) {
+    const id = idOf("create", resource)
+    all.push({ method: "post", action: "post", id, query: writing, body: type, answer: type, gvk: resource })
   }
-  if (kind.verbs.includes("deletecollection")) {
+  if (resource.verbs.includes("deletecollection")) {
     const query = [...new Set([...listing.filter((one) => one !== "watch"), ...deleting])].sort()
-    const id = idOf("deleteCollection", kind)
+    const id = idOf("deleteCollection", resource)
     const body = "meta.DeleteOptions"
-    all.push({ method: "delete", action: "deletecollection", id, query, body, answer: "meta.Status", gvk: kind })
+    all.push({ method: "delete", action: "deletecollection", id, query, body, answer: "meta.Status", gvk: resource })
   }
   return all
 }
 
-const onObject = (kind: Kind.Kind, type: string): ReadonlyArray<Operation> => {
+const onObject = (resource: ResourceDefinition.ResourceDefinition, type: string): ReadonlyArray<Operation> => {
   const all: Array<Operation> = []
-  if (kind.verbs.includes("get")) all.push(plain("get", "get", kind, type, ""))
-  if (kind.verbs.includes("update")) all.push(plain("put", "replace", kind, type, ""))
-  if (kind.verbs.includes("patch")) all.push(plain("patch", "patch", kind, type, ""))
-  if (kind.verbs.includes("delete")) {
-    const answer = kind.returnsDeleted ? type : "meta.Status"
-    const id = idOf("delete", kind)
+  if (resource.verbs.includes("get")) all.push(plain("get", "get", resource, type, ""))
+  if (resource.verbs.includes("update")) all.push(plain("put", "replace", resource, type, ""))
+  if (resource.verbs.includes("patch")) all.push(plain("patch", "patch", resource, type, ""))
+  if (resource.verbs.includes("delete")) {
+    const answer = resource.returnsDeleted ? type : "meta.Status"
+    const id = idOf("delete", resource)
     all.push({
       method: "delete",
       action: "delete",
@@ -143,7 +144,7 @@ const onObject = (kind: Kind.Kind, type: string): ReadonlyArray<Operation> => {
       query: deleting,
       body: "meta.DeleteOptions",
       answer,
-      gvk: kind
+      gvk: resource
     })
   }
   return all
@@ -152,19 +153,19 @@ const onObject = (kind: Kind.Kind, type: string): ReadonlyArray<Operation> => {
 const plain = (
   method: "get" | "put" | "patch" | "post",
   verb: string,
-  kind: Kind.Kind,
+  resource: ResourceDefinition.ResourceDefinition,
   type: string,
   rest: string,
-  gvk: Operation["gvk"] = kind
+  gvk: Operation["gvk"] = resource
 ): Operation => ({
   method,
   action: method,
-  id: idOf(verb, kind, rest),
+  id: idOf(verb, resource, rest),
   query: method === "get" ? [] : method === "patch" ? [...writing, "force"] : writing,
   body: method === "get" ? undefined : method === "patch" ? "patch" : type,
   answer: type,
   gvk,
-  isCustom: kind.custom !== undefined
+  isCustom: resource.customResource !== undefined
 })
 
 /** Subresources that take or give another kind than their resource; all others are views of the object itself. */
@@ -177,12 +178,16 @@ const foreign: Readonly<Record<string, Operation["gvk"] & { readonly type: strin
 
 const createOnly = new Set(["binding", "eviction", "token"])
 
-const onSubresource = (kind: Kind.Kind, type: string, name: string): ReadonlyArray<Operation> => {
+const onSubresource = (
+  resource: ResourceDefinition.ResourceDefinition,
+  type: string,
+  name: string
+): ReadonlyArray<Operation> => {
   const other = Object.hasOwn(foreign, name) ? foreign[name] : undefined
-  const [of, gvk] = other === undefined ? [type, kind] : [other.type, other]
+  const [of, gvk] = other === undefined ? [type, resource] : [other.type, other]
   const rest = capital(name)
-  if (createOnly.has(name)) return [plain("post", "create", kind, of, rest, gvk)]
-  const replace = plain("put", "replace", kind, of, rest, gvk)
+  if (createOnly.has(name)) return [plain("post", "create", resource, of, rest, gvk)]
+  const replace = plain("put", "replace", resource, of, rest, gvk)
   if (name === "finalize") return [replace]
-  return [plain("get", "read", kind, of, rest, gvk), replace, plain("patch", "patch", kind, of, rest, gvk)]
+  return [plain("get", "read", resource, of, rest, gvk), replace, plain("patch", "patch", resource, of, rest, gvk)]
 }

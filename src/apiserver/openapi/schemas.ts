@@ -22,7 +22,7 @@ export const ref = (dialect: Dialect, id: string): JsonObject => ({ $ref: root[d
 
 /** `core.Pod` → `io.k8s.api.core.v1.Pod`. */
 export const nameOf = (id: string): string => {
-  if (customTypes.isCustom(id)) return customTypes.nameOf(id)
+  if (customTypes.isCustomResource(id)) return customTypes.nameOf(id)
   const own = Object.hasOwn(scalarNames, id) ? scalarNames[id] : undefined
   if (own !== undefined) return own
   const [table = "", name = ""] = id.split(".")
@@ -64,7 +64,7 @@ export const definitions = (
   dialect: Dialect,
   ids: Iterable<string>,
   gvks: (id: string) => ReadonlyArray<Gvk>,
-  custom: ReadonlyMap<string, customTypes.CustomType> = new Map()
+  custom: ReadonlyMap<string, customTypes.CustomResourceType> = new Map()
 ): JsonObject => {
   const found = new Map<string, JsonObject>()
   const refer = (id: string): JsonObject => {

@@ -5,7 +5,7 @@
  */
 import type { Answer, ApiRequest } from "../Api.ts"
 import * as StatusError from "../StatusError.ts"
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import { isJson, parseAccept } from "../printers/negotiate.ts"
 import * as documents from "./documents.ts"
 
@@ -20,13 +20,13 @@ export interface OpenApi {
 }
 
 /** For a server with these kinds and this version. */
-export const make = (kinds: ReadonlyArray<Kind.Kind>, version: string): OpenApi => {
-  const groups = new Map<string, Array<Kind.Kind>>()
-  for (const kind of kinds) {
-    const path = `${kind.group === "" ? "api" : "apis"}/${Kind.apiVersion(kind)}`
+export const make = (resources: ReadonlyArray<ResourceDefinition.ResourceDefinition>, version: string): OpenApi => {
+  const groups = new Map<string, Array<ResourceDefinition.ResourceDefinition>>()
+  for (const resource of resources) {
+    const path = `${resource.group === "" ? "api" : "apis"}/${ResourceDefinition.apiVersion(resource)}`
     const list = groups.get(path)
-    if (list === undefined) groups.set(path, [kind])
-    else list.push(kind)
+    if (list === undefined) groups.set(path, [resource])
+    else list.push(resource)
   }
   const kept = new Map<string, Document>()
   const document = (key: string, build: () => object): Document => {
@@ -55,7 +55,7 @@ export const make = (kinds: ReadonlyArray<Kind.Kind>, version: string): OpenApi 
       if (root !== "openapi") return undefined
       if (dialect === "v2" && rest.length === 0)
         return answer(
-          document("v2", () => documents.v2(kinds, version)),
+          document("v2", () => documents.v2(resources, version)),
           request
         )
       if (dialect !== "v3") return undefined

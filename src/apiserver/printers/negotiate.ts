@@ -3,12 +3,12 @@
  * protobuf first and JSON as the fallback; kubectl offers tables first.
  */
 import * as StatusError from "../StatusError.ts"
-import type { Kind } from "../scheme/Kind.ts"
-import { partial } from "./partial.ts"
-import { table } from "./table.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
+import { metadataEncoder } from "./partial.ts"
+import { tableEncoder } from "./table.ts"
 import type { Include } from "./table.ts"
-import { plain } from "./View.ts"
-import type { View } from "./View.ts"
+import { objectEncoder } from "./View.ts"
+import type { Encoder } from "./View.ts"
 
 export interface MediaType {
   readonly type: string
@@ -33,40 +33,40 @@ export const isJson = ({ type }: MediaType): boolean =>
 const accepted: ReadonlyArray<string> = ["application/json"]
 
 interface Options {
-  readonly kind: Kind
+  readonly resource: ResourceDefinition
   /** Whether the answer is a collection: tables and metadata have list forms of their own name. */
   readonly collection: boolean
   readonly includeObject: string | null
   readonly now: number
 }
 
-const plains = new WeakMap<Kind, View>()
+const objectEncoders = new WeakMap<ResourceDefinition, Encoder>()
 
-const plainOf = (kind: Kind): View => {
-  const found = plains.get(kind)
+const objectEncoderOf = (resource: ResourceDefinition): Encoder => {
+  const found = objectEncoders.get(resource)
   if (found !== undefined) return found
-  const created = plain(kind)
-  plains.set(kind, created)
+  const created = objectEncoder(resource)
+  objectEncoders.set(resource, created)
   return created
 }
 
-export const view = (accept: string | undefined, options: Options): View => {
-  if (accept === undefined || accept === "" || accept === "application/json") return plainOf(options.kind)
+export const negotiateEncoder = (accept: string | undefined, options: Options): Encoder => {
+  if (accept === undefined || accept === "" || accept === "application/json") return objectEncoderOf(options.resource)
   for (const media of parseAccept(accept)) {
     if (!isJson(media)) continue
-    const found = formOf(media.parameters, options)
+    const found = encoderOf(media.parameters, options)
     if (found !== undefined) return found
   }
   throw StatusError.notAcceptable(accepted)
 }
 
-const formOf = (parameters: Readonly<Record<string, string>>, options: Options): View | undefined => {
+const encoderOf = (parameters: Readonly<Record<string, string>>, options: Options): Encoder | undefined => {
   const { as, g: group, v: version } = parameters
-  if (as === undefined) return plainOf(options.kind)
+  if (as === undefined) return objectEncoderOf(options.resource)
   if (group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined
-  if (as === "Table") return table(options.kind, version, includeOf(options.includeObject), options.now)
+  if (as === "Table") return tableEncoder(options.resource, version, includeOf(options.includeObject), options.now)
   const wanted = options.collection ? ["PartialObjectMetadataList", "PartialObjectMetadata"] : ["PartialObjectMetadata"]
-  return version === "v1" && wanted.includes(as) ? partial : undefined
+  return version === "v1" && wanted.includes(as) ? metadataEncoder : undefined
 }
 
 const includeOf = (text: string | null): Include => {

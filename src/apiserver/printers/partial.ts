@@ -1,18 +1,18 @@
 /** Metadata only: `PartialObjectMetadata` and its list, for clients that never look at the rest. Source: meta/v1. */
 import * as Version from "../storage/Version.ts"
-import type { View } from "./View.ts"
+import type { Encoder } from "./View.ts"
 
 const opening = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"`
 const listOpening = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"`
 
 const one = (version: Version.Version): string => `${opening},"metadata":${version.metadata}}`
 
-export const partial: View = {
+export const metadataEncoder: Encoder = {
   id: "metadata",
-  one,
-  oneAt: (version, revision) => one(Version.atRevision(version, revision)),
+  encode: one,
+  encodeAt: (version, revision) => one(Version.atRevision(version, revision)),
   // Items carry their kind: a list of partial objects is decoded without knowing what they are parts of.
-  list: (versions, meta) =>
+  encodeList: (versions, meta) =>
     `${listOpening},"metadata":${JSON.stringify(meta)},"items":[${versions.map(one).join(",")}]}`,
-  bookmark: (meta) => `${opening},"metadata":${JSON.stringify(meta)}}`
+  encodeBookmark: (meta) => `${opening},"metadata":${JSON.stringify(meta)}}`
 }

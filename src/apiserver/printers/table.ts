@@ -1,16 +1,21 @@
 /** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
 import { generic } from "../scheme/columns.ts"
 import * as converted from "../scheme/converted.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import * as Version from "../storage/Version.ts"
 import { head, join } from "./View.ts"
-import type { View } from "./View.ts"
+import type { Encoder } from "./View.ts"
 
 /** What each row carries of its object: `includeObject` of the query. */
 export type Include = "None" | "Metadata" | "Object"
 
-export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, now: number): View => {
-  const columns = kind.columns ?? generic
+export const tableEncoder = (
+  resource: ResourceDefinition,
+  version: "v1" | "v1beta1",
+  include: Include,
+  now: number
+): Encoder => {
+  const columns = resource.columns ?? generic
   const definitions = JSON.stringify(
     columns.map((column) => ({
       name: column.name,
@@ -24,7 +29,7 @@ export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, n
   const row = (one: Version.Version): string => {
     const object = Version.parse(one)
     const cells = JSON.stringify(columns.map((column) => column.cell(object, now)))
-    const carried = include === "None" ? "null" : carry(kind, include, version, one)
+    const carried = include === "None" ? "null" : carry(resource, include, version, one)
     return `{"cells":${cells},"object":${carried}}`
   }
   const render =
@@ -32,19 +37,20 @@ export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, n
     (rows: ReadonlyArray<Version.Version>, metadata: object): string =>
       `${opening},"metadata":${JSON.stringify(metadata)},"columnDefinitions":${columns},"rows":[${rows.map(row).join(",")}]}`
   const form = (columns: string) => {
-    const list = render(columns)
-    const one = (single: Version.Version): string => list([single], { resourceVersion: String(single.revision) })
+    const encodeList = render(columns)
+    const encode = (single: Version.Version): string =>
+      encodeList([single], { resourceVersion: String(single.revision) })
     return {
-      list,
-      one,
-      oneAt: (single: Version.Version, revision: number) => one(Version.atRevision(single, revision))
+      encodeList,
+      encode,
+      encodeAt: (single: Version.Version, revision: number) => encode(Version.atRevision(single, revision))
     }
   }
-  const id = `table ${kind.group} ${version} ${include}`
-  const rest: Omit<View, "next"> = {
+  const id = `table ${resource.group} ${version} ${include}`
+  const rest: Omit<Encoder, "next"> = {
     id: `${id} rest`,
     ...form("[]"),
-    bookmark: (metadata) => {
+    encodeBookmark: (metadata) => {
       const object = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}}`
       const meta = JSON.stringify({ resourceVersion: metadata.resourceVersion })
       return `${opening},"metadata":${meta},"columnDefinitions":[],"rows":[{"cells":[],"object":${object}}]}`
@@ -54,11 +60,13 @@ export const table = (kind: Kind, version: "v1" | "v1beta1", include: Include, n
   return { ...rest, id, ...form(definitions), next: rest }
 }
 
-const carry = (kind: Kind, include: Include, version: string, one: Version.Version): string => {
+const carry = (resource: ResourceDefinition, include: Include, version: string, one: Version.Version): string => {
   if (include === "Metadata") {
     return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${one.metadata}}`
   }
   const text =
-    kind.conversion === undefined ? one.text : JSON.stringify(converted.fromStored(kind, Version.parseWhole(one)))
-  return join(head(kind), text)
+    resource.conversion === undefined
+      ? one.text
+      : JSON.stringify(converted.fromStored(resource, Version.parseWhole(one)))
+  return join(head(resource), text)
 }

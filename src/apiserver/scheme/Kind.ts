@@ -11,7 +11,7 @@ import type { Shape } from "./Shape.ts"
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch"
 
-export interface Column {
+export interface PrinterColumn {
   readonly name: string
   readonly type: "string" | "integer" | "number" | "boolean" | "date"
   readonly format?: string | undefined
@@ -24,7 +24,7 @@ export interface Column {
 }
 
 /** What a CustomResourceDefinition says of a version of its kind, and no built-in kind has. */
-export interface Custom {
+export interface CustomResourceInfo {
   /** Name of the definition. */
   readonly definition: string
   readonly schema: StructuralSchema
@@ -66,7 +66,7 @@ export interface Conversion {
   readonly fromStored: (object: JsonObject) => JsonObject
 }
 
-export interface Kind {
+export interface ResourceDefinition {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -112,8 +112,8 @@ export interface Kind {
    */
   readonly onUpdate: ((object: JsonObject, existing: JsonObject, now: string) => void) | undefined
   readonly conversion: Conversion | undefined
-  readonly columns: ReadonlyArray<Column> | undefined
-  readonly custom: Custom | undefined
+  readonly columns: ReadonlyArray<PrinterColumn> | undefined
+  readonly customResource: CustomResourceInfo | undefined
 }
 
 const allVerbs: ReadonlyArray<Verb> = [
@@ -130,14 +130,16 @@ const allVerbs: ReadonlyArray<Verb> = [
 type Required = "group" | "version" | "kind" | "plural"
 
 /** A row with the defaults of an ordinary namespaced kind. */
-export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>): Kind => ({
-  singular: row.kind.toLowerCase(),
+export const make = (
+  resource: Pick<ResourceDefinition, Required> & Partial<Omit<ResourceDefinition, Required>>
+): ResourceDefinition => ({
+  singular: resource.kind.toLowerCase(),
   shortNames: [],
   categories: [],
   namespaced: true,
   verbs: allVerbs,
   subresources: [],
-  storage: `${row.group === "" ? "" : `${row.group}/`}${row.plural}`,
+  storage: `${resource.group === "" ? "" : `${resource.group}/`}${resource.plural}`,
   generation: false,
   statusKeeps: [],
   orphans: false,
@@ -148,16 +150,16 @@ export const make = (row: Pick<Kind, Required> & Partial<Omit<Kind, Required>>):
   returnsDeleted: false,
   nameRule: "subdomain",
   fields: {},
-  defaults: defaultsOf(row),
-  onCreate: onCreateOf(row),
+  defaults: defaultsOf(resource),
+  onCreate: onCreateOf(resource),
   onUpdate: undefined,
   conversion: undefined,
   columns: undefined,
-  custom: undefined,
-  ...row
+  customResource: undefined,
+  ...resource
 })
 
-export const apiVersion = (kind: Pick<Kind, "group" | "version">): string =>
-  kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
+export const apiVersion = (resource: Pick<ResourceDefinition, "group" | "version">): string =>
+  resource.group === "" ? resource.version : `${resource.group}/${resource.version}`
 
-export const hasStatus = (kind: Kind): boolean => kind.subresources.includes("status")
+export const hasStatus = (resource: ResourceDefinition): boolean => resource.subresources.includes("status")

@@ -5,12 +5,22 @@
 import { arrayAt, at, isObject, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { podStatus } from "./podStatus.ts"
-import type { Column } from "./Kind.ts"
+import type { PrinterColumn } from "./Kind.ts"
 
-export type Cell = Column["cell"]
+export type Cell = PrinterColumn["cell"]
 
-export const text = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "string", cell, priority })
-export const integer = (name: string, cell: Cell, priority = 0): Column => ({ name, type: "integer", cell, priority })
+export const text = (name: string, cell: Cell, priority = 0): PrinterColumn => ({
+  name,
+  type: "string",
+  cell,
+  priority
+})
+export const integer = (name: string, cell: Cell, priority = 0): PrinterColumn => ({
+  name,
+  type: "integer",
+  cell,
+  priority
+})
 
 export const orNone = (value: string): string => (value === "" ? "<none>" : value)
 const orUnknown = (value: string): string => (value === "" ? "<unknown>" : value)
@@ -21,7 +31,7 @@ export const path =
   (object) =>
     textAt(object, ...keys)
 
-export const name: Column = {
+export const name: PrinterColumn = {
   name: "Name",
   type: "string",
   format: "name",
@@ -54,10 +64,12 @@ export const since = (timestamp: string, now: number): string => {
   return Number.isNaN(millis) ? "<unknown>" : humanDuration(now - millis)
 }
 
-export const age: Column = text("Age", (object, now) => since(textAt(object, "metadata", "creationTimestamp"), now))
+export const age: PrinterColumn = text("Age", (object, now) =>
+  since(textAt(object, "metadata", "creationTimestamp"), now)
+)
 
 /** Columns of a kind that has none of its own. */
-export const generic: ReadonlyArray<Column> = [name, age]
+export const generic: ReadonlyArray<PrinterColumn> = [name, age]
 
 const containers = (object: JsonObject): Array<Json> => arrayAt(object, "spec", "containers")
 const templateContainers = (object: JsonObject): Array<Json> =>
@@ -102,7 +114,7 @@ const readinessGates: Cell = (object) => {
   return `${met.length}/${gates.length}`
 }
 
-export const pod: ReadonlyArray<Column> = [
+export const pod: ReadonlyArray<PrinterColumn> = [
   name,
   text("Ready", (object) => {
     const ready = arrayAt(object, "status", "containerStatuses").filter((one) => at(one, "ready") === true)
@@ -151,7 +163,7 @@ const address =
     return orNone(textAt(found, "address"))
   }
 
-export const node: ReadonlyArray<Column> = [
+export const node: ReadonlyArray<PrinterColumn> = [
   name,
   text("Status", nodeStatus),
   text("Roles", roles),
@@ -164,15 +176,15 @@ export const node: ReadonlyArray<Column> = [
   text("Container-Runtime", (object) => orUnknown(textAt(object, "status", "nodeInfo", "containerRuntimeVersion")), 1)
 ]
 
-export const namespace: ReadonlyArray<Column> = [name, text("Status", path("status", "phase")), age]
+export const namespace: ReadonlyArray<PrinterColumn> = [name, text("Status", path("status", "phase")), age]
 
-export const configMap: ReadonlyArray<Column> = [
+export const configMap: ReadonlyArray<PrinterColumn> = [
   name,
   text("Data", (object) => size(at(object, "data")) + size(at(object, "binaryData"))),
   age
 ]
 
-export const secret: ReadonlyArray<Column> = [
+export const secret: ReadonlyArray<PrinterColumn> = [
   name,
   text("Type", path("type")),
   integer("Data", (object) => size(at(object, "data"))),
@@ -200,7 +212,7 @@ const externalAddress: Cell = (object) => {
   return [...balanced, ...external].join(",") || "<pending>"
 }
 
-export const service: ReadonlyArray<Column> = [
+export const service: ReadonlyArray<PrinterColumn> = [
   name,
   text("Type", path("spec", "type")),
   text("Cluster-IP", (object) => orNone(textAt(object, "spec", "clusterIP"))),
@@ -219,9 +231,9 @@ const endpointAddresses: Cell = (object) => {
   return orNone(atMost(3, all))
 }
 
-export const endpoints: ReadonlyArray<Column> = [name, text("Endpoints", endpointAddresses), age]
+export const endpoints: ReadonlyArray<PrinterColumn> = [name, text("Endpoints", endpointAddresses), age]
 
-export const serviceAccount: ReadonlyArray<Column> = [
+export const serviceAccount: ReadonlyArray<PrinterColumn> = [
   name,
   text("Secrets", (object) => arrayAt(object, "secrets").length),
   age
@@ -235,7 +247,7 @@ const lastSeen: Cell = (object, now) => {
 const involvedName: Cell = (object) =>
   `${textAt(object, "involvedObject", "kind").toLowerCase()}/${textAt(object, "involvedObject", "name")}`
 
-export const event: ReadonlyArray<Column> = [
+export const event: ReadonlyArray<PrinterColumn> = [
   text("Last Seen", lastSeen),
   text("Type", path("type")),
   text("Reason", path("reason")),
@@ -256,17 +268,21 @@ export const event: ReadonlyArray<Column> = [
   { ...name, priority: 1 }
 ]
 
-export const lease: ReadonlyArray<Column> = [name, text("Holder", path("spec", "holderIdentity")), age]
+export const lease: ReadonlyArray<PrinterColumn> = [name, text("Holder", path("spec", "holderIdentity")), age]
 
 /** What `-o wide` adds to kinds with a pod template. */
-export const templateWide: ReadonlyArray<Column> = [
+export const templateWide: ReadonlyArray<PrinterColumn> = [
   text("Containers", (object) => join(templateContainers(object), "name"), 1),
   text("Images", (object) => join(templateContainers(object), "image"), 1)
 ]
 
-export const selectorWide: Column = text("Selector", (object) => labelSelector(at(object, "spec", "selector")), 1)
+export const selectorWide: PrinterColumn = text(
+  "Selector",
+  (object) => labelSelector(at(object, "spec", "selector")),
+  1
+)
 
-export const deployment: ReadonlyArray<Column> = [
+export const deployment: ReadonlyArray<PrinterColumn> = [
   name,
   text(
     "Ready",
@@ -279,7 +295,7 @@ export const deployment: ReadonlyArray<Column> = [
   selectorWide
 ]
 
-export const replicaSet: ReadonlyArray<Column> = [
+export const replicaSet: ReadonlyArray<PrinterColumn> = [
   name,
   integer("Desired", (object) => number(at(object, "spec", "replicas"))),
   integer("Current", (object) => number(at(object, "status", "replicas"))),

@@ -5,31 +5,32 @@
 import { dropNulls } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import { decode } from "./decode.ts"
-import type { Kind } from "./Kind.ts"
-import * as kinds from "./kinds.ts"
+import type { ResourceDefinition } from "./Kind.ts"
+import * as resources from "./kinds.ts"
 import * as types from "./types.ts"
 
 /** As the reference server would give an object back, in place. */
-const asOf = (kind: Kind | undefined, object: JsonObject): JsonObject => {
-  const type = kind === undefined ? undefined : types.ofKind(kind)
+const asOf = (resource: ResourceDefinition | undefined, object: JsonObject): JsonObject => {
+  const type = resource === undefined ? undefined : types.ofKind(resource)
   if (type !== undefined) decode(object, type)
   return object
 }
 
 /** What a struct of the stored form makes of an object in that form. May change its argument. */
-export const asStored = (kind: Kind, object: JsonObject): JsonObject => asOf(kinds.storedAs(kind.storage), object)
+export const asStored = (resource: ResourceDefinition, object: JsonObject): JsonObject =>
+  asOf(resources.storedAs(resource.storage), object)
 
 /** Into the stored form. May change its argument. */
-export const toStored = (kind: Kind, object: JsonObject): JsonObject =>
-  kind.conversion === undefined ? object : asStored(kind, kind.conversion.toStored(object))
+export const toStored = (resource: ResourceDefinition, object: JsonObject): JsonObject =>
+  resource.conversion === undefined ? object : asStored(resource, resource.conversion.toStored(object))
 
 /** Of what is applied only what was said: nothing is put in, but nulls do not survive a translation. May change its argument. */
-export const sparseToStored = (kind: Kind, object: JsonObject): JsonObject => {
-  if (kind.conversion === undefined) return object
+export const sparseToStored = (resource: ResourceDefinition, object: JsonObject): JsonObject => {
+  if (resource.conversion === undefined) return object
   dropNulls(object)
-  return kind.conversion.toStored(object)
+  return resource.conversion.toStored(object)
 }
 
 /** Into the form that the kind serves. May change its argument. */
-export const fromStored = (kind: Kind, object: JsonObject): JsonObject =>
-  kind.conversion === undefined ? object : asOf(kind, kind.conversion.fromStored(object))
+export const fromStored = (resource: ResourceDefinition, object: JsonObject): JsonObject =>
+  resource.conversion === undefined ? object : asOf(resource, resource.conversion.fromStored(object))

@@ -5,9 +5,9 @@
 import { arrayAt, at, objectAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { age, atMost, type Cell, integer, labelSelector, name, number, orNone, path, text } from "./columns.ts"
-import type { Column } from "./Kind.ts"
+import type { PrinterColumn } from "./Kind.ts"
 
-const boolean = (name: string, ...keys: ReadonlyArray<string>): Column => ({
+const boolean = (name: string, ...keys: ReadonlyArray<string>): PrinterColumn => ({
   name,
   type: "boolean",
   cell: (object) => at(object, ...keys) === true
@@ -16,10 +16,10 @@ const boolean = (name: string, ...keys: ReadonlyArray<string>): Column => ({
 const texts = (list: ReadonlyArray<Json>): ReadonlyArray<string> =>
   list.map((one) => (typeof one === "string" ? one : ""))
 
-const createdAt: Column = { name: "Created At", type: "date", cell: path("metadata", "creationTimestamp") }
+const createdAt: PrinterColumn = { name: "Created At", type: "date", cell: path("metadata", "creationTimestamp") }
 
 /** Only when they were made, not how long ago. */
-export const dated: ReadonlyArray<Column> = [name, createdAt]
+export const dated: ReadonlyArray<PrinterColumn> = [name, createdAt]
 
 // Networking ---------------------------------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ const ingressAddress: Cell = (object) =>
     .map((one) => textAt(one, "ip") || textAt(one, "hostname"))
     .join(",")
 
-export const ingress: ReadonlyArray<Column> = [
+export const ingress: ReadonlyArray<PrinterColumn> = [
   name,
   text("Class", (object) => orNone(textAt(object, "spec", "ingressClassName"))),
   text("Hosts", (object) => {
@@ -47,14 +47,14 @@ const parameters: Cell = (object) => {
   return `${textAt(found, "kind")}${group === "" ? "" : `.${group}`}/${textAt(found, "name")}`
 }
 
-export const ingressClass: ReadonlyArray<Column> = [
+export const ingressClass: ReadonlyArray<PrinterColumn> = [
   name,
   text("Controller", path("spec", "controller")),
   text("Parameters", parameters),
   age
 ]
 
-export const networkPolicy: ReadonlyArray<Column> = [
+export const networkPolicy: ReadonlyArray<PrinterColumn> = [
   name,
   text("Pod-Selector", (object) => labelSelector(at(object, "spec", "podSelector"))),
   age
@@ -62,7 +62,7 @@ export const networkPolicy: ReadonlyArray<Column> = [
 
 const orUnset = (value: string): string => (value === "" ? "<unset>" : value)
 
-export const endpointSlice: ReadonlyArray<Column> = [
+export const endpointSlice: ReadonlyArray<PrinterColumn> = [
   name,
   text("AddressType", path("addressType")),
   text("Ports", (object) => {
@@ -90,14 +90,14 @@ const quotaSide =
       .map((one) => `${one}: ${textAt(object, "status", "used", one)}/${textAt(object, "status", "hard", one)}`)
       .join(", ")
 
-export const resourceQuota: ReadonlyArray<Column> = [
+export const resourceQuota: ReadonlyArray<PrinterColumn> = [
   name,
   text("Request", quotaSide(false)),
   text("Limit", quotaSide(true)),
   age
 ]
 
-export const priorityClass: ReadonlyArray<Column> = [
+export const priorityClass: ReadonlyArray<PrinterColumn> = [
   name,
   integer("Value", (object) => number(at(object, "value"))),
   boolean("Global-Default", "globalDefault"),
@@ -139,7 +139,7 @@ const target = (metric: Json, current: Json | undefined): string => {
   return `${label}${shown(at(seen, "averageValue"))}/${average}${suffix}`
 }
 
-export const autoscaler: ReadonlyArray<Column> = [
+export const autoscaler: ReadonlyArray<PrinterColumn> = [
   name,
   text(
     "Reference",
@@ -166,7 +166,7 @@ const subjects =
       .map((one) => (kind === "ServiceAccount" ? `${textAt(one, "namespace")}/` : "") + textAt(one, "name"))
       .join(", ")
 
-export const roleBinding: ReadonlyArray<Column> = [
+export const roleBinding: ReadonlyArray<PrinterColumn> = [
   name,
   text("Role", (object) => `${textAt(object, "roleRef", "kind")}/${textAt(object, "roleRef", "name")}`),
   age,
@@ -175,7 +175,7 @@ export const roleBinding: ReadonlyArray<Column> = [
   text("ServiceAccounts", subjects("ServiceAccount"), 1)
 ]
 
-export const webhooks: ReadonlyArray<Column> = [
+export const webhooks: ReadonlyArray<PrinterColumn> = [
   name,
   integer("Webhooks", (object) => arrayAt(object, "webhooks").length),
   age
@@ -188,7 +188,7 @@ const templateContainers = (object: JsonObject, key: string): string =>
     .map((one) => textAt(one, key))
     .join(",")
 
-export const podTemplate: ReadonlyArray<Column> = [
+export const podTemplate: ReadonlyArray<PrinterColumn> = [
   name,
   text("Containers", (object) => templateContainers(object, "name")),
   text("Images", (object) => templateContainers(object, "image")),
@@ -202,7 +202,7 @@ const controllerOf: Cell = (object) => {
   return `${textAt(owner, "kind").toLowerCase()}${version === undefined ? "" : `.${group}`}/${textAt(owner, "name")}`
 }
 
-export const controllerRevision: ReadonlyArray<Column> = [
+export const controllerRevision: ReadonlyArray<PrinterColumn> = [
   name,
   text("Controller", controllerOf),
   text("Revision", (object) => number(at(object, "revision"))),
@@ -211,7 +211,7 @@ export const controllerRevision: ReadonlyArray<Column> = [
 
 // Drivers ------------------------------------------------------------------------------------------------------------------
 
-export const csiDriver: ReadonlyArray<Column> = [
+export const csiDriver: ReadonlyArray<PrinterColumn> = [
   name,
   { name: "AttachRequired", type: "boolean", cell: (object) => at(object, "spec", "attachRequired") !== false },
   boolean("PodInfoOnMount", "spec", "podInfoOnMount"),
@@ -228,13 +228,13 @@ export const csiDriver: ReadonlyArray<Column> = [
   age
 ]
 
-export const csiNode: ReadonlyArray<Column> = [
+export const csiNode: ReadonlyArray<PrinterColumn> = [
   name,
   integer("Drivers", (object) => arrayAt(object, "spec", "drivers").length),
   age
 ]
 
-export const volumeAttachment: ReadonlyArray<Column> = [
+export const volumeAttachment: ReadonlyArray<PrinterColumn> = [
   name,
   { name: "Attacher", type: "string", format: "name", cell: path("spec", "attacher") },
   text("PV", path("spec", "source", "persistentVolumeName")),

@@ -6,7 +6,7 @@ import * as columns from "./columns.ts"
 import * as creation from "./creation.ts"
 import * as events from "./events.ts"
 import * as groupColumns from "./groupColumns.ts"
-import * as Kind from "./Kind.ts"
+import * as ResourceDefinition from "./Kind.ts"
 import * as selectable from "./selectable.ts"
 import * as Shape from "./Shape.ts"
 import { reviews } from "./reviewKinds.ts"
@@ -19,8 +19,8 @@ const apps = { group: "apps", version: "v1" } as const
 /** Events are forgotten an hour after their last occurrence: the default of the reference server's `--event-ttl`. */
 const eventSeconds = 3600
 
-const coreKinds: ReadonlyArray<Kind.Kind> = [
-  Kind.make({
+const coreResources: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
+  ResourceDefinition.make({
     ...core,
     kind: "Pod",
     plural: "pods",
@@ -33,7 +33,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     onCreate: creation.pod,
     columns: columns.pod
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "Node",
     plural: "nodes",
@@ -43,7 +43,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     fields: selectable.node,
     columns: columns.node
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "Namespace",
     plural: "namespaces",
@@ -57,8 +57,14 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     onUpdate: creation.keepSpec,
     columns: columns.namespace
   }),
-  Kind.make({ ...core, kind: "ConfigMap", plural: "configmaps", shortNames: ["cm"], columns: columns.configMap }),
-  Kind.make({
+  ResourceDefinition.make({
+    ...core,
+    kind: "ConfigMap",
+    plural: "configmaps",
+    shortNames: ["cm"],
+    columns: columns.configMap
+  }),
+  ResourceDefinition.make({
     ...core,
     kind: "Secret",
     plural: "secrets",
@@ -67,7 +73,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     onUpdate: creation.foldStringData,
     columns: columns.secret
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "Service",
     plural: "services",
@@ -81,7 +87,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     onCreate: creation.service,
     columns: columns.service
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "Endpoints",
     plural: "endpoints",
@@ -89,7 +95,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     createOnUpdate: true,
     columns: columns.endpoints
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "ServiceAccount",
     plural: "serviceaccounts",
@@ -98,7 +104,7 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
     returnsDeleted: true,
     columns: columns.serviceAccount
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "Event",
     plural: "events",
@@ -111,8 +117,8 @@ const coreKinds: ReadonlyArray<Kind.Kind> = [
   })
 ]
 
-const groupKinds: ReadonlyArray<Kind.Kind> = [
-  Kind.make({
+const groupResources: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
+  ResourceDefinition.make({
     group: "events.k8s.io",
     version: "v1",
     kind: "Event",
@@ -125,7 +131,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     conversion: events.conversion,
     columns: columns.event
   }),
-  Kind.make({
+  ResourceDefinition.make({
     group: "coordination.k8s.io",
     version: "v1",
     kind: "Lease",
@@ -134,7 +140,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     createOnUpdate: true,
     columns: columns.lease
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...apps,
     kind: "Deployment",
     plural: "deployments",
@@ -146,7 +152,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     onCreate: creation.deployment,
     columns: columns.deployment
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...apps,
     kind: "ReplicaSet",
     plural: "replicasets",
@@ -158,7 +164,7 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
     onCreate: creation.replicaSet,
     columns: columns.replicaSet
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...apps,
     kind: "ControllerRevision",
     columns: groupColumns.controllerRevision,
@@ -166,15 +172,21 @@ const groupKinds: ReadonlyArray<Kind.Kind> = [
   })
 ]
 
-export const all: ReadonlyArray<Kind.Kind> = [...coreKinds, ...groupKinds, ...stored, ...reviews]
+export const all: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
+  ...coreResources,
+  ...groupResources,
+  ...stored,
+  ...reviews
+]
 
 /** The kind in whose form the objects of a storage are kept. */
-export const storedAs = (storage: string): Kind.Kind | undefined =>
-  all.find((kind) => kind.storage === storage && kind.conversion === undefined)
+export const storedAs = (storage: string): ResourceDefinition.ResourceDefinition | undefined =>
+  all.find((resource) => resource.storage === storage && resource.conversion === undefined)
 
 /** How the objects of a kind merge, as they are stored. */
-export const shapeOf = (kind: Pick<Kind.Kind, "custom" | "storage">): Shape.Shape =>
-  kind.custom?.shape ?? shapeOfStorage(kind.storage)
+export const shapeOf = (
+  resource: Pick<ResourceDefinition.ResourceDefinition, "customResource" | "storage">
+): Shape.Shape => resource.customResource?.shape ?? shapeOfStorage(resource.storage)
 
 const shapes = new Map<string, Shape.Shape>()
 
@@ -182,8 +194,8 @@ const shapes = new Map<string, Shape.Shape>()
 export const shapeOfStorage = (storage: string): Shape.Shape => {
   const found = shapes.get(storage)
   if (found !== undefined) return found
-  const kind = storedAs(storage)
-  const shape = Shape.ofObject(kind === undefined ? undefined : types.ofKind(kind))
+  const resource = storedAs(storage)
+  const shape = Shape.ofObject(resource === undefined ? undefined : types.ofKind(resource))
   shapes.set(storage, shape)
   return shape
 }

@@ -16,7 +16,7 @@ import {
   templateWide,
   text
 } from "./columns.ts"
-import type { Column } from "./Kind.ts"
+import type { PrinterColumn } from "./Kind.ts"
 
 const count =
   (...keys: ReadonlyArray<string>): Cell =>
@@ -25,7 +25,7 @@ const count =
 
 const plainSelector: Cell = (object) => labelSelector({ matchLabels: at(object, "spec", "selector") ?? {} })
 
-export const statefulSet: ReadonlyArray<Column> = [
+export const statefulSet: ReadonlyArray<PrinterColumn> = [
   name,
   text("Ready", (object) => `${count("status", "readyReplicas")(object, 0)}/${count("spec", "replicas")(object, 0)}`),
   age,
@@ -37,7 +37,7 @@ const nodeSelector: Cell = (object) => {
   return labelSelector({ matchLabels: labels })
 }
 
-export const daemonSet: ReadonlyArray<Column> = [
+export const daemonSet: ReadonlyArray<PrinterColumn> = [
   name,
   integer("Desired", count("status", "desiredNumberScheduled")),
   integer("Current", count("status", "currentNumberScheduled")),
@@ -50,7 +50,7 @@ export const daemonSet: ReadonlyArray<Column> = [
   selectorWide
 ]
 
-export const replicationController: ReadonlyArray<Column> = [
+export const replicationController: ReadonlyArray<PrinterColumn> = [
   name,
   integer("Desired", count("spec", "replicas")),
   integer("Current", count("status", "replicas")),
@@ -86,7 +86,7 @@ const jobDuration: Cell = (object, now) => {
   return humanDuration((end === "" ? now : Date.parse(end)) - Date.parse(start))
 }
 
-export const job: ReadonlyArray<Column> = [
+export const job: ReadonlyArray<PrinterColumn> = [
   name,
   text("Status", jobStatus),
   text("Completions", completions),
@@ -103,7 +103,7 @@ const jobContainers =
       .map((one) => textAt(one, key))
       .join(",")
 
-export const cronJob: ReadonlyArray<Column> = [
+export const cronJob: ReadonlyArray<PrinterColumn> = [
   name,
   text("Schedule", path("spec", "schedule")),
   text("Timezone", (object) => orNone(textAt(object, "spec", "timeZone"))),
@@ -142,7 +142,7 @@ const attributes = text(
   (object) => textAt(object, "spec", "volumeAttributesClassName") || "<unset>"
 )
 
-export const persistentVolumeClaim: ReadonlyArray<Column> = [
+export const persistentVolumeClaim: ReadonlyArray<PrinterColumn> = [
   name,
   text("Status", phase),
   text("Volume", path("spec", "volumeName")),
@@ -154,7 +154,7 @@ export const persistentVolumeClaim: ReadonlyArray<Column> = [
   volumeMode
 ]
 
-export const persistentVolume: ReadonlyArray<Column> = [
+export const persistentVolume: ReadonlyArray<PrinterColumn> = [
   name,
   text("Capacity", path("spec", "capacity", "storage")),
   text("Access Modes", accessModes("spec", "accessModes")),
@@ -171,7 +171,7 @@ export const persistentVolume: ReadonlyArray<Column> = [
   volumeMode
 ]
 
-export const storageClass: ReadonlyArray<Column> = [
+export const storageClass: ReadonlyArray<PrinterColumn> = [
   {
     ...name,
     cell: (object) => {
@@ -191,7 +191,7 @@ const orNotSet = (object: JsonObject, key: string): string => {
   return typeof value === "number" || typeof value === "string" ? String(value) : "N/A"
 }
 
-export const disruptionBudget: ReadonlyArray<Column> = [
+export const disruptionBudget: ReadonlyArray<PrinterColumn> = [
   name,
   text("Min Available", (object) => orNotSet(object, "minAvailable")),
   text("Max Unavailable", (object) => orNotSet(object, "maxUnavailable")),

@@ -2,7 +2,7 @@
  * Kinds that are stored, watched and served, without rules of their own yet: no defaults, no validation, generic columns.
  * A row moves to `kinds.ts` when it gets rules.
  */
-import * as Kind from "./Kind.ts"
+import * as ResourceDefinition from "./Kind.ts"
 import * as autoscaling from "./autoscaling.ts"
 import * as creation from "./creation.ts"
 import * as workloads from "./defaults/workloads.ts"
@@ -35,8 +35,8 @@ const autoscaler = {
   subresources: status
 } as const
 
-export const stored: ReadonlyArray<Kind.Kind> = [
-  Kind.make({
+export const stored: ReadonlyArray<ResourceDefinition.ResourceDefinition> = [
+  ResourceDefinition.make({
     ...core,
     kind: "PersistentVolumeClaim",
     columns: columns.persistentVolumeClaim,
@@ -45,7 +45,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     returnsDeleted: true,
     subresources: status
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "PersistentVolume",
     columns: columns.persistentVolume,
@@ -56,7 +56,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: status,
     onUpdate: creation.volumePhase
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "ReplicationController",
     columns: columns.replicationController,
@@ -69,14 +69,14 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     fields: selectable.replicated,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "PodTemplate",
     columns: groupColumns.podTemplate,
     plural: "podtemplates",
     returnsDeleted: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "ResourceQuota",
     columns: groupColumns.resourceQuota,
@@ -85,7 +85,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: status,
     returnsDeleted: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...core,
     kind: "LimitRange",
     columns: groupColumns.dated,
@@ -93,7 +93,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     shortNames: ["limits"],
     createOnUpdate: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...apps,
     kind: "StatefulSet",
     columns: columns.statefulSet,
@@ -102,7 +102,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: ["status", "scale"],
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...apps,
     kind: "DaemonSet",
     columns: columns.daemonSet,
@@ -112,7 +112,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     generation: true,
     onUpdate: workloads.daemonSetUpdate
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...batch,
     kind: "Job",
     columns: columns.job,
@@ -122,7 +122,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     fields: selectable.job,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...batch,
     kind: "CronJob",
     columns: columns.cronJob,
@@ -131,7 +131,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: status,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     group: "discovery.k8s.io",
     version: "v1",
     kind: "EndpointSlice",
@@ -139,7 +139,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     plural: "endpointslices",
     generation: "content"
   }),
-  Kind.make({
+  ResourceDefinition.make({
     group: "policy",
     version: "v1",
     kind: "PodDisruptionBudget",
@@ -150,9 +150,9 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     unconditionalUpdate: false,
     generation: true
   }),
-  Kind.make({ ...autoscaler, version: "v2" }),
-  Kind.make({ ...autoscaler, version: "v1", conversion: autoscaling.conversion }),
-  Kind.make({
+  ResourceDefinition.make({ ...autoscaler, version: "v2" }),
+  ResourceDefinition.make({ ...autoscaler, version: "v1", conversion: autoscaling.conversion }),
+  ResourceDefinition.make({
     group: "apiextensions.k8s.io",
     version: "v1",
     kind: "CustomResourceDefinition",
@@ -165,7 +165,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     unconditionalUpdate: false,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     group: "scheduling.k8s.io",
     version: "v1",
     kind: "PriorityClass",
@@ -175,14 +175,14 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     namespaced: false,
     generation: "content"
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...storage,
     kind: "StorageClass",
     columns: columns.storageClass,
     plural: "storageclasses",
     shortNames: ["sc"]
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...storage,
     kind: "CSIDriver",
     columns: groupColumns.csiDriver,
@@ -190,14 +190,14 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     unconditionalUpdate: false,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...storage,
     kind: "CSINode",
     columns: groupColumns.csiNode,
     plural: "csinodes",
     unconditionalUpdate: false
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...storage,
     kind: "VolumeAttachment",
     columns: groupColumns.volumeAttachment,
@@ -205,7 +205,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: status,
     unconditionalUpdate: false
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...networking,
     kind: "Ingress",
     columns: groupColumns.ingress,
@@ -214,7 +214,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     subresources: status,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...networking,
     kind: "NetworkPolicy",
     columns: groupColumns.networkPolicy,
@@ -222,7 +222,7 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     shortNames: ["netpol"],
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...networking,
     kind: "IngressClass",
     columns: groupColumns.ingressClass,
@@ -230,22 +230,28 @@ export const stored: ReadonlyArray<Kind.Kind> = [
     namespaced: false,
     generation: true
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...admission,
     kind: "ValidatingWebhookConfiguration",
     columns: groupColumns.webhooks,
     plural: "validatingwebhookconfigurations"
   }),
-  Kind.make({
+  ResourceDefinition.make({
     ...admission,
     kind: "MutatingWebhookConfiguration",
     columns: groupColumns.webhooks,
     plural: "mutatingwebhookconfigurations"
   }),
-  Kind.make({ ...rbac, kind: "Role", columns: groupColumns.dated, plural: "roles" }),
-  Kind.make({ ...rbac, kind: "RoleBinding", columns: groupColumns.roleBinding, plural: "rolebindings" }),
-  Kind.make({ ...rbac, kind: "ClusterRole", columns: groupColumns.dated, plural: "clusterroles", namespaced: false }),
-  Kind.make({
+  ResourceDefinition.make({ ...rbac, kind: "Role", columns: groupColumns.dated, plural: "roles" }),
+  ResourceDefinition.make({ ...rbac, kind: "RoleBinding", columns: groupColumns.roleBinding, plural: "rolebindings" }),
+  ResourceDefinition.make({
+    ...rbac,
+    kind: "ClusterRole",
+    columns: groupColumns.dated,
+    plural: "clusterroles",
+    namespaced: false
+  }),
+  ResourceDefinition.make({
     ...rbac,
     kind: "ClusterRoleBinding",
     columns: groupColumns.roleBinding,

@@ -68,9 +68,9 @@ const forgotten: Change = {
     owners: [],
     labels: undefined,
     fields: undefined,
-    views: undefined,
-    form: undefined,
-    forms: undefined
+    encodings: undefined,
+    schemaVersion: undefined,
+    converted: undefined
   },
   previous: undefined,
   lines: undefined

@@ -7,7 +7,7 @@ import * as Selector from "../../kube/Selector.ts"
 import { isObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as managedFields from "./managedFields.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 
 export interface Version {
   /** `namespace/name`, or `name`; lists are sorted by it. */
@@ -29,14 +29,14 @@ export interface Version {
   /** Selectable fields that are not empty. */
   readonly fields: Readonly<Record<string, string>> | undefined
   /** Encodings of this version by view; made on first use. */
-  views: Map<string, string> | undefined
+  encodings: Map<string, string> | undefined
   /** The API version of the text, where the versions of a kind may differ. */
-  readonly form: string | undefined
+  readonly schemaVersion: string | undefined
   /** The converted object in other API versions, as far as they have been requested. */
-  forms: Forms | undefined
+  converted: ConvertedVersions | undefined
 }
 
-export interface Forms {
+export interface ConvertedVersions {
   /** Id of the converter. */
   readonly id: string
   readonly byVersion: Map<string, Version>
@@ -53,28 +53,28 @@ class Stored implements Version {
   readonly owners: managedFields.Owners
   readonly labels: Readonly<Record<string, string>> | undefined
   readonly fields: Readonly<Record<string, string>> | undefined
-  views: Map<string, string> | undefined = undefined
-  forms: Forms | undefined = undefined
-  readonly form: string | undefined
+  encodings: Map<string, string> | undefined = undefined
+  converted: ConvertedVersions | undefined = undefined
+  readonly schemaVersion: string | undefined
   readonly bare: string
   /** Index of the closing brace of the metadata in `bare`. */
   private readonly end: number
 
   constructor(
-    kinds: ReadonlyArray<Kind>,
+    resources: ReadonlyArray<ResourceDefinition>,
     { metadata, ...rest }: JsonObject,
     revision: number,
     owners: managedFields.Owners,
     form: string | undefined
   ) {
-    this.form = form
+    this.schemaVersion = form
     this.namespace = textAt(metadata, "namespace")
     this.name = textAt(metadata, "name")
     this.key = keyOf(this.namespace, this.name)
     this.revision = revision
     this.owners = owners
     this.labels = objectAt(metadata, "labels") as Record<string, string> | undefined
-    this.fields = fieldsOf(kinds, rest)
+    this.fields = fieldsOf(resources, rest)
     const head = `${opening}${JSON.stringify(metadata)}`
     const tail = JSON.stringify(rest)
     this.bare = tail === "{}" ? `${head}}` : `${head},${tail.slice(1)}`
@@ -108,25 +108,28 @@ const opening = '{"metadata":'
 
 /** Takes the object as it is stored: with resourceVersion, metadata first, without managedFields. */
 export const make = (
-  kinds: ReadonlyArray<Kind>,
+  resources: ReadonlyArray<ResourceDefinition>,
   object: JsonObject,
   revision: number,
   owners: managedFields.Owners = managedFields.none,
   form?: string
-): Version => new Stored(kinds, object, revision, owners, form)
+): Version => new Stored(resources, object, revision, owners, form)
 
 /** The version with another revision. */
 export const atRevision = (version: Version, revision: number): Version => {
   const object = parse(version)
   put(objectAt(object, "metadata") ?? {}, "resourceVersion", String(revision))
-  return make([], object, revision, version.owners, version.form)
+  return make([], object, revision, version.owners, version.schemaVersion)
 }
 
-const fieldsOf = (kinds: ReadonlyArray<Kind>, object: JsonObject): Record<string, string> | undefined => {
+const fieldsOf = (
+  resources: ReadonlyArray<ResourceDefinition>,
+  object: JsonObject
+): Record<string, string> | undefined => {
   let out: Record<string, string> | undefined
-  for (const kind of kinds) {
-    for (const field of Object.keys(kind.fields)) {
-      const value = kind.fields[field]?.(object) ?? ""
+  for (const resource of resources) {
+    for (const field of Object.keys(resource.fields)) {
+      const value = resource.fields[field]?.(object) ?? ""
       if (value !== "") (out ??= {})[field] = value
     }
   }

@@ -11,12 +11,12 @@ import * as StatusError from "../StatusError.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
 import type { SelectionPredicate, Version } from "./Version.ts"
-import type { View } from "../printers/View.ts"
+import type { Encoder } from "../printers/View.ts"
 
 /** The parsed parameters of a watch. */
 export interface Plan {
   readonly selection: SelectionPredicate
-  readonly view: View
+  readonly encoder: Encoder
   /** Present objects to deliver first, each as ADDED. */
   readonly initial: ReadonlyArray<Version>
   /** Whether a bookmark with the annotation `k8s.io/initial-events-end` follows the initial objects. */
@@ -146,14 +146,14 @@ class Watcher {
   /** Started at a revision that had been compacted. */
   private readonly late: boolean
   private bookmark = false
-  private view: View
+  private encoder: Encoder
   /** The versions that the last `take` could not deliver because they need conversion. */
   unready: ReadonlyArray<Version> = []
   private failure: StatusError.StatusError | undefined
 
   constructor(plan: Plan, history: History, log: RevisionLog) {
     this.plan = plan
-    this.view = plan.view
+    this.encoder = plan.encoder
     this.history = history
     this.log = log
     this.position = plan.revision
@@ -226,7 +226,7 @@ class Watcher {
     this.unready = this.ended ? [] : this.unreadyOf(versions)
     if (this.unready.length > 0) return []
     this.delivered += versions.length
-    return versions.map((version) => line("ADDED", this.form().one(version)))
+    return versions.map((version) => line("ADDED", this.nextEncoder().encode(version)))
   }
 
   private takeChanges(lines: Array<string>): void {
@@ -278,24 +278,24 @@ class Watcher {
     const { selection } = this.plan
     const before = change.previous !== undefined && matches(selection, change.previous)
     if (change.type === "DELETED") {
-      if (before) lines.push(shared(change, this.form(), "DELETED", change.next))
+      if (before) lines.push(shared(change, this.nextEncoder(), "DELETED", change.next))
       return
     }
     const after = matches(selection, change.next)
-    if (after) lines.push(shared(change, this.form(), before ? "MODIFIED" : "ADDED", change.next))
-    else if (before) lines.push(shared(change, this.form(), "LEFT", change.previous))
+    if (after) lines.push(shared(change, this.nextEncoder(), before ? "MODIFIED" : "ADDED", change.next))
+    else if (before) lines.push(shared(change, this.nextEncoder(), "LEFT", change.previous))
   }
 
   /** The view of the next event. */
-  private form(): View {
-    const { view } = this
-    if (view.next !== undefined) this.view = view.next
-    return view
+  private nextEncoder(): Encoder {
+    const { encoder } = this
+    if (encoder.next !== undefined) this.encoder = encoder.next
+    return encoder
   }
 
   private bookmarkLine(revision: number, initialEnd: boolean): string {
     const annotations = initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}
-    return line("BOOKMARK", this.plan.view.bookmark({ resourceVersion: String(revision), ...annotations }))
+    return line("BOOKMARK", this.plan.encoder.encodeBookmark({ resourceVersion: String(revision), ...annotations }))
   }
 }
 
@@ -304,14 +304,18 @@ const line = (type: string, object: string): string => `{"type":"${type}","objec
 /** `LEFT` is the last matching state, at the revision at which it stopped matching; clients get DELETED. */
 const shared = (
   change: Change,
-  view: View,
+  encoder: Encoder,
   type: "ADDED" | "MODIFIED" | "DELETED" | "LEFT",
   version: Version | undefined
 ): string => {
-  const form = `${type} ${view.id}`
+  const form = `${type} ${encoder.id}`
   for (let known = change.lines; known !== undefined; known = known.next) if (known.form === form) return known.text
   const object =
-    version === undefined ? "{}" : type === "LEFT" ? view.oneAt(version, change.revision) : view.one(version)
+    version === undefined
+      ? "{}"
+      : type === "LEFT"
+        ? encoder.encodeAt(version, change.revision)
+        : encoder.encode(version)
   const text = line(type === "LEFT" ? "DELETED" : type, object)
   change.lines = { form, text, next: change.lines }
   return text

@@ -7,7 +7,7 @@ import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, textAt } 
 import type { Json, JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as StatusError from "../StatusError.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../storage/Collection.ts"
 import { isReachedFromOutside } from "../scheme/defaults/services.ts"
@@ -25,22 +25,27 @@ const everything = { namespace: "", labels: [], fields: [] } as const
 const addressText = (address: number): string => [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join(".")
 
 /** Completes a service, in place; `before` is the state it is to replace. */
-export const allocate = (context: RequestContext, kind: Kind, object: JsonObject, before?: JsonObject): void => {
-  if (kind.kind !== "Service" || kind.group !== "") return
+export const allocate = (
+  context: RequestContext,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before?: JsonObject
+): void => {
+  if (resource.kind !== "Service" || resource.group !== "") return
   const spec = ensureObject(object, "spec")
   if (before !== undefined) keep(spec, objectAt(before, "spec") ?? {})
   const type = textAt(spec, "type")
   if (type === "ExternalName") return
   const ip = textAt(spec, "clusterIP")
   const own = textAt(before, "spec", "clusterIP")
-  if (ip !== "None" && (ip === "" || ip !== own)) address(context, kind, object, spec, ip)
+  if (ip !== "None" && (ip === "" || ip !== own)) address(context, resource, object, spec, ip)
   const list = arrayAt(spec, "clusterIPs")
   if (list.length === 0) spec["clusterIPs"] = [textAt(spec, "clusterIP")]
   spec["ipFamilies"] ??= ["IPv4"]
   spec["ipFamilyPolicy"] ??= "SingleStack"
   if (type !== "NodePort" && type !== "LoadBalancer") return
   const metadata = objectAt(before ?? object, "metadata")
-  nodePorts(context, kind, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
+  nodePorts(context, resource, spec, Version.keyOf(textAt(metadata, "namespace"), textAt(metadata, "name")))
 }
 
 /** An update that leaves out what was allocated means what was there. */
@@ -92,14 +97,20 @@ const dropUnneeded = (spec: JsonObject, old: JsonObject): void => {
 /** The address of the Service `kubernetes`. */
 export const serverAddress = addressText(firstAddress)
 
-const stored = (context: RequestContext, kind: Kind): ReadonlyArray<Version.Version> =>
-  select(context.state.collection(kind.storage), everything, context.state.log.revision())
+const stored = (context: RequestContext, resource: ResourceDefinition): ReadonlyArray<Version.Version> =>
+  select(context.state.collection(resource.storage), everything, context.state.log.revision())
 
-const address = (context: RequestContext, kind: Kind, object: JsonObject, spec: JsonObject, asked: string): void => {
-  const taken = new Set(stored(context, kind).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
+const address = (
+  context: RequestContext,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  spec: JsonObject,
+  asked: string
+): void => {
+  const taken = new Set(stored(context, resource).map((one) => one.fields?.["spec.clusterIP"] ?? ""))
   if (asked !== "") {
     if (!taken.has(asked)) return
-    throw StatusError.invalid(kind, textAt(object, "metadata", "name"), [
+    throw StatusError.invalid(resource, textAt(object, "metadata", "name"), [
       invalid("spec.clusterIPs", [asked], `failed to allocate IP ${asked}: provided IP is already allocated`)
     ])
   }
@@ -116,9 +127,9 @@ const address = (context: RequestContext, kind: Kind, object: JsonObject, spec: 
 const portsOf = (service: Json | undefined): ReadonlyArray<number> =>
   arrayAt(service, "spec", "ports").map((port) => numberAt(port, "nodePort"))
 
-const nodePorts = (context: RequestContext, kind: Kind, spec: JsonObject, own: string): void => {
+const nodePorts = (context: RequestContext, resource: ResourceDefinition, spec: JsonObject, own: string): void => {
   const ports = arrayAt(spec, "ports").filter(isObject)
-  const holders = stored(context, kind).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
+  const holders = stored(context, resource).filter((one) => one.key !== own && one.text.includes('"nodePort"'))
   const taken = new Set(holders.flatMap((one) => portsOf(Version.parse(one))))
   for (const [index, port] of ports.entries()) {
     const asked = numberAt(port, "nodePort")
@@ -126,7 +137,7 @@ const nodePorts = (context: RequestContext, kind: Kind, spec: JsonObject, own: s
       const detail = taken.has(asked)
         ? "provided port is already allocated"
         : `provided port is not in the valid range. The range of valid ports is ${firstPort}-${lastPort}`
-      throw StatusError.invalid(kind, own.split("/").at(-1) ?? "", [
+      throw StatusError.invalid(resource, own.split("/").at(-1) ?? "", [
         invalid(`spec.ports[${index}].nodePort`, asked, detail)
       ])
     }

@@ -12,7 +12,7 @@ import * as StatusError from "../StatusError.ts"
 import { decode, decodeSparse } from "../scheme/decode.ts"
 import type { Findings, Mismatch } from "../scheme/decode.ts"
 import { decodeCustom } from "../scheme/decodeCustom.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import * as scalars from "../scheme/scalars.ts"
 import * as types from "../scheme/types.ts"
 import type { RequestContext } from "../RequestContext.ts"
@@ -60,7 +60,8 @@ const unknownTexts = (findings: Findings | undefined): ReadonlyArray<string> =>
   (findings?.unknown ?? []).map((path) => `unknown field ${JSON.stringify(path)}`)
 
 /** The body of a create or an update. */
-export const ofBody = (context: RequestContext, kind: Kind): Decode => bodyAs(context, readerOf(kind))
+export const ofBody = (context: RequestContext, resource: ResourceDefinition): Decode =>
+  bodyAs(context, readerOf(resource))
 
 /** The body of a subresource that takes a type of its own: `autoscaling.Scale`. */
 export const ofBodyAs = (context: RequestContext, type: string): Decode => bodyAs(context, ofType(types.get(type)))
@@ -78,12 +79,16 @@ const ofType = (type: types.Type): Reader => ({
   read: (object) => decode(object, type)
 })
 
-const readerOf = (kind: Kind): Reader | undefined => {
-  const { custom } = kind
+const readerOf = (resource: ResourceDefinition): Reader | undefined => {
+  const { customResource: custom } = resource
   if (custom !== undefined) {
-    return { name: kind.kind, version: kind.version, read: (object) => decodeCustom(object, custom.schema, decode) }
+    return {
+      name: resource.kind,
+      version: resource.version,
+      read: (object) => decodeCustom(object, custom.schema, decode)
+    }
   }
-  const type = types.ofKind(kind)
+  const type = types.ofKind(resource)
   return type === undefined ? undefined : ofType(type)
 }
 
@@ -109,8 +114,8 @@ const repeatedIn = ({ body, isOwnBody }: RequestContext["request"], object: Json
   isOwnBody === true || JSON.stringify(object).length === body.length ? [] : duplicates.find(body)
 
 /** The result of a JSON or merge patch; `again` makes it anew, as it was before it was decoded. */
-export const ofPatched = (context: RequestContext, kind: Kind, again: () => Json): Decode =>
-  patchedAs(context, readerOf(kind), again)
+export const ofPatched = (context: RequestContext, resource: ResourceDefinition, again: () => Json): Decode =>
+  patchedAs(context, readerOf(resource), again)
 
 /** The same for a subresource with a type of its own. */
 export const ofPatchedAs = (context: RequestContext, type: string, again: () => Json): Decode =>
@@ -130,9 +135,9 @@ const patchedAs =
 
 /** The result of a strategic merge patch; `patch` reads what was sent once more. */
 export const ofMerged =
-  (context: RequestContext, kind: Kind, patch: () => Json): Decode =>
+  (context: RequestContext, resource: ResourceDefinition, patch: () => Json): Decode =>
   (object) => {
-    const type = types.ofKind(kind)
+    const type = types.ofKind(resource)
     const directive = directiveOf(context)
     const findings = type === undefined ? undefined : decode(object, type)
     if (findings === undefined) return
@@ -143,24 +148,24 @@ export const ofMerged =
 
 const nothing: Findings = { unknown: [], mismatch: undefined }
 
-const sparse = (kind: Kind, object: JsonObject): Findings | undefined => {
-  if (kind.custom !== undefined) return decodeCustom(object, kind.custom.schema, decodeSparse)
-  const type = types.ofKind(kind)
+const sparse = (resource: ResourceDefinition, object: JsonObject): Findings | undefined => {
+  if (resource.customResource !== undefined) return decodeCustom(object, resource.customResource.schema, decodeSparse)
+  const type = types.ofKind(resource)
   return type === undefined ? undefined : decodeSparse(object, type)
 }
 
 /** The configuration of an apply, for which every unknown field is an error. */
 export const ofApplied =
-  (kind: Kind): Decode =>
+  (resource: ResourceDefinition): Decode =>
   (object) => {
-    const { mismatch, unknown } = sparse(kind, object) ?? nothing
+    const { mismatch, unknown } = sparse(resource, object) ?? nothing
     const errors = [
       ...unknown.map((path) => `.${path}: field not declared in schema`),
       ...(mismatch === undefined ? [] : [typedText(mismatch)])
     ]
     if (errors.length === 0) return
     const name = `${textAt(object, "metadata", "namespace")}/${textAt(object, "metadata", "name")}`
-    const gvk = `${kind.group}/${kind.version}, Kind=${kind.kind}`
+    const gvk = `${resource.group}/${resource.version}, Kind=${resource.kind}`
     const text = errors.length === 1 ? (errors[0] ?? "") : `errors:\n${errors.map((one) => `  ${one}`).join("\n")}`
     // A 500 without reason in the reference server, which counts that as its bug (kubernetes issue 139253).
     throw StatusError.badRequest(`failed to create typed patch object (${name}; ${gvk}): ${text}`)

@@ -5,26 +5,26 @@
  */
 import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as kinds from "../scheme/kinds.ts"
+import * as resources from "../scheme/kinds.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import * as RequestContext from "../RequestContext.ts"
 
-const namespaceKind = kinds.all.find((kind) => kind.kind === "Namespace")
+const namespaceKind = resources.all.find((resource) => resource.kind === "Namespace")
 
 /** Nothing new in a namespace that does not exist or is on its way out. */
 export const admitNamespace = (
   context: RequestContext.RequestContext,
-  { kind, namespace }: Target,
+  { resource, namespace }: Target,
   name: string
 ): void => {
-  if (!kind.namespaced || namespaceKind === undefined) return
+  if (!resource.namespaced || namespaceKind === undefined) return
   const found = context.state.collection(namespaceKind.storage).get(namespace)
   if (found === undefined) throw StatusError.notFound(namespaceKind, namespace)
   if (found.fields?.["status.phase"] !== "Terminating") return
   const message = `unable to create new content in namespace ${namespace} because it is being terminated`
-  throw StatusError.forbidden(kind, name, message, [
+  throw StatusError.forbidden(resource, name, message, [
     {
       reason: "NamespaceTerminating",
       message: `namespace ${namespace} is being terminated`,
@@ -35,22 +35,22 @@ export const admitNamespace = (
 
 const immortal = new Set(["default", "kube-system", "kube-public"])
 
-export const refuseImmortal = (kind: Kind, name: string): void => {
-  if (kind.kind === "Namespace" && immortal.has(name)) {
-    throw StatusError.forbidden(kind, name, "this namespace may not be deleted")
+export const refuseImmortal = (resource: ResourceDefinition, name: string): void => {
+  if (resource.kind === "Namespace" && immortal.has(name)) {
+    throw StatusError.forbidden(resource, name, "this namespace may not be deleted")
   }
 }
 
 /** Whether an object being deleted has nothing left to wait for after this update. */
-export const isFinished = (kind: Kind, next: JsonObject, before: JsonObject): boolean =>
+export const isFinished = (resource: ResourceDefinition, next: JsonObject, before: JsonObject): boolean =>
   textAt(before, "metadata", "deletionTimestamp") !== "" &&
   (at(before, "metadata", "deletionGracePeriodSeconds") ?? 0) === 0 &&
-  !isHeld(kind, next)
+  !isHeld(resource, next)
 
 /** Finalizers of the object, and those of a namespace's spec. */
-const isHeld = (kind: Kind, object: JsonObject): boolean =>
+const isHeld = (resource: ResourceDefinition, object: JsonObject): boolean =>
   arrayAt(object, "metadata", "finalizers").length > 0 ||
-  (kind.kind === "Namespace" && arrayAt(object, "spec", "finalizers").length > 0)
+  (resource.kind === "Namespace" && arrayAt(object, "spec", "finalizers").length > 0)
 
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined
@@ -60,12 +60,12 @@ export interface DeleteOptions {
   readonly dryRun: boolean
 }
 
-export const checkPreconditions = (kind: Kind, object: JsonObject, options: DeleteOptions): void => {
+export const checkPreconditions = (resource: ResourceDefinition, object: JsonObject, options: DeleteOptions): void => {
   const name = textAt(object, "metadata", "name")
   const uid = textAt(object, "metadata", "uid")
   const version = textAt(object, "metadata", "resourceVersion")
   // The reference server names the kind here, not the resource.
-  const named = { ...kind, plural: kind.kind }
+  const named = { ...resource, plural: resource.kind }
   if (options.uid !== undefined && options.uid !== uid) {
     throw StatusError.conflict(
       named,
@@ -85,26 +85,26 @@ export const checkPreconditions = (kind: Kind, object: JsonObject, options: Dele
 /** Decides a deletion and notes it on the object: `gone` now, `changed` and waiting, or `unchanged` because it already waits. */
 export const markDeleted = (
   context: RequestContext.RequestContext,
-  kind: Kind,
+  resource: ResourceDefinition,
   object: JsonObject,
   options: DeleteOptions
 ): "gone" | "changed" | "unchanged" => {
   const metadata = ensureObject(object, "metadata")
-  const finalizersChanged = propagate(metadata, options.propagationPolicy ?? defaultPolicy(kind, metadata))
+  const finalizersChanged = propagate(metadata, options.propagationPolicy ?? defaultPolicy(resource, metadata))
   if (textAt(metadata, "deletionTimestamp") !== "") {
     const pending = numberAt(metadata, "deletionGracePeriodSeconds")
     const asked = options.gracePeriodSeconds
     const shorter = asked !== undefined && asked < pending
     if (shorter) setGrace(context, metadata, asked, pending)
-    if (numberAt(metadata, "deletionGracePeriodSeconds") === 0 && !isHeld(kind, object)) return "gone"
+    if (numberAt(metadata, "deletionGracePeriodSeconds") === 0 && !isHeld(resource, object)) return "gone"
     return shorter || finalizersChanged ? "changed" : "unchanged"
   }
-  const grace = graceOf(kind, object, options)
-  if (grace === 0 && !isHeld(kind, object)) return "gone"
+  const grace = graceOf(resource, object, options)
+  if (grace === 0 && !isHeld(resource, object)) return "gone"
   metadata["deletionTimestamp"] = RequestContext.timestamp(context.now + grace * 1000)
   const generation = get(metadata, "generation")
   if (typeof generation === "number") metadata["generation"] = generation + 1
-  if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating"
+  if (resource.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating"
   else metadata["deletionGracePeriodSeconds"] = grace
   return "changed"
 }
@@ -123,8 +123,8 @@ const setGrace = (
 }
 
 /** Only pods that run somewhere are given time. */
-const graceOf = (kind: Kind, object: JsonObject, options: DeleteOptions): number => {
-  if (kind.kind !== "Pod" || textAt(object, "spec", "nodeName") === "") return 0
+const graceOf = (resource: ResourceDefinition, object: JsonObject, options: DeleteOptions): number => {
+  if (resource.kind !== "Pod" || textAt(object, "spec", "nodeName") === "") return 0
   const phase = textAt(object, "status", "phase")
   if (phase === "Failed" || phase === "Succeeded") return 0
   const own = at(object, "spec", "terminationGracePeriodSeconds")
@@ -139,10 +139,10 @@ const policies: Readonly<Record<string, string>> = {
 }
 
 /** What a deletion without a policy means; what the object's finalizers say about it goes first. */
-const defaultPolicy = (kind: Kind, metadata: JsonObject): string | undefined => {
+const defaultPolicy = (resource: ResourceDefinition, metadata: JsonObject): string | undefined => {
   const finalizers = arrayAt(metadata, "finalizers")
   const said = finalizers.includes("orphan") || finalizers.includes("foregroundDeletion")
-  return kind.orphans && !said ? "Orphan" : undefined
+  return resource.orphans && !said ? "Orphan" : undefined
 }
 
 /** A propagation policy is a finalizer for the garbage collector; no policy leaves what is there. */

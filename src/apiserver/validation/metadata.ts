@@ -5,7 +5,7 @@
 import { arrayAt, at, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import * as RequestContext from "../RequestContext.ts"
 import { forbidden } from "./kinds/field.ts"
 
@@ -47,7 +47,7 @@ const generatedBase = 58
 /** Fills in what a new object gets: name, uid, time, generation. A name given wins over a prefix. */
 export const create = (
   context: RequestContext.RequestContext,
-  kind: Kind,
+  resource: ResourceDefinition,
   object: JsonObject,
   namespace: string
 ): void => {
@@ -59,12 +59,12 @@ export const create = (
   if (textAt(metadata, "name") === "" && prefix !== "") {
     metadata["name"] = prefix.slice(0, generatedBase) + RequestContext.suffix(context.random)
   }
-  put(metadata, "namespace", kind.namespaced ? namespace : undefined)
+  put(metadata, "namespace", resource.namespaced ? namespace : undefined)
   metadata["uid"] = RequestContext.uuid(context.random)
   metadata["creationTimestamp"] = RequestContext.timestamp(context.now)
   delete metadata["deletionTimestamp"]
   delete metadata["deletionGracePeriodSeconds"]
-  put(metadata, "generation", kind.generation === false ? undefined : 1)
+  put(metadata, "generation", resource.generation === false ? undefined : 1)
 }
 
 const owned = [
@@ -82,39 +82,44 @@ const owned = [
  * Restores what belongs to the server, then counts the generation, which the status endpoint never moves. `object` is
  * changed, `existing` is not.
  */
-export const update = (kind: Kind, object: JsonObject, existing: JsonObject, subresource: string): void => {
+export const update = (
+  resource: ResourceDefinition,
+  object: JsonObject,
+  existing: JsonObject,
+  subresource: string
+): void => {
   const metadata = ensureObject(object, "metadata")
   const before = objectAt(existing, "metadata") ?? {}
   for (const key of owned) put(metadata, key, get(before, key))
-  refuseNewFinalizers(kind, metadata, before)
-  if (kind.generation === false || subresource === "status" || !counts(kind, object, existing)) return
+  refuseNewFinalizers(resource, metadata, before)
+  if (resource.generation === false || subresource === "status" || !counts(resource, object, existing)) return
   const generation = get(before, "generation")
   metadata["generation"] = (typeof generation === "number" ? generation : 0) + 1
 }
 
 /** Whether a change is one that the generation counts. */
-const counts = (kind: Kind, object: JsonObject, existing: JsonObject): boolean => {
-  if (kind.generation === "content") {
+const counts = (resource: ResourceDefinition, object: JsonObject, existing: JsonObject): boolean => {
+  if (resource.generation === "content") {
     return !equal(contentOf(object), contentOf(existing))
   }
-  if (kind.generation === "whole") {
+  if (resource.generation === "whole") {
     return !equal(contentOf(object), contentOf(existing)) || !equal(get(object, "status"), get(existing, "status"))
   }
   if (!equal(get(object, "spec"), get(existing, "spec"))) return true
-  if (kind.generation !== "annotations") return false
+  if (resource.generation !== "annotations") return false
   return !equal(at(object, "metadata", "annotations"), at(existing, "metadata", "annotations"))
 }
 
 const contentOf = ({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content }: JsonObject): JsonObject =>
   content
 
-const refuseNewFinalizers = (kind: Kind, metadata: JsonObject, before: JsonObject): void => {
+const refuseNewFinalizers = (resource: ResourceDefinition, metadata: JsonObject, before: JsonObject): void => {
   if (textAt(before, "deletionTimestamp") === "") return
   const known = arrayAt(before, "finalizers")
   const added = arrayAt(metadata, "finalizers").filter((one) => !known.includes(one))
   if (added.length === 0) return
   const found = `[]string{${added.map((one) => JSON.stringify(one)).join(", ")}}`
-  throw StatusError.invalid(kind, textAt(before, "name"), [
+  throw StatusError.invalid(resource, textAt(before, "name"), [
     forbidden(
       "metadata.finalizers",
       `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`

@@ -1,5 +1,5 @@
 /** The syntax of names, labels and annotations, with the reference server's words. Source: apimachinery util/validation. */
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
@@ -21,9 +21,13 @@ const valueWords =
 const tooLong = (limit: number): string => `must be no more than ${limit} characters`
 
 /** What is wrong with a name of this kind; nothing when it is fine. A prefix may end where a name may not. */
-export const objectName = (kind: Pick<Kind, "nameRule">, name: string, prefix = false): ReadonlyArray<string> => {
+export const objectName = (
+  resource: Pick<ResourceDefinition, "nameRule">,
+  name: string,
+  prefix = false
+): ReadonlyArray<string> => {
   const text = prefix ? `${name.replace(/[-.]$/, "")}a` : name
-  switch (kind.nameRule) {
+  switch (resource.nameRule) {
     case "path":
       if (name === "." || name === "..") return [`may not be '${name}'`]
       return ["/", "%"].filter((bad) => name.includes(bad)).map((bad) => `may not contain '${bad}'`)

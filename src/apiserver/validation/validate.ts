@@ -5,12 +5,12 @@
 import { arrayAt, at, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import * as names from "./names.ts"
 import * as custom from "./kinds/custom.ts"
 import { invalid, pushAll, required, tooLong } from "./kinds/field.ts"
 import type { Errors } from "./kinds/field.ts"
-import { rulesOf } from "./kinds/table.ts"
+import { validationOf } from "./kinds/table.ts"
 
 export { forbidden as forbiddenValue, invalid as invalidValue, required } from "./kinds/field.ts"
 
@@ -18,29 +18,36 @@ export { forbidden as forbiddenValue, invalid as invalidValue, required } from "
 const annotationBytes = 262_144
 
 /** Refuses an object that a real server would not store; `before` is the state it is to replace, if there is one. */
-export const object = (kind: Kind, object: JsonObject, before?: JsonObject): void => {
-  const errors = ofMetadata(kind, object)
-  const rules = rulesOf(kind)
-  rules.check?.(errors, object)
-  custom.check(errors, kind, object, before)
-  if (before === undefined) rules.create?.(errors, object)
-  else rules.change?.(errors, object, before)
-  if (errors.length > 0) throw StatusError.invalid(rules.told ?? kind, textAt(object, "metadata", "name"), errors)
+export const object = (resource: ResourceDefinition, object: JsonObject, before?: JsonObject): void => {
+  const errors = ofMetadata(resource, object)
+  const validation = validationOf(resource)
+  validation.validate?.(errors, object)
+  custom.check(errors, resource, object, before)
+  if (before === undefined) validation.validateCreate?.(errors, object)
+  else validation.validateUpdate?.(errors, object, before)
+  if (errors.length > 0)
+    throw StatusError.invalid(validation.reportedAs ?? resource, textAt(object, "metadata", "name"), errors)
 }
 
 /** The same for writes through a subresource: the metadata, and what is written: ephemeral containers or a status. */
-export const part = (kind: Kind, subresource: string, object: JsonObject, before: JsonObject): void => {
-  const errors = ofMetadata(kind, object)
-  custom.check(errors, kind, object, before)
-  if (subresource === "ephemeralcontainers") rulesOf(kind).ephemeral?.(errors, object, before)
-  if (subresource === "status") rulesOf(kind).status?.(errors, object, before)
-  if (errors.length > 0) throw StatusError.invalid(kind, textAt(object, "metadata", "name"), errors)
+export const part = (
+  resource: ResourceDefinition,
+  subresource: string,
+  object: JsonObject,
+  before: JsonObject
+): void => {
+  const errors = ofMetadata(resource, object)
+  custom.check(errors, resource, object, before)
+  if (subresource === "ephemeralcontainers")
+    validationOf(resource).validateEphemeralContainers?.(errors, object, before)
+  if (subresource === "status") validationOf(resource).validateStatusUpdate?.(errors, object, before)
+  if (errors.length > 0) throw StatusError.invalid(resource, textAt(object, "metadata", "name"), errors)
 }
 
-const ofMetadata = (kind: Kind, object: JsonObject): Errors => {
+const ofMetadata = (resource: ResourceDefinition, object: JsonObject): Errors => {
   const meta = objectAt(object, "metadata") ?? {}
   const errors: Errors = []
-  name(errors, kind, meta)
+  name(errors, resource, meta)
   stringMap(errors, meta, "labels")
   stringMap(errors, meta, "annotations")
   owners(errors, meta)
@@ -48,14 +55,14 @@ const ofMetadata = (kind: Kind, object: JsonObject): Errors => {
   return errors
 }
 
-const name = (errors: Errors, kind: Kind, meta: JsonObject): void => {
+const name = (errors: Errors, resource: ResourceDefinition, meta: JsonObject): void => {
   const text = textAt(meta, "name")
   const generate = textAt(meta, "generateName")
   if (generate !== "") {
-    pushAll(errors, "metadata.generateName", generate, names.objectName(kind, generate, true))
+    pushAll(errors, "metadata.generateName", generate, names.objectName(resource, generate, true))
   }
   if (text === "") errors.push(required("metadata.name", "name or generateName is required"))
-  else pushAll(errors, "metadata.name", text, names.objectName(kind, text))
+  else pushAll(errors, "metadata.name", text, names.objectName(resource, text))
 }
 
 const stringMap = (errors: Errors, meta: JsonObject, which: "labels" | "annotations"): void => {

@@ -7,7 +7,7 @@ import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import type { ApiResponse } from "../Api.ts"
 import { convert } from "../apiextensions/conversion/convert.ts"
-import { Unconverted } from "../apiextensions/conversion/forms.ts"
+import { ConversionRequired } from "../apiextensions/conversion/forms.ts"
 import * as RequestContext from "../RequestContext.ts"
 import { reply } from "./call.ts"
 import { MissingResponses } from "./WebhookResponses.ts"
@@ -16,8 +16,8 @@ import * as review from "./review.ts"
 import type { WebhookCaller } from "./WebhookCaller.ts"
 
 /** Whether it was thrown because a webhook has to be called before the request can be answered. */
-export const isUnfinished = (thrown: unknown): thrown is MissingResponses | Unconverted =>
-  thrown instanceof MissingResponses || thrown instanceof Unconverted
+export const isUnfinished = (thrown: unknown): thrown is MissingResponses | ConversionRequired =>
+  thrown instanceof MissingResponses || thrown instanceof ConversionRequired
 
 /** `handle` processes the whole request in one synchronous section. */
 export const dispatch = (
@@ -32,7 +32,7 @@ export const dispatch = (
     return Effect.andThen(obtain(caller, webhookResponses, found), dispatch(caller, webhookResponses, handle))
   })
 
-const attempt = (handle: () => ApiResponse): ApiResponse | MissingResponses | Unconverted => {
+const attempt = (handle: () => ApiResponse): ApiResponse | MissingResponses | ConversionRequired => {
   try {
     return handle()
   } catch (thrown) {
@@ -44,9 +44,9 @@ const attempt = (handle: () => ApiResponse): ApiResponse | MissingResponses | Un
 const obtain = (
   caller: WebhookCaller,
   webhookResponses: WebhookResponses,
-  found: MissingResponses | Unconverted
+  found: MissingResponses | ConversionRequired
 ): Effect.Effect<void> =>
-  found instanceof Unconverted
+  found instanceof ConversionRequired
     ? Effect.map(convert(caller, found.wanted), (all) => {
         for (const { result, wanted } of all) webhookResponses.recordConversion(wanted, result)
       })

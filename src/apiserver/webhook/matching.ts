@@ -4,7 +4,7 @@
  */
 import * as Selector from "../../kube/Selector.ts"
 import type { Target } from "../routing.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { Hook, Rule } from "./configuration.ts"
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE"
@@ -14,7 +14,7 @@ type Labels = Readonly<Record<string, string>> | undefined
 export interface Subject {
   readonly target: Target
   /** All served resources. */
-  readonly kinds: ReadonlyArray<Kind>
+  readonly resources: ReadonlyArray<ResourceDefinition>
   readonly operation: Operation
   /** Labels of the namespace of the request; undefined where there is none. */
   readonly namespaceLabels: () => Labels
@@ -23,36 +23,42 @@ export interface Subject {
 }
 
 /** The kind to send; undefined when the webhook does not match. */
-export const match = (hook: Hook, subject: Subject): Kind | undefined => {
-  const kind = kindFor(hook, subject)
-  if (kind === undefined || !namespaceMatches(hook, subject)) return undefined
+export const match = (hook: Hook, subject: Subject): ResourceDefinition | undefined => {
+  const resource = resourceFor(hook, subject)
+  if (resource === undefined || !namespaceMatches(hook, subject)) return undefined
   const { objects } = hook
   if (objects === undefined || subject.objectLabels.some((labels) => Selector.matchesLabels(objects, labels)))
-    return kind
+    return resource
   return undefined
 }
 
-const kindFor = ({ equivalent, rules }: Hook, { kinds, operation, target }: Subject): Kind | undefined => {
-  const { kind, subresource } = target
-  const matches = (as: Kind): boolean => rules.some((rule) => holds(rule, { kind: as, subresource, operation }))
-  if (matches(kind)) return kind
-  return equivalent ? kinds.find((one) => one !== kind && one.storage === kind.storage && matches(one)) : undefined
+const resourceFor = (
+  { equivalent, rules }: Hook,
+  { resources, operation, target }: Subject
+): ResourceDefinition | undefined => {
+  const { resource, subresource } = target
+  const matches = (as: ResourceDefinition): boolean =>
+    rules.some((rule) => holds(rule, { resource: as, subresource, operation }))
+  if (matches(resource)) return resource
+  return equivalent
+    ? resources.find((one) => one !== resource && one.storage === resource.storage && matches(one))
+    : undefined
 }
 
 interface Asked {
-  readonly kind: Pick<Kind, "group" | "version" | "plural" | "namespaced">
+  readonly resource: Pick<ResourceDefinition, "group" | "version" | "plural" | "namespaced">
   readonly subresource: string
   readonly operation: Operation
 }
 
 const includes = (list: ReadonlyArray<string>, wanted: string): boolean => list.includes("*") || list.includes(wanted)
 
-export const holds = (rule: Rule, { kind, operation, subresource }: Asked): boolean =>
+export const holds = (rule: Rule, { resource, operation, subresource }: Asked): boolean =>
   includes(rule.operations, operation) &&
-  includes(rule.groups, kind.group) &&
-  includes(rule.versions, kind.version) &&
-  (rule.scope === "*" || rule.scope === (kind.namespaced ? "Namespaced" : "Cluster")) &&
-  rule.resources.some((resource) => names(resource, kind.plural, subresource))
+  includes(rule.groups, resource.group) &&
+  includes(rule.versions, resource.version) &&
+  (rule.scope === "*" || rule.scope === (resource.namespaced ? "Namespaced" : "Cluster")) &&
+  rule.resources.some((pattern) => names(pattern, resource.plural, subresource))
 
 /** `pods` matches no subresource; `pods/*` matches the object too. */
 const names = (resource: string, plural: string, subresource: string): boolean => {
@@ -65,9 +71,9 @@ const names = (resource: string, plural: string, subresource: string): boolean =
 /** A namespaceSelector does not apply to cluster-scoped objects other than namespaces. */
 const namespaceMatches = ({ namespaces }: Hook, { namespaceLabels, target }: Subject): boolean => {
   if (namespaces === undefined) return true
-  if (!target.kind.namespaced && !isNamespace(target.kind)) return true
+  if (!target.resource.namespaced && !isNamespace(target.resource)) return true
   return Selector.matchesLabels(namespaces, namespaceLabels())
 }
 
-export const isNamespace = (kind: Pick<Kind, "group" | "plural">): boolean =>
-  kind.group === "" && kind.plural === "namespaces"
+export const isNamespace = (resource: Pick<ResourceDefinition, "group" | "plural">): boolean =>
+  resource.group === "" && resource.plural === "namespaces"

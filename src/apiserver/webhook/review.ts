@@ -9,7 +9,7 @@ import { arrayAt, at, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import type { GroupVersionKind } from "../admission/Admission.ts"
 import type { Target } from "../routing.ts"
-import type { Kind } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { CallResult } from "./WebhookResponses.ts"
 import type { Phase } from "./configuration.ts"
@@ -22,7 +22,7 @@ export interface Request {
   readonly context: RequestScope
   readonly target: Target
   /** The kind of the target, or another version of it. */
-  readonly kind: Kind
+  readonly resource: ResourceDefinition
   /** The kind of the objects where it differs: a Binding for a pod. */
   readonly as: GroupVersionKind | undefined
   readonly operation: Operation
@@ -36,17 +36,17 @@ export interface Request {
 
 /** The request as JSON, without a uid. */
 export const requestText = (request: Request): string => {
-  const { as, kind, name, object, oldObject, operation, target, context } = request
+  const { as, resource, name, object, oldObject, operation, target, context } = request
   const { subresource } = target
   const { user } = context.request
   // A path that names a namespace is in it, even where the namespace is what is written.
-  const namespace = isNamespace(target.kind) ? target.name : target.namespace
+  const namespace = isNamespace(target.resource) ? target.name : target.namespace
   const out: Record<string, unknown> = {
-    kind: groupVersionKind(as ?? kind),
-    resource: groupVersionResource(kind),
+    kind: groupVersionKind(as ?? resource),
+    resource: groupVersionResource(resource),
     ...(subresource === "" ? {} : { subResource: subresource }),
-    requestKind: groupVersionKind(as ?? target.kind),
-    requestResource: groupVersionResource(target.kind),
+    requestKind: groupVersionKind(as ?? target.resource),
+    requestResource: groupVersionResource(target.resource),
     ...(subresource === "" ? {} : { requestSubResource: subresource }),
     ...(name === "" ? {} : { name }),
     ...(namespace === "" ? {} : { namespace }),
@@ -67,7 +67,7 @@ export const requestText = (request: Request): string => {
 
 const groupVersionKind = ({ group, kind, version }: GroupVersionKind) => ({ group, version, kind })
 
-const groupVersionResource = ({ group, plural, version }: Kind) => ({ group, version, resource: plural })
+const groupVersionResource = ({ group, plural, version }: ResourceDefinition) => ({ group, version, resource: plural })
 
 /** The whole review of one call. */
 export const reviewText = (uid: string, request: string): string =>

@@ -6,13 +6,13 @@
 import { at, clone, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as body from "../body.ts"
-import * as custom from "../apiextensions/conversion/forms.ts"
+import * as convertedResources from "../apiextensions/conversion/forms.ts"
 import * as jsonPatch from "../endpoints/patch/jsonPatch.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import * as converted from "../scheme/converted.ts"
-import * as Kind from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/Kind.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 import type { GroupVersionKind, Write } from "../admission/Admission.ts"
 
@@ -20,19 +20,19 @@ import type { GroupVersionKind, Write } from "../admission/Admission.ts"
 export const served = (
   context: RequestScope,
   target: Target,
-  kind: Kind.Kind,
+  resource: ResourceDefinition.ResourceDefinition,
   object: JsonObject | undefined
 ): Json => {
   if (object === undefined) return null
-  const asked = custom.objectIn(context, target.kind, kind, object)
-  const own = kind.conversion === undefined ? asked : converted.fromStored(kind, clone(asked))
+  const asked = convertedResources.objectIn(context, target.resource, resource, object)
+  const own = resource.conversion === undefined ? asked : converted.fromStored(resource, clone(asked))
   const { apiVersion: _apiVersion, kind: _kind, ...rest } = own
-  return { kind: kind.kind, apiVersion: Kind.apiVersion(kind), ...rest }
+  return { kind: resource.kind, apiVersion: ResourceDefinition.apiVersion(resource), ...rest }
 }
 
 /** An object that is not stored, such as a Binding, has only one version. */
 export const plain = (as: GroupVersionKind, object: JsonObject | undefined): Json =>
-  object === undefined ? null : { ...object, kind: as.kind, apiVersion: Kind.apiVersion(as) }
+  object === undefined ? null : { ...object, kind: as.kind, apiVersion: ResourceDefinition.apiVersion(as) }
 
 /** A new object without the fields that the server sets after the mutating webhooks. */
 export const unborn = (target: Target, object: JsonObject): JsonObject => {
@@ -49,20 +49,20 @@ export const unborn = (target: Target, object: JsonObject): JsonObject => {
 /** The patched object, in the version of the target; undefined when the patch changes nothing. */
 export const stored = (
   { target, context }: Pick<Write, "target" | "context">,
-  kind: Kind.Kind,
+  resource: ResourceDefinition.ResourceDefinition,
   document: Json,
   patch: string
 ): JsonObject | undefined => {
-  const accepted = (one: JsonObject, as: Kind.Kind) =>
+  const accepted = (one: JsonObject, as: ResourceDefinition.ResourceDefinition) =>
     body.accept(one, as, fieldValidation.ofBody(lenient(context), as))
-  if (kind === target.kind || kind.custom?.converter === undefined) {
-    return patched(document, patch, (one) => accepted(one, kind))
+  if (resource === target.resource || resource.customResource?.converter === undefined) {
+    return patched(document, patch, (one) => accepted(one, resource))
   }
   // A field that is unknown in the version of the rule may exist in that of the target.
   const made = patched(document, patch, (one) => one)
   if (made === undefined) return undefined
   const { apiVersion: _apiVersion, kind: _kind, ...object } = made
-  return accepted(custom.objectIn(context, kind, target.kind, object), target.kind)
+  return accepted(convertedResources.objectIn(context, resource, target.resource, object), target.resource)
 }
 
 /** The same for an object with only one version. */
@@ -106,14 +106,14 @@ export const settle = ({ object, target }: Write, patched: JsonObject): void => 
   const metadata = objectAt(patched, "metadata") ?? {}
   for (const key of kept) put(metadata, key, get(before, key))
   if (textAt(metadata, "name") === "") put(metadata, "name", get(before, "name"))
-  const { kind, subresource } = target
+  const { resource, subresource } = target
   const next: JsonObject =
     subresource === ""
       ? { ...patched, metadata }
       : { ...object, metadata, ...partOf(subresource === "status" ? "status" : "spec", patched) }
-  if (subresource === "" && Kind.hasStatus(kind)) put(next, "status", at(object, "status"))
+  if (subresource === "" && ResourceDefinition.hasStatus(resource)) put(next, "status", at(object, "status"))
   replace(object, next)
-  if (subresource === "") kind.defaults?.(object)
+  if (subresource === "") resource.defaults?.(object)
 }
 
 const partOf = (part: string, from: JsonObject): JsonObject => {

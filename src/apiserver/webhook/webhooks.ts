@@ -67,8 +67,8 @@ export const plugins = (hooks: Hooks.Hooks): ReadonlyArray<Plugin> => [
 ]
 
 /** For a scale, webhooks are called before it is written into the object. */
-const isRelevant = (hooks: Hooks.Hooks, { kind, subresource }: Target, as?: GroupVersionKind): boolean =>
-  hooks.exist() && !Hooks.isExempt(kind) && (subresource !== "scale" || as !== undefined)
+const isRelevant = (hooks: Hooks.Hooks, { resource, subresource }: Target, as?: GroupVersionKind): boolean =>
+  hooks.exist() && !Hooks.isExempt(resource) && (subresource !== "scale" || as !== undefined)
 
 const admitDeletion = (hooks: Hooks.Hooks, attributes: Attributes): void => {
   for (const hook of hooks.of("mutating")) {
@@ -89,14 +89,15 @@ const attributesOf = (write: Write, object: JsonObject = write.object): Attribut
     context,
     as,
     target,
-    kinds: context.state.kinds.all,
+    resources: context.state.registry.all,
     operation: before === undefined ? "CREATE" : "UPDATE",
     name: target.name || textAt(object, "metadata", "name"),
     object,
     before,
     dryRun,
     options: optionsOfWrite(context, before === undefined),
-    namespaceLabels: () => (isNamespace(target.kind) ? labelsOf(object) : namespaceLabels(context, target.namespace)),
+    namespaceLabels: () =>
+      isNamespace(target.resource) ? labelsOf(object) : namespaceLabels(context, target.namespace),
     objectLabels: before === undefined ? [labelsOf(object)] : [labelsOf(object), labelsOf(before)]
   }
 }
@@ -105,14 +106,14 @@ const deletionAttributes = ({ before, name, options: given, target, context }: D
   context,
   as: undefined,
   target,
-  kinds: context.state.kinds.all,
+  resources: context.state.registry.all,
   operation: "DELETE",
   name: target.name,
   object: undefined,
   before,
   dryRun: given.dryRun,
   options: optionsOfDeletion(given),
-  namespaceLabels: () => namespaceLabels(context, isNamespace(target.kind) ? name : target.namespace),
+  namespaceLabels: () => namespaceLabels(context, isNamespace(target.resource) ? name : target.namespace),
   objectLabels: [labelsOf(before)]
 })
 
@@ -134,12 +135,12 @@ const verdictOf = (hook: Hooks.Hook, attributes: Attributes, phase: Hooks.Phase)
 }
 
 const callOf = (hook: Hooks.Hook, attributes: Attributes): AdmissionCall | undefined => {
-  const kind = match(hook, attributes)
-  if (kind === undefined) return undefined
+  const resource = match(hook, attributes)
+  if (resource === undefined) return undefined
   const { as, before, object, operation, target, context } = attributes
   const form = (one: JsonObject | undefined) =>
-    as === undefined ? forms.served(context, target, kind, one) : forms.plain(as, one)
-  const told = { ...attributes, kind, object: form(object), oldObject: form(before) }
+    as === undefined ? forms.served(context, target, resource, one) : forms.plain(as, one)
+  const told = { ...attributes, resource, object: form(object), oldObject: form(before) }
   const about = `${operation} ${target.namespace}/${textAt(before, "metadata", "name")}`
   return { hook, about, request: review.requestText(told) }
 }
@@ -148,7 +149,7 @@ const resultOf = ({ before, target, context }: Attributes, call: AdmissionCall):
   const { webhookResponses } = context
   const result = webhookResponses?.resultOf(call)
   if (result === undefined && webhookResponses?.mayAsk(call) === false) {
-    throw StatusError.modified(target.kind, textAt(before, "metadata", "name"))
+    throw StatusError.modified(target.resource, textAt(before, "metadata", "name"))
   }
   return result
 }
@@ -209,8 +210,8 @@ const mutate = (hook: Hooks.Hook, write: Write): void => {
     if (next !== undefined) forms.replace(object, next)
     return
   }
-  const kind = match(hook, attributes) ?? target.kind
-  const next = forms.stored(write, kind, forms.served(context, target, kind, shown), patch)
+  const resource = match(hook, attributes) ?? target.resource
+  const next = forms.stored(write, resource, forms.served(context, target, resource, shown), patch)
   if (next !== undefined) forms.settle(write, next)
 }
 
@@ -221,7 +222,7 @@ const mutate = (hook: Hooks.Hook, write: Write): void => {
 const matchConditions: Plugin = {
   name: "MatchConditions",
   check: ({ object, target, context }) => {
-    if (Hooks.isExempt(target.kind)) context.warnings.push(...warningsOf(object))
+    if (Hooks.isExempt(target.resource)) context.warnings.push(...warningsOf(object))
   }
 }
 

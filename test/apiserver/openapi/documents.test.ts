@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Answer } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { apiVersion } from "../../../src/apiserver/scheme/Kind.ts"
-import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/kinds.ts"
 import { get, layer, same } from "../client.ts"
 
 const references = (value: unknown): ReadonlyArray<string> => {
@@ -27,7 +27,7 @@ const gvks = (schemas: Record<string, any>): ReadonlyArray<string> =>
     (schema["x-kubernetes-group-version-kind"] ?? []).map((one: any) => `${one.group}/${one.version}/${one.kind}`)
   )
 
-const served = kinds.all.map((kind) => `${kind.group}/${kind.version}/${kind.kind}`)
+const served = resources.all.map((resource) => `${resource.group}/${resource.version}/${resource.kind}`)
 
 const raw = (path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}) =>
   Effect.flatMap(ApiServer, (server) =>
@@ -116,7 +116,7 @@ describe("version 3", () => {
     Effect.gen(function* () {
       const index = yield* get("/openapi/v3")
       const versions = new Map(
-        kinds.all.map((kind) => [`${kind.group === "" ? "api" : "apis"}/${apiVersion(kind)}`, kind])
+        resources.all.map((resource) => [`${resource.group === "" ? "api" : "apis"}/${apiVersion(resource)}`, resource])
       )
       same(new Set(Object.keys(index.paths)), new Set(versions.keys()))
       const found: Array<string> = []

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
-import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/kinds.ts"
 import { generic, humanDuration } from "../../../src/apiserver/scheme/columns.ts"
 
 const created = "2024-01-01T00:00:00Z"
@@ -12,8 +12,8 @@ const created = "2024-01-01T00:00:00Z"
 const now = Date.parse(created) + 60_000
 
 const cells = (plural: string, object: JsonObject): JsonObject => {
-  const kind = kinds.all.find((one) => one.plural === plural)
-  const columns = kind?.columns ?? generic
+  const resource = resources.all.find((one) => one.plural === plural)
+  const columns = resource?.columns ?? generic
   const full = { ...object, metadata: { name: "a", creationTimestamp: created, ...(object["metadata"] as JsonObject) } }
   return Object.fromEntries(columns.map((column) => [column.name, column.cell(full, now)]))
 }
@@ -190,11 +190,11 @@ describe("columns", () => {
   })
 
   it("of every kind that is stored are computed from an object that holds nothing", () => {
-    for (const kind of kinds.all) {
-      for (const column of kind.columns ?? generic) {
+    for (const resource of resources.all) {
+      for (const column of resource.columns ?? generic) {
         const cell = column.cell({ metadata: { name: "a" } }, now)
         const type = column.type === "date" ? "string" : column.type === "integer" ? "number" : column.type
-        if (column.type !== "string") assert.strictEqual(typeof cell, type, `${kind.plural} ${column.name}`)
+        if (column.type !== "string") assert.strictEqual(typeof cell, type, `${resource.plural} ${column.name}`)
         assert.notInclude(String(cell), "undefined")
       }
     }

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/kinds.ts"
 import * as Shape from "../../../src/apiserver/scheme/Shape.ts"
 import * as types from "../../../src/apiserver/scheme/types.ts"
 
@@ -19,9 +19,9 @@ const reachable = (): ReadonlyMap<string, types.Type> => {
     found.set(id, type)
     for (const field of type.fields.values()) form(field.form)
   }
-  for (const kind of kinds.all) {
-    const type = types.ofKind(kind)
-    assert.isDefined(type, kind.kind)
+  for (const resource of resources.all) {
+    const type = types.ofKind(resource)
+    assert.isDefined(type, resource.kind)
     if (type !== undefined) visit(type.id)
   }
   return found
@@ -37,8 +37,8 @@ describe("the type table", () => {
   })
 
   it("knows every kind that is served, with its identity and metadata", () => {
-    for (const kind of kinds.all) {
-      const fields = types.ofKind(kind)?.fields
+    for (const resource of resources.all) {
+      const fields = types.ofKind(resource)?.fields
       assert.deepStrictEqual(fields?.get("apiVersion")?.form, { _tag: "Scalar", scalar: "s" })
       assert.deepStrictEqual(fields?.get("metadata")?.form, { _tag: "Ref", type: "meta.ObjectMeta" })
     }
@@ -93,7 +93,7 @@ describe("the type table", () => {
 
   it("is where patches take their merge keys from", () => {
     const at = (storage: string, ...path: ReadonlyArray<string>) =>
-      path.reduce<Shape.Shape | undefined>(Shape.field, kinds.shapeOfStorage(storage))
+      path.reduce<Shape.Shape | undefined>(Shape.field, resources.shapeOfStorage(storage))
     const ports = at("pods", "spec", "containers", "ports")
     assert.deepStrictEqual(
       [ports?.key, ports?.keys, ports?.keyDefaults],

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as ProtobufBody from "../../../src/apiserver/server/protobufBody.ts"
 import { numbers } from "../../../src/apiserver/generated/protobufNumbers.ts"
 import type { Json, JsonObject } from "../../../src/apiserver/json.ts"
-import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/kinds.ts"
 import * as Types from "../../../src/apiserver/scheme/types.ts"
 
 /** Field name → the numbers on the way to it, by type. */
@@ -115,10 +115,10 @@ const encode = (apiVersion: string, kind: string, id: string, object: JsonObject
 }
 
 /** Every kind whose objects a client may send. */
-const sendable = kinds.all.flatMap((kind) => {
-  const type = Types.ofKind(kind)
-  const apiVersion = kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
-  return type === undefined ? [] : [{ apiVersion, kind: kind.kind, id: type.id }]
+const sendable = resources.all.flatMap((resource) => {
+  const type = Types.ofKind(resource)
+  const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`
+  return type === undefined ? [] : [{ apiVersion, kind: resource.kind, id: type.id }]
 })
 const requests = [
   { apiVersion: "v1", kind: "Binding", id: "core.Binding" },

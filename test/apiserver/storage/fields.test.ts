@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
 import * as fields from "../../../src/apiserver/storage/fields.ts"
-import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/kinds.ts"
 
-const shape = kinds.shapeOfStorage("pods")
+const shape = resources.shapeOfStorage("pods")
 
 /** Conditions of a pod, of these types in this order; each has a status and perhaps a reason. */
 const pod = (types: ReadonlyArray<string>, values: ReadonlyArray<number>): JsonObject => ({

@@ -9,13 +9,13 @@ import * as Schema from "effect/Schema"
 import type * as Selector from "../../../src/kube/Selector.ts"
 import { Collection } from "../../../src/apiserver/storage/Collection.ts"
 import * as RevisionLog from "../../../src/apiserver/storage/RevisionLog.ts"
-import * as kinds from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/kinds.ts"
 import * as Version from "../../../src/apiserver/storage/Version.ts"
-import { plain } from "../../../src/apiserver/printers/View.ts"
+import { objectEncoder } from "../../../src/apiserver/printers/View.ts"
 import * as Stream from "effect/Stream"
 
-const kind = kinds.all.find((one) => one.kind === "ConfigMap")!
-const view = plain(kind)
+const resource = resources.all.find((one) => one.kind === "ConfigMap")!
+const encoder = objectEncoder(resource)
 const web: Version.SelectionPredicate = {
   namespace: "a",
   labels: [{ key: "app", operator: "In", values: ["web"] }] satisfies Selector.LabelSelector,
@@ -34,7 +34,7 @@ type Script = ReadonlyArray<typeof Step.Type>
 
 const version = (step: typeof Step.Type, revision: number): Version.Version =>
   Version.make(
-    [kind],
+    [resource],
     {
       metadata: {
         name: step.name,
@@ -129,7 +129,15 @@ const replay = (
   held: Map<string, string>
 ) =>
   Effect.gen(function* () {
-    const plan = { selection, view, initial: [], markInitialEnd: false, revision: from, bookmarks: false, duration: 0 }
+    const plan = {
+      selection,
+      encoder,
+      initial: [],
+      markInitialEnd: false,
+      revision: from,
+      bookmarks: false,
+      duration: 0
+    }
     const watching = collection.watchers.open({ ...plan, duration: 60_000 })
     // The watch delivers what is there and then waits: a few turns later it is interrupted.
     const lines: Array<string> = []

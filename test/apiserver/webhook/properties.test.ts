@@ -33,7 +33,7 @@ const Case = Schema.Struct({
     ).check(Schema.isMaxLength(3))
   }),
   asked: Schema.Struct({
-    kind: Schema.Struct({
+    resource: Schema.Struct({
       group: Schema.Literals(groups),
       version: Schema.Literals(versions),
       plural: Schema.Literals(plurals),
@@ -62,9 +62,9 @@ const requestsOf = ({ groups: gs, operations: os, resources, scope, versions: vs
 
 describe("Matching", () => {
   checkProperty("a rule is about what it is with every star written out", Arbitrary.schema(Case), ({ asked, rule }) => {
-    const { kind, operation, subresource } = asked
-    const scope = kind.namespaced ? "Namespaced" : "Cluster"
-    const wanted = ` ${operation} ${kind.group} ${kind.version} ${kind.plural}/${subresource} ${scope}`
+    const { operation, resource, subresource } = asked
+    const scope = resource.namespaced ? "Namespaced" : "Cluster"
+    const wanted = ` ${operation} ${resource.group} ${resource.version} ${resource.plural}/${subresource} ${scope}`
     return Matching.holds({ ...rule, resources: rule.resources.map(written) }, asked) === requestsOf(rule).has(wanted)
   })
 })

@@ -7,7 +7,7 @@ import type { WebhookCaller } from "../../webhook/WebhookCaller.ts"
 import type { JsonObject } from "../../json.ts"
 import type { Version } from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
-import type { Kind } from "../../scheme/Kind.ts"
+import type { ResourceDefinition } from "../../scheme/Kind.ts"
 import * as RequestContext from "../../RequestContext.ts"
 import { timeoutSeconds } from "./Converter.ts"
 import * as conversionReview from "./conversionReview.ts"
@@ -65,16 +65,16 @@ const ask = (caller: WebhookCaller, wanted: Wanted): Effect.Effect<Converted> =>
 /** Has the kind's forms of versions remembered on them; what failed is the refusal. */
 export const prepare = (
   caller: WebhookCaller,
-  kind: Kind,
+  resource: ResourceDefinition,
   versions: ReadonlyArray<Version>
 ): Effect.Effect<StatusError.StatusError | undefined> => {
-  const wanted = forms.wantedOf(kind, versions)
+  const wanted = forms.wantedOf(resource, versions)
   if (wanted === undefined) return Effect.undefined
   return Effect.map(convert(caller, wanted), (all) => {
     let start = 0
     for (const { result, wanted } of all) {
       if (Result.isFailure(result)) return StatusError.internal(result.failure)
-      forms.fill(kind, versions.slice(start, start + wanted.objects.length), result.success)
+      forms.fill(resource, versions.slice(start, start + wanted.objects.length), result.success)
       start += wanted.objects.length
     }
     return undefined

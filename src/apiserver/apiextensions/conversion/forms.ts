@@ -9,14 +9,14 @@ import { objectAt, put } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import * as Version from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
-import type * as Kind from "../../scheme/Kind.ts"
+import type * as ResourceDefinition from "../../scheme/Kind.ts"
 import type { RequestScope } from "../../admission/Admission.ts"
-import type { View } from "../../printers/View.ts"
+import type { Encoder } from "../../printers/View.ts"
 import type { Converter } from "../../scheme/Kind.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
 
 /** Thrown out of the synchronous section: this has to be converted before the request can be answered. */
-export class Unconverted {
+export class ConversionRequired {
   readonly wanted: Wanted
   constructor(wanted: Wanted) {
     this.wanted = wanted
@@ -24,7 +24,10 @@ export class Unconverted {
 }
 
 /** The version of a kind that its texts are in: its own where versions are converted, and otherwise the one that is stored. */
-export const formOf = ({ custom, version }: Kind.Kind): string | undefined =>
+export const schemaVersionOf = ({
+  customResource: custom,
+  version
+}: ResourceDefinition.ResourceDefinition): string | undefined =>
   custom === undefined || custom.converter !== undefined ? version : custom.storageVersion
 
 /** What webhooks have answered for a request; without a member where there are none. */
@@ -33,44 +36,56 @@ type Answers = Pick<RequestScope, "webhookResponses">
 /** The versions as the kind serves them. */
 export const served = (
   answers: Answers,
-  kind: Kind.Kind,
+  resource: ResourceDefinition.ResourceDefinition,
   versions: ReadonlyArray<Version.Version>
 ): ReadonlyArray<Version.Version> => {
-  const converter = kind.custom?.converter
+  const converter = resource.customResource?.converter
   if (converter === undefined) return versions
-  const missing = versions.filter((one) => !isReady(kind, one))
-  if (missing.length > 0) fill(kind, missing, convert(answers, converter, kind.version, missing.map(contentOf)))
-  return versions.map((one) => readyOf(kind, converter, one) ?? one)
+  const missing = versions.filter((one) => !isReady(resource, one))
+  if (missing.length > 0) fill(resource, missing, convert(answers, converter, resource.version, missing.map(contentOf)))
+  return versions.map((one) => readyOf(resource, converter, one) ?? one)
 }
 
-export const servedOne = (answers: Answers, kind: Kind.Kind, version: Version.Version): Version.Version =>
-  served(answers, kind, [version])[0] ?? version
+export const servedOne = (
+  answers: Answers,
+  resource: ResourceDefinition.ResourceDefinition,
+  version: Version.Version
+): Version.Version => served(answers, resource, [version])[0] ?? version
 
-const readyOf = ({ version }: Kind.Kind, { id }: Converter, one: Version.Version): Version.Version | undefined =>
-  one.form === version ? one : one.forms?.id === id ? one.forms.byVersion.get(version) : undefined
+const readyOf = (
+  { version }: ResourceDefinition.ResourceDefinition,
+  { id }: Converter,
+  one: Version.Version
+): Version.Version | undefined =>
+  one.schemaVersion === version ? one : one.converted?.id === id ? one.converted.byVersion.get(version) : undefined
 
 /** Whether nobody has to be asked for the kind's form of a version. */
-export const isReady = (kind: Kind.Kind, version: Version.Version): boolean =>
-  kind.custom?.converter === undefined || readyOf(kind, kind.custom.converter, version) !== undefined
+export const isReady = (resource: ResourceDefinition.ResourceDefinition, version: Version.Version): boolean =>
+  resource.customResource?.converter === undefined ||
+  readyOf(resource, resource.customResource.converter, version) !== undefined
 
 /** Remembers the kind's forms of versions; the objects are in their order. */
 export const fill = (
-  kind: Kind.Kind,
+  resource: ResourceDefinition.ResourceDefinition,
   versions: ReadonlyArray<Version.Version>,
   objects: ReadonlyArray<JsonObject>
 ): void => {
   for (const [index, version] of versions.entries()) {
     const object = objects[index]
-    if (object !== undefined) remember(kind, version, object)
+    if (object !== undefined) remember(resource, version, object)
   }
 }
 
-const remember = ({ custom, version: to }: Kind.Kind, version: Version.Version, object: JsonObject): void => {
+const remember = (
+  { customResource: custom, version: to }: ResourceDefinition.ResourceDefinition,
+  version: Version.Version,
+  object: JsonObject
+): void => {
   const converter = custom?.converter
   if (converter === undefined) return
   const { id } = converter
-  if (version.forms?.id !== id) version.forms = { id, byVersion: new Map() }
-  version.forms.byVersion.set(to, remade(version, pruned(converter, to, object), to))
+  if (version.converted?.id !== id) version.converted = { id, byVersion: new Map() }
+  version.converted.byVersion.set(to, remade(version, pruned(converter, to, object), to))
 }
 
 /** Without what the schema of a version does not know. */
@@ -93,7 +108,7 @@ const remade = (version: Version.Version, object: JsonObject, form: string): Ver
 
 /** What a webhook is shown of a stored version. */
 export const contentOf = (version: Version.Version): Content => ({
-  form: version.form ?? "",
+  form: version.schemaVersion ?? "",
   object: Version.parseWhole(version)
 })
 
@@ -110,10 +125,13 @@ const textOf = ({ group, kind }: Converter, { form, object }: Content): string =
 }
 
 /** What has to be asked for versions in the kind's form; undefined for a kind whose forms are one. */
-export const wantedOf = (kind: Kind.Kind, versions: ReadonlyArray<Version.Version>): Wanted | undefined => {
-  const converter = kind.custom?.converter
+export const wantedOf = (
+  resource: ResourceDefinition.ResourceDefinition,
+  versions: ReadonlyArray<Version.Version>
+): Wanted | undefined => {
+  const converter = resource.customResource?.converter
   if (converter === undefined) return undefined
-  return { converter, to: kind.version, objects: versions.map((one) => textOf(converter, contentOf(one))) }
+  return { converter, to: resource.version, objects: versions.map((one) => textOf(converter, contentOf(one))) }
 }
 
 const convert = (
@@ -128,7 +146,7 @@ const convert = (
   if (missing.length > 0) {
     // Somebody writes faster than the webhook answers.
     if (webhookResponses?.mayConvert() !== true) throw StatusError.unavailable()
-    throw new Unconverted({ converter, to, objects: missing })
+    throw new ConversionRequired({ converter, to, objects: missing })
   }
   return found.flatMap((one) => {
     if (one === undefined) return []
@@ -141,8 +159,13 @@ const convert = (
  * An object that is in no store, in another version of its kind, as the webhook has made it, unknown members included. Without apiVersion,
  * kind and resource version.
  */
-export const objectIn = (context: RequestScope, from: Kind.Kind, to: Kind.Kind, object: JsonObject): JsonObject => {
-  const converter = from.custom?.converter
+export const objectIn = (
+  context: RequestScope,
+  from: ResourceDefinition.ResourceDefinition,
+  to: ResourceDefinition.ResourceDefinition,
+  object: JsonObject
+): JsonObject => {
+  const converter = from.customResource?.converter
   if (converter === undefined || from.version === to.version) return object
   return convert(context, converter, to.version, [{ form: from.version, object }])[0] ?? object
 }
@@ -155,14 +178,19 @@ export interface Kept {
 }
 
 /** What is stored for a version that a request has made, and that version as it will be read: a conversion may lose something. */
-export const kept = (context: RequestScope, kind: Kind.Kind, version: Version.Version): Kept => {
-  const converter = kind.custom?.converter
-  if (converter === undefined || kind.version === converter.storageVersion) return { stored: version, read: version }
+export const kept = (
+  context: RequestScope,
+  resource: ResourceDefinition.ResourceDefinition,
+  version: Version.Version
+): Kept => {
+  const converter = resource.customResource?.converter
+  if (converter === undefined || resource.version === converter.storageVersion)
+    return { stored: version, read: version }
   const to = converter.storageVersion
   const [object] = convert(context, converter, to, [contentOf(version)])
   const content = object === undefined ? undefined : completed(converter, to, pruned(converter, to, object))
   const stored = content === undefined ? version : remade(version, content, to)
-  return { stored, read: servedOne(context, kind, stored) }
+  return { stored, read: servedOne(context, resource, stored) }
 }
 
 const decided: ReadonlyArray<string> = ["labels", "annotations"]
@@ -171,29 +199,38 @@ const decided: ReadonlyArray<string> = ["labels", "annotations"]
  * What the server changes by itself is metadata, and the same in every form: no webhook is asked about it. `next` is what `previous`, whose
  * form `read` is, has become.
  */
-export const carry = (kind: Kind.Kind, read: Version.Version, next: Version.Version): Version.Version => {
-  if (kind.custom?.converter === undefined || next.form === kind.version) return next
+export const carry = (
+  resource: ResourceDefinition.ResourceDefinition,
+  read: Version.Version,
+  next: Version.Version
+): Version.Version => {
+  if (resource.customResource?.converter === undefined || next.schemaVersion === resource.version) return next
   const object = Version.parse(read)
   const metadata = objectAt(Version.parse(next), "metadata") ?? {}
   for (const key of decided) put(metadata, key, objectAt(object, "metadata", key))
-  remember(kind, next, { ...object, metadata })
+  remember(resource, next, { ...object, metadata })
   return next
 }
 
 /** The form of a kind whose versions are converted: made of what the view is given, in the kind's version. */
-export const viewing = (answers: Answers, kind: Kind.Kind, view: View): View => {
-  const converter = kind.custom?.converter
-  if (converter === undefined) return view
-  const one = (version: Version.Version) => servedOne(answers, kind, version)
-  const inside = (form: View | undefined) => (form === undefined ? undefined : viewing(answers, kind, form))
-  const { next, unowned } = view
+export const convertingEncoder = (
+  answers: Answers,
+  resource: ResourceDefinition.ResourceDefinition,
+  encoder: Encoder
+): Encoder => {
+  const converter = resource.customResource?.converter
+  if (converter === undefined) return encoder
+  const one = (version: Version.Version) => servedOne(answers, resource, version)
+  const inside = (encoder: Encoder | undefined) =>
+    encoder === undefined ? undefined : convertingEncoder(answers, resource, encoder)
+  const { next, withoutManagedFields: unowned } = encoder
   return {
-    ...view,
-    id: `${view.id} ${kind.version} ${converter.id}`,
-    one: (version) => view.one(one(version)),
-    oneAt: (version, revision) => view.oneAt(one(version), revision),
-    list: (versions, metadata) => view.list(served(answers, kind, versions), metadata),
-    ...(unowned === undefined ? {} : { unowned: inside(unowned) ?? view }),
-    ...(next === undefined ? {} : { next: inside(next) ?? view })
+    ...encoder,
+    id: `${encoder.id} ${resource.version} ${converter.id}`,
+    encode: (version) => encoder.encode(one(version)),
+    encodeAt: (version, revision) => encoder.encodeAt(one(version), revision),
+    encodeList: (versions, metadata) => encoder.encodeList(served(answers, resource, versions), metadata),
+    ...(unowned === undefined ? {} : { withoutManagedFields: inside(unowned) ?? encoder }),
+    ...(next === undefined ? {} : { next: inside(next) ?? encoder })
   }
 }

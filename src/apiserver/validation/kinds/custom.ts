@@ -5,15 +5,20 @@
 import * as Definition from "../../apiextensions/Definition.ts"
 import { equal } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
-import type { Kind } from "../../scheme/Kind.ts"
+import type { ResourceDefinition } from "../../scheme/Kind.ts"
 import type { Errors } from "./field.ts"
 
-export const check = (errors: Errors, kind: Kind, object: JsonObject, before: JsonObject | undefined): void => {
-  const { custom } = kind
+export const check = (
+  errors: Errors,
+  resource: ResourceDefinition,
+  object: JsonObject,
+  before: JsonObject | undefined
+): void => {
+  const { customResource: custom } = resource
   if (custom === undefined) return
-  const found = Definition.faultsOf(kind, custom, object)
+  const found = Definition.faultsOf(resource, custom, object)
   if (found.length === 0) return
-  const old = before === undefined ? [] : Definition.faultsOf(kind, custom, before)
+  const old = before === undefined ? [] : Definition.faultsOf(resource, custom, before)
   for (const cause of found) {
     const isOld = old.some((one) => one.field === cause.field && one.message === cause.message)
     const isUntouched =

@@ -3,7 +3,7 @@
  * it replaces. Rules see stored forms, after defaulting, and are total: a body of a wrong shape is somebody else's 400.
  */
 import type { JsonObject } from "../../json.ts"
-import type { Kind } from "../../scheme/Kind.ts"
+import type { ResourceDefinition } from "../../scheme/Kind.ts"
 import type { Errors } from "./field.ts"
 import * as autoscaling from "./autoscaling.ts"
 import * as claims from "./claims.ts"
@@ -20,68 +20,82 @@ import * as storage from "./storage.ts"
 import * as webhooks from "./webhooks.ts"
 import * as workloads from "./workloads.ts"
 
-export interface Rules {
+export interface Validation {
   /** Name of the kind in refusals, where it is another one. */
-  readonly told?: Pick<Kind, "group" | "kind">
-  readonly check?: (errors: Errors, object: JsonObject) => void
+  readonly reportedAs?: Pick<ResourceDefinition, "group" | "kind">
+  readonly validate?: (errors: Errors, object: JsonObject) => void
   /** New objects only, after `check`. */
-  readonly create?: (errors: Errors, object: JsonObject) => void
-  readonly change?: (errors: Errors, object: JsonObject, before: JsonObject) => void
+  readonly validateCreate?: (errors: Errors, object: JsonObject) => void
+  readonly validateUpdate?: (errors: Errors, object: JsonObject, before: JsonObject) => void
   /** Writes of the status alone. */
-  readonly status?: (errors: Errors, object: JsonObject, before: JsonObject) => void
+  readonly validateStatusUpdate?: (errors: Errors, object: JsonObject, before: JsonObject) => void
   /** Everything about a write of the ephemeral containers, which go past the other rules. */
-  readonly ephemeral?: (errors: Errors, object: JsonObject, before: JsonObject) => void
+  readonly validateEphemeralContainers?: (errors: Errors, object: JsonObject, before: JsonObject) => void
 }
 
-const table: ReadonlyMap<string, Rules> = new Map(
+const table: ReadonlyMap<string, Validation> = new Map(
   Object.entries({
-    Pod: { check: pods.pod, create: pods.newPod, change: pods.podUpdate, ephemeral: pods.podWithEphemeral },
-    "apps/Deployment": { check: workloads.deployment, change: workloads.sameSelector },
-    "apps/ReplicaSet": { check: workloads.replicaSet, change: workloads.sameSelector },
-    "apps/StatefulSet": { check: workloads.statefulSet, change: workloads.statefulSetUpdate },
-    "apps/DaemonSet": { check: workloads.daemonSet, change: workloads.sameSelector },
-    ReplicationController: { check: workloads.replicationController },
-    "batch/Job": { check: jobs.job, change: jobs.jobUpdate, status: jobStatus },
-    "batch/CronJob": { check: jobs.cronJob, create: jobs.newCronJob, change: jobs.cronJobUpdate },
-    "policy/PodDisruptionBudget": { check: jobs.disruptionBudget },
-    Service: { check: services.service, change: services.serviceUpdate },
-    Endpoints: { check: services.endpoints },
-    "discovery.k8s.io/EndpointSlice": { check: services.endpointSlice, change: services.endpointSliceUpdate },
-    ConfigMap: { check: data.configMap, change: data.configMapUpdate },
-    Secret: { check: data.secret, change: data.secretUpdate },
-    "apps/ControllerRevision": { check: data.controllerRevision, change: data.controllerRevisionUpdate },
-    "rbac.authorization.k8s.io/Role": { check: data.role },
-    "rbac.authorization.k8s.io/ClusterRole": { check: data.clusterRole },
-    "rbac.authorization.k8s.io/RoleBinding": { check: data.roleBinding, change: data.bindingUpdate },
-    "rbac.authorization.k8s.io/ClusterRoleBinding": { check: data.clusterRoleBinding, change: data.bindingUpdate },
-    "coordination.k8s.io/Lease": { check: coordination.lease },
-    Event: { check: coordination.event },
+    Pod: {
+      validate: pods.pod,
+      validateCreate: pods.newPod,
+      validateUpdate: pods.podUpdate,
+      validateEphemeralContainers: pods.podWithEphemeral
+    },
+    "apps/Deployment": { validate: workloads.deployment, validateUpdate: workloads.sameSelector },
+    "apps/ReplicaSet": { validate: workloads.replicaSet, validateUpdate: workloads.sameSelector },
+    "apps/StatefulSet": { validate: workloads.statefulSet, validateUpdate: workloads.statefulSetUpdate },
+    "apps/DaemonSet": { validate: workloads.daemonSet, validateUpdate: workloads.sameSelector },
+    ReplicationController: { validate: workloads.replicationController },
+    "batch/Job": { validate: jobs.job, validateUpdate: jobs.jobUpdate, validateStatusUpdate: jobStatus },
+    "batch/CronJob": { validate: jobs.cronJob, validateCreate: jobs.newCronJob, validateUpdate: jobs.cronJobUpdate },
+    "policy/PodDisruptionBudget": { validate: jobs.disruptionBudget },
+    Service: { validate: services.service, validateUpdate: services.serviceUpdate },
+    Endpoints: { validate: services.endpoints },
+    "discovery.k8s.io/EndpointSlice": {
+      validate: services.endpointSlice,
+      validateUpdate: services.endpointSliceUpdate
+    },
+    ConfigMap: { validate: data.configMap, validateUpdate: data.configMapUpdate },
+    Secret: { validate: data.secret, validateUpdate: data.secretUpdate },
+    "apps/ControllerRevision": { validate: data.controllerRevision, validateUpdate: data.controllerRevisionUpdate },
+    "rbac.authorization.k8s.io/Role": { validate: data.role },
+    "rbac.authorization.k8s.io/ClusterRole": { validate: data.clusterRole },
+    "rbac.authorization.k8s.io/RoleBinding": { validate: data.roleBinding, validateUpdate: data.bindingUpdate },
+    "rbac.authorization.k8s.io/ClusterRoleBinding": {
+      validate: data.clusterRoleBinding,
+      validateUpdate: data.bindingUpdate
+    },
+    "coordination.k8s.io/Lease": { validate: coordination.lease },
+    Event: { validate: coordination.event },
     "events.k8s.io/Event": {
-      check: coordination.event,
-      create: coordination.newEvent,
-      told: { group: "", kind: "Event" }
+      validate: coordination.event,
+      validateCreate: coordination.newEvent,
+      reportedAs: { group: "", kind: "Event" }
     },
-    "admissionregistration.k8s.io/MutatingWebhookConfiguration": { check: webhooks.mutatingWebhooks },
-    "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { check: webhooks.validatingWebhooks },
-    "autoscaling/HorizontalPodAutoscaler": { check: autoscaling.autoscaler },
-    "networking.k8s.io/Ingress": { check: ingresses.ingress, create: ingresses.newIngress },
-    "networking.k8s.io/IngressClass": { check: ingresses.ingressClass, change: ingresses.ingressClassUpdate },
-    "networking.k8s.io/NetworkPolicy": { check: networking.networkPolicy },
-    PodTemplate: { check: pods.podTemplate },
-    PersistentVolume: { check: claims.volume, change: claims.volumeUpdate },
-    PersistentVolumeClaim: { check: claims.claim, change: claims.claimUpdate },
-    ResourceQuota: { check: storage.quota, change: storage.quotaUpdate },
-    LimitRange: { check: storage.limitRange },
-    Node: { check: storage.node, change: storage.nodeUpdate },
+    "admissionregistration.k8s.io/MutatingWebhookConfiguration": { validate: webhooks.mutatingWebhooks },
+    "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { validate: webhooks.validatingWebhooks },
+    "autoscaling/HorizontalPodAutoscaler": { validate: autoscaling.autoscaler },
+    "networking.k8s.io/Ingress": { validate: ingresses.ingress, validateCreate: ingresses.newIngress },
+    "networking.k8s.io/IngressClass": {
+      validate: ingresses.ingressClass,
+      validateUpdate: ingresses.ingressClassUpdate
+    },
+    "networking.k8s.io/NetworkPolicy": { validate: networking.networkPolicy },
+    PodTemplate: { validate: pods.podTemplate },
+    PersistentVolume: { validate: claims.volume, validateUpdate: claims.volumeUpdate },
+    PersistentVolumeClaim: { validate: claims.claim, validateUpdate: claims.claimUpdate },
+    ResourceQuota: { validate: storage.quota, validateUpdate: storage.quotaUpdate },
+    LimitRange: { validate: storage.limitRange },
+    Node: { validate: storage.node, validateUpdate: storage.nodeUpdate },
     "apiextensions.k8s.io/CustomResourceDefinition": {
-      check: definitions.definition,
-      change: definitions.definitionUpdate
+      validate: definitions.definition,
+      validateUpdate: definitions.definitionUpdate
     },
-    "scheduling.k8s.io/PriorityClass": { check: storage.priorityClass, change: storage.priorityClassUpdate }
-  } satisfies Record<string, Rules>)
+    "scheduling.k8s.io/PriorityClass": { validate: storage.priorityClass, validateUpdate: storage.priorityClassUpdate }
+  } satisfies Record<string, Validation>)
 )
 
-const none: Rules = {}
+const none: Validation = {}
 
-export const rulesOf = (kind: Pick<Kind, "group" | "kind">): Rules =>
-  table.get(kind.group === "" ? kind.kind : `${kind.group}/${kind.kind}`) ?? none
+export const validationOf = (resource: Pick<ResourceDefinition, "group" | "kind">): Validation =>
+  table.get(resource.group === "" ? resource.kind : `${resource.group}/${resource.kind}`) ?? none
