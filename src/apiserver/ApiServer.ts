@@ -34,10 +34,10 @@ import * as RevisionLog from "./storage/RevisionLog.ts"
 import { retrying, retryingEffect } from "./retry.ts"
 import { ResourceRegistry } from "./apiextensions/ResourceRegistry.ts"
 import { install } from "./apiextensions/install.ts"
-import { all as builtIn } from "./scheme/kinds.ts"
+import { all as builtIn } from "./scheme/resources.ts"
 import type { RequestScope, ServerState } from "./admission/Admission.ts"
 import * as transport from "./transport.ts"
-import { served } from "./printers/View.ts"
+import { served } from "./printers/Encoder.ts"
 
 /** Settings of the layer. */
 export interface Options {

@@ -5,7 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Status from "../kube/Status.ts"
-import type { ResourceDefinition } from "./scheme/Kind.ts"
+import type { ResourceDefinition } from "./scheme/ResourceDefinition.ts"
 
 export class StatusError extends Data.TaggedError("StatusError")<{
   readonly status: Status.Status

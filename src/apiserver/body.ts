@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "./json.ts"
 import type { ApiRequest } from "./Api.ts"
 import * as StatusError from "./StatusError.ts"
 import type { Decode } from "./validation/fieldValidation.ts"
-import * as ResourceDefinition from "./scheme/Kind.ts"
+import * as ResourceDefinition from "./scheme/ResourceDefinition.ts"
 import * as converted from "./scheme/converted.ts"
 
 const acceptedTypes: ReadonlyArray<string> = ["application/json"]

@@ -1,7 +1,7 @@
 /** Discovery, legacy and aggregated, and `/version`. Derived from the served resources. */
 import type { Answer } from "./Api.ts"
 import { compare } from "./apiextensions/versions.ts"
-import type * as ResourceDefinition from "./scheme/Kind.ts"
+import type * as ResourceDefinition from "./scheme/ResourceDefinition.ts"
 import { parseAccept } from "./printers/negotiate.ts"
 
 const json = (value: unknown, contentType = "application/json"): Answer => ({

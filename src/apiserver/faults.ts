@@ -5,7 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import type { Request } from "../layers/Transport.ts"
-import { all as kinds } from "./scheme/kinds.ts"
+import { all as kinds } from "./scheme/resources.ts"
 
 const count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))
 const seconds = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))

@@ -2,7 +2,7 @@
  * Routes a path: to resource, namespace, name and subresource. A path that matches no resource is `undefined`, not an error: discovery
  * and health follow. Source: apiserver/pkg/endpoints/request: RequestInfoFactory.
  */
-import type * as ResourceDefinition from "./scheme/Kind.ts"
+import type * as ResourceDefinition from "./scheme/ResourceDefinition.ts"
 
 export interface Target {
   readonly resource: ResourceDefinition.ResourceDefinition

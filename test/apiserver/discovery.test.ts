@@ -1,7 +1,7 @@
 /** What the server says of itself, in the old and the new form, against the one table. */
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as resources from "../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../src/apiserver/scheme/resources.ts"
 import { get, layer, post, refused, same } from "./client.ts"
 
 const aggregated =

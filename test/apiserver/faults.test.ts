@@ -10,7 +10,7 @@ import * as ApiError from "../../src/kube/ApiError.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { always, isWatch, on } from "../../src/apiserver/faults.ts"
 import type { Rule } from "../../src/apiserver/faults.ts"
-import { all as kinds } from "../../src/apiserver/scheme/kinds.ts"
+import { all as kinds } from "../../src/apiserver/scheme/resources.ts"
 import { configMap, configMaps, get, layer, post, refused, same, settle, watch } from "./client.ts"
 
 const script = (...rules: ReadonlyArray<Rule>) => Effect.flatMap(ApiServer, (server) => server.setFaults(rules))

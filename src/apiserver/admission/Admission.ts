@@ -6,7 +6,7 @@
 import type { JsonObject } from "../json.ts"
 import type { Target } from "../routing.ts"
 import type { DeleteOptions } from "../validation/lifecycle.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestContext, State } from "../RequestContext.ts"
 import type { Authenticator } from "../authentication/Authenticator.ts"
 import type { WebhookResponses } from "../webhook/WebhookResponses.ts"

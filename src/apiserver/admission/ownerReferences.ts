@@ -7,7 +7,7 @@ import type { Attributes } from "../authorization/rule.ts"
 import { arrayAt, equal, isObject, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import type { Plugin, Write } from "./Admission.ts"
 
 export const ownerReferencesPermission: Plugin = {

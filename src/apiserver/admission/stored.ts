@@ -1,7 +1,7 @@
 /** Stored objects for plugins, read in the synchronous section of the request. */
 import type { JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
-import * as resources from "../scheme/kinds.ts"
+import * as resources from "../scheme/resources.ts"
 import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../storage/Collection.ts"
 

@@ -8,7 +8,7 @@ import type { StructuralSchema } from "../../kube/structural/StructuralSchema.ts
 import { validate } from "../../kube/structural/validate.ts"
 import { arrayAt, at, ensureObject, get, isObject, objectAt, set, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import { columnsOf } from "./columns.ts"
 import * as Converter from "./conversion/Converter.ts"
 import * as jsonPath from "./jsonPath.ts"

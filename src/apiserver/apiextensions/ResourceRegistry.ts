@@ -3,8 +3,8 @@
  * definitions or not. `all` is another array after every change and the same in between, so that what is made of it may be kept by
  * it. A built-in kind is never replaced.
  */
-import * as ResourceDefinition from "../scheme/Kind.ts"
-import * as resources from "../scheme/kinds.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
+import * as resources from "../scheme/resources.ts"
 
 export class ResourceRegistry {
   /** Built-in kinds first, then those of definitions by name. */

@@ -2,7 +2,7 @@
 import { arrayAt, isObject, numberAt, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import { age, name, since } from "../scheme/columns.ts"
-import type { PrinterColumn } from "../scheme/Kind.ts"
+import type { PrinterColumn } from "../scheme/ResourceDefinition.ts"
 import * as jsonPath from "./jsonPath.ts"
 
 export const columnsOf = (version: JsonObject): ReadonlyArray<PrinterColumn> => {

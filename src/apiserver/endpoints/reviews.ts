@@ -14,7 +14,7 @@ import type { FieldError } from "../StatusError.ts"
 import type { Target } from "../routing.ts"
 import * as fieldValidation from "../validation/fieldValidation.ts"
 import { invalidValue, required } from "../validation/validate.ts"
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
 
 /** The review that was sent, with the result as its status. */

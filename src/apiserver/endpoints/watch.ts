@@ -1,14 +1,14 @@
 /** watch: parses the query and opens a watcher of the collection. */
 import type * as Stream from "effect/Stream"
 import { prepare } from "../apiextensions/conversion/convert.ts"
-import * as converted from "../apiextensions/conversion/forms.ts"
+import * as converted from "../apiextensions/conversion/converted.ts"
 import { select } from "../storage/Collection.ts"
 import type { Preparation } from "../storage/Watchers.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../admission/Admission.ts"
-import type { Encoder } from "../printers/View.ts"
+import type { Encoder } from "../printers/Encoder.ts"
 import * as selection from "./selection.ts"
 
 /** Without timeoutSeconds a watch lasts 30 to 60 minutes, at random, so that clients do not reconnect together. */

@@ -3,10 +3,10 @@
  * they are asked for; who serves them decides what to keep.
  */
 import type { Json, JsonObject } from "../json.ts"
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as types from "../scheme/types.ts"
-import { typesOf } from "./customTypes.ts"
-import type { Dialect } from "./customTypes.ts"
+import { typesOf } from "./customResourceTypes.ts"
+import type { Dialect } from "./customResourceTypes.ts"
 import * as operations from "./operations.ts"
 import * as schemas from "./schemas.ts"
 

@@ -2,9 +2,9 @@
  * What can be done at which path: one list, from which the `paths` of both OpenAPI dialects are written. Derived from the
  * table of kinds, so that nothing is described that is not served.
  */
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as types from "../scheme/types.ts"
-import * as customTypes from "./customTypes.ts"
+import * as customTypes from "./customResourceTypes.ts"
 
 export interface Operation {
   readonly method: "get" | "put" | "post" | "patch" | "delete"

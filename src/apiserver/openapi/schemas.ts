@@ -5,8 +5,8 @@
  */
 import type { JsonObject } from "../json.ts"
 import * as types from "../scheme/types.ts"
-import * as customTypes from "./customTypes.ts"
-import type { Dialect } from "./customTypes.ts"
+import * as customTypes from "./customResourceTypes.ts"
+import type { Dialect } from "./customResourceTypes.ts"
 import * as descriptions from "./descriptions.ts"
 import * as jsonSchema from "./jsonSchema.ts"
 

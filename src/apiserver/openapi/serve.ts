@@ -5,7 +5,7 @@
  */
 import type { Answer, ApiRequest } from "../Api.ts"
 import * as StatusError from "../StatusError.ts"
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import { isJson, parseAccept } from "../printers/negotiate.ts"
 import * as documents from "./documents.ts"
 

@@ -3,12 +3,12 @@
  * protobuf first and JSON as the fallback; kubectl offers tables first.
  */
 import * as StatusError from "../StatusError.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import { metadataEncoder } from "./partial.ts"
 import { tableEncoder } from "./table.ts"
 import type { Include } from "./table.ts"
-import { objectEncoder } from "./View.ts"
-import type { Encoder } from "./View.ts"
+import { objectEncoder } from "./Encoder.ts"
+import type { Encoder } from "./Encoder.ts"
 
 export interface MediaType {
   readonly type: string

@@ -1,6 +1,6 @@
 /** Metadata only: `PartialObjectMetadata` and its list, for clients that never look at the rest. Source: meta/v1. */
 import * as Version from "../storage/Version.ts"
-import type { Encoder } from "./View.ts"
+import type { Encoder } from "./Encoder.ts"
 
 const opening = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"`
 const listOpening = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1"`

@@ -1,10 +1,10 @@
 /** Tables: the rows that kubectl prints, computed by the server. Source: meta/v1 Table. */
 import { generic } from "../scheme/columns.ts"
 import * as converted from "../scheme/converted.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as Version from "../storage/Version.ts"
-import { head, join } from "./View.ts"
-import type { Encoder } from "./View.ts"
+import { head, join } from "./Encoder.ts"
+import type { Encoder } from "./Encoder.ts"
 
 /** What each row carries of its object: `includeObject` of the query. */
 export type Include = "None" | "Metadata" | "Object"

@@ -5,7 +5,7 @@
  */
 import { arrayAt, at, ensureObject, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
-import type { Conversion } from "./Kind.ts"
+import type { Conversion } from "./ResourceDefinition.ts"
 
 const prefix = "autoscaling.alpha.kubernetes.io/"
 

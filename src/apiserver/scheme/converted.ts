@@ -5,8 +5,8 @@
 import { dropNulls } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import { decode } from "./decode.ts"
-import type { ResourceDefinition } from "./Kind.ts"
-import * as resources from "./kinds.ts"
+import type { ResourceDefinition } from "./ResourceDefinition.ts"
+import * as resources from "./resources.ts"
 import * as types from "./types.ts"
 
 /** As the reference server would give an object back, in place. */

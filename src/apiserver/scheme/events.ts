@@ -4,7 +4,7 @@
  */
 import { get, isObject, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import type { Conversion } from "./Kind.ts"
+import type { Conversion } from "./ResourceDefinition.ts"
 
 /** core/v1 name, events.k8s.io/v1 name. Everything else is called the same in both. */
 const renamed: ReadonlyArray<readonly [string, string]> = [

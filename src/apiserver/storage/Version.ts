@@ -7,7 +7,7 @@ import * as Selector from "../../kube/Selector.ts"
 import { isObject, objectAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as managedFields from "./managedFields.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 
 export interface Version {
   /** `namespace/name`, or `name`; lists are sorted by it. */

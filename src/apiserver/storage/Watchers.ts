@@ -11,7 +11,7 @@ import * as StatusError from "../StatusError.ts"
 import type { Change, History, RevisionLog } from "./RevisionLog.ts"
 import { matches } from "./Version.ts"
 import type { SelectionPredicate, Version } from "./Version.ts"
-import type { Encoder } from "../printers/View.ts"
+import type { Encoder } from "../printers/Encoder.ts"
 
 /** The parsed parameters of a watch. */
 export interface Plan {

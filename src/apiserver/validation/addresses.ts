@@ -7,7 +7,7 @@ import { arrayAt, at, ensureObject, get, isObject, numberAt, objectAt, textAt } 
 import type { Json, JsonObject } from "../json.ts"
 import * as Version from "../storage/Version.ts"
 import * as StatusError from "../StatusError.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { RequestContext } from "../RequestContext.ts"
 import { select } from "../storage/Collection.ts"
 import { isReachedFromOutside } from "../scheme/defaults/services.ts"

@@ -5,10 +5,10 @@
  */
 import { arrayAt, at, ensureObject, get, numberAt, put, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import * as resources from "../scheme/kinds.ts"
+import * as resources from "../scheme/resources.ts"
 import * as StatusError from "../StatusError.ts"
 import type { Target } from "../routing.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../RequestContext.ts"
 
 const namespaceKind = resources.all.find((resource) => resource.kind === "Namespace")

@@ -5,7 +5,7 @@
 import { arrayAt, at, ensureObject, equal, get, isObject, objectAt, put, textAt } from "../json.ts"
 import type { Json, JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../RequestContext.ts"
 import { forbidden } from "./kinds/field.ts"
 

@@ -1,5 +1,5 @@
 /** The syntax of names, labels and annotations, with the reference server's words. Source: apimachinery util/validation. */
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/

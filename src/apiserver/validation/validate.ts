@@ -5,7 +5,7 @@
 import { arrayAt, at, get, isObject, objectAt, textAt } from "../json.ts"
 import type { JsonObject } from "../json.ts"
 import * as StatusError from "../StatusError.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import * as names from "./names.ts"
 import * as custom from "./kinds/custom.ts"
 import { invalid, pushAll, required, tooLong } from "./kinds/field.ts"

@@ -8,7 +8,7 @@
  */
 import type * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import type { Converter } from "../scheme/Kind.ts"
+import type { Converter } from "../scheme/ResourceDefinition.ts"
 import type { JsonObject } from "../json.ts"
 import type { Reply } from "./WebhookCaller.ts"
 import type { Hook } from "./configuration.ts"

@@ -4,7 +4,7 @@
  */
 import * as Selector from "../../kube/Selector.ts"
 import type { Target } from "../routing.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 import type { Hook, Rule } from "./configuration.ts"
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE"

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Answer } from "../../../src/apiserver/Api.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
-import { apiVersion } from "../../../src/apiserver/scheme/Kind.ts"
-import * as resources from "../../../src/apiserver/scheme/kinds.ts"
+import { apiVersion } from "../../../src/apiserver/scheme/ResourceDefinition.ts"
+import * as resources from "../../../src/apiserver/scheme/resources.ts"
 import { get, layer, same } from "../client.ts"
 
 const references = (value: unknown): ReadonlyArray<string> => {

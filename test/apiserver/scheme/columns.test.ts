@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
-import * as resources from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/resources.ts"
 import { generic, humanDuration } from "../../../src/apiserver/scheme/columns.ts"
 
 const created = "2024-01-01T00:00:00Z"

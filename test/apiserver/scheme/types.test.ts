@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import * as resources from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/resources.ts"
 import * as Shape from "../../../src/apiserver/scheme/Shape.ts"
 import * as types from "../../../src/apiserver/scheme/types.ts"
 

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as ProtobufBody from "../../../src/apiserver/server/protobufBody.ts"
 import { numbers } from "../../../src/apiserver/generated/protobufNumbers.ts"
 import type { Json, JsonObject } from "../../../src/apiserver/json.ts"
-import * as resources from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/resources.ts"
 import * as Types from "../../../src/apiserver/scheme/types.ts"
 
 /** Field name → the numbers on the way to it, by type. */

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../../../src/apiserver/json.ts"
 import * as fields from "../../../src/apiserver/storage/fields.ts"
-import * as resources from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/resources.ts"
 
 const shape = resources.shapeOfStorage("pods")
 

@@ -9,9 +9,9 @@ import * as Schema from "effect/Schema"
 import type * as Selector from "../../../src/kube/Selector.ts"
 import { Collection } from "../../../src/apiserver/storage/Collection.ts"
 import * as RevisionLog from "../../../src/apiserver/storage/RevisionLog.ts"
-import * as resources from "../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../src/apiserver/scheme/resources.ts"
 import * as Version from "../../../src/apiserver/storage/Version.ts"
-import { objectEncoder } from "../../../src/apiserver/printers/View.ts"
+import { objectEncoder } from "../../../src/apiserver/printers/Encoder.ts"
 import * as Stream from "effect/Stream"
 
 const resource = resources.all.find((one) => one.kind === "ConfigMap")!

@@ -5,7 +5,7 @@
 import { addressOf } from "../../webhook/call.ts"
 import { arrayAt, at, numberAt, objectAt, textAt } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
-import type { Converter } from "../../scheme/Kind.ts"
+import type { Converter } from "../../scheme/ResourceDefinition.ts"
 
 /** Seconds that a webhook has. Source: the reference server, which says so in the address. */
 export const timeoutSeconds = 30

@@ -12,7 +12,7 @@ import { arrayAt, at, equal, get, isObject, objectAt, put, textAt } from "../../
 import type { Json, JsonObject } from "../../json.ts"
 import type { Errors } from "../../validation/kinds/field.ts"
 import * as formats from "../../validation/kinds/formats.ts"
-import type { Converter } from "../../scheme/Kind.ts"
+import type { Converter } from "../../scheme/ResourceDefinition.ts"
 
 const group = "apiextensions.k8s.io"
 

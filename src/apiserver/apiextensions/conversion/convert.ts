@@ -7,12 +7,12 @@ import type { WebhookCaller } from "../../webhook/WebhookCaller.ts"
 import type { JsonObject } from "../../json.ts"
 import type { Version } from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
-import type { ResourceDefinition } from "../../scheme/Kind.ts"
+import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
 import * as RequestContext from "../../RequestContext.ts"
 import { timeoutSeconds } from "./Converter.ts"
 import * as conversionReview from "./conversionReview.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
-import * as forms from "./forms.ts"
+import * as forms from "./converted.ts"
 
 /** Objects of one review, and reviews at a time. */
 const [perReview, atOnce] = [100, 4] as const

@@ -5,7 +5,7 @@
 import * as Definition from "../../apiextensions/Definition.ts"
 import { equal } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
-import type { ResourceDefinition } from "../../scheme/Kind.ts"
+import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
 import type { Errors } from "./field.ts"
 
 export const check = (

@@ -3,7 +3,7 @@
  * it replaces. Rules see stored forms, after defaulting, and are total: a body of a wrong shape is somebody else's 400.
  */
 import type { JsonObject } from "../../json.ts"
-import type { ResourceDefinition } from "../../scheme/Kind.ts"
+import type { ResourceDefinition } from "../../scheme/ResourceDefinition.ts"
 import type { Errors } from "./field.ts"
 import * as autoscaling from "./autoscaling.ts"
 import * as claims from "./claims.ts"

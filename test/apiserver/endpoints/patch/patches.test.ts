@@ -8,7 +8,7 @@ import * as jsonPatch from "../../../../src/apiserver/endpoints/patch/jsonPatch.
 import * as mergePatch from "../../../../src/apiserver/endpoints/patch/mergePatch.ts"
 import * as strategicPatch from "../../../../src/apiserver/endpoints/patch/strategicPatch.ts"
 import { StatusError } from "../../../../src/apiserver/StatusError.ts"
-import * as resources from "../../../../src/apiserver/scheme/kinds.ts"
+import * as resources from "../../../../src/apiserver/scheme/resources.ts"
 
 /** Small JSON values over few keys, so that patches meet their targets. */
 const Key = Schema.Literals(["a", "b", "c", "__proto__", "x/y", "m~n"])

@@ -9,10 +9,10 @@ import { objectAt, put } from "../../json.ts"
 import type { JsonObject } from "../../json.ts"
 import * as Version from "../../storage/Version.ts"
 import * as StatusError from "../../StatusError.ts"
-import type * as ResourceDefinition from "../../scheme/Kind.ts"
+import type * as ResourceDefinition from "../../scheme/ResourceDefinition.ts"
 import type { RequestScope } from "../../admission/Admission.ts"
-import type { Encoder } from "../../printers/View.ts"
-import type { Converter } from "../../scheme/Kind.ts"
+import type { Encoder } from "../../printers/Encoder.ts"
+import type { Converter } from "../../scheme/ResourceDefinition.ts"
 import type { Wanted } from "../../webhook/WebhookResponses.ts"
 
 /** Thrown out of the synchronous section: this has to be converted before the request can be answered. */

@@ -2,7 +2,7 @@
  * Kinds that are stored, watched and served, without rules of their own yet: no defaults, no validation, generic columns.
  * A row moves to `kinds.ts` when it gets rules.
  */
-import * as ResourceDefinition from "./Kind.ts"
+import * as ResourceDefinition from "./ResourceDefinition.ts"
 import * as autoscaling from "./autoscaling.ts"
 import * as creation from "./creation.ts"
 import * as workloads from "./defaults/workloads.ts"

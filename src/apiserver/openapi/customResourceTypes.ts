@@ -5,7 +5,7 @@
  */
 import { isObject } from "../json.ts"
 import type { JsonObject } from "../json.ts"
-import type { ResourceDefinition } from "../scheme/Kind.ts"
+import type { ResourceDefinition } from "../scheme/ResourceDefinition.ts"
 
 /** Versions of OpenAPI. */
 export type Dialect = "v2" | "v3"

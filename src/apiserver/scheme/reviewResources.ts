@@ -2,7 +2,7 @@
  * Kinds that are questions: an object is created, nothing is stored, and the answer is the same object with a status. What
  * they answer is in `verbs/reviews.ts`.
  */
-import * as ResourceDefinition from "./Kind.ts"
+import * as ResourceDefinition from "./ResourceDefinition.ts"
 
 const question = { version: "v1", verbs: ["create"], review: true } as const
 const authorization = { ...question, group: "authorization.k8s.io" } as const

@@ -3,7 +3,7 @@
  * or a table. Views turn texts into texts; those that are pure functions of a version remember their result on it.
  */
 import type { Json, JsonObject } from "../json.ts"
-import * as ResourceDefinition from "../scheme/Kind.ts"
+import * as ResourceDefinition from "../scheme/ResourceDefinition.ts"
 import * as converted from "../scheme/converted.ts"
 import * as Version from "../storage/Version.ts"
 
