@@ -1,4 +1,4 @@
-import { describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 /**
  * What becomes of the pods of a Job that is not over: spec D.6. Whatever there is, nobody works beside the plan: no more than may at once, none on
  * what is done, none on what another works on.
@@ -265,5 +265,62 @@ describe("Manage", () => {
     if (one.mode !== "perIndex" || (step._tag !== "Create" && step._tag !== "Wait")) return true
     const waitOf = (index: number): number => Backoff.remainingOf(look.retained.get(index), now * 1000)
     return step._tag === "Create" ? (step.indexes ?? []).every((index) => waitOf(index) === 0) : step.millis > 0
+  })
+})
+
+describe("the decision of a sync", () => {
+  const idle: Facts = {
+    parallelism: 2,
+    completions: 3,
+    mode: "NonIndexed",
+    replaces: undefined,
+    isSuspended: false,
+    isLeaving: false,
+    isSettled: true,
+    succeeded: 0,
+    completed: "",
+    failedBefore: 0,
+    pods: []
+  }
+  const running: PodFacts = {
+    index: "none",
+    phase: "Running",
+    isGoing: false,
+    isTracked: true,
+    ended: 1,
+    failuresBefore: 0
+  }
+  const leaving = { ...running, isGoing: true }
+  const decided = (change: Partial<Facts>) => {
+    const { action, step } = Manage.decide(lookOf({ ...idle, ...change }))
+    const count = step._tag === "Create" ? ` ${step.count}` : step._tag === "Delete" ? ` ${step.pods.length}` : ""
+    return `${action}, ${step._tag}${count}`
+  }
+
+  it("has the action that the metrics of kube-controller-manager name", () => {
+    assert.strictEqual(decided({}), "pods_created, Create 2")
+    assert.strictEqual(decided({ failedBefore: 1 }), "pods_created, Wait")
+    assert.strictEqual(decided({ pods: [running, running] }), "tracking, Nothing")
+    assert.strictEqual(decided({ pods: [running, running, running] }), "pods_deleted, Delete 1")
+    assert.strictEqual(decided({ isSuspended: true }), "pods_deleted, Nothing")
+    assert.strictEqual(decided({ isSuspended: true, pods: [running, leaving] }), "pods_deleted, Delete 1")
+    for (const change of [{ isLeaving: true }, { isSettled: false }])
+      assert.strictEqual(decided(change), "reconciling, Nothing")
+  })
+
+  it("counts pods that are being deleted towards the parallelism only if the Job replaces only failed pods", () => {
+    assert.strictEqual(decided({ replaces: "Failed", pods: [leaving] }), "pods_created, Create 1")
+    assert.strictEqual(decided({ replaces: "Failed", pods: [leaving, leaving, leaving] }), "tracking, Nothing")
+    // Here the deletion counts as a failure, so that the next pod waits for the backoff.
+    assert.strictEqual(decided({ replaces: "TerminatingOrFailed", pods: [leaving] }), "pods_created, Wait")
+  })
+
+  it("creates and deletes no pods for a Job without completions after the first success", () => {
+    const { completions: _, ...open } = idle
+    const decide = (change: Partial<Facts>) =>
+      Manage.decide(lookOf({ ...open, completions: undefined, ...change })).step
+    assert.deepInclude(decide({}), { _tag: "Create", count: 2 })
+    assert.strictEqual(decide({ succeeded: 1 })._tag, "Nothing")
+    assert.strictEqual(decide({ succeeded: 1, pods: [running, running, running] })._tag, "Nothing")
   })
 })
