@@ -191,3 +191,24 @@ describe("the new set", () => {
     assert.strictEqual(annotations?.[Annotations.revision], "3546343826724305833")
   })
 })
+
+describe("the fields of a new set", () => {
+  it("has the namespace of its Deployment", () => {
+    assert.strictEqual(NewReplicaSet.draft(deployment(), []).metadata.namespace, "ns")
+    const clusterScoped = { ...deployment(), metadata: { name: "web", uid: "web-uid" } }
+    assert.notProperty(NewReplicaSet.draft(clusterScoped, []).metadata, "namespace")
+  })
+
+  it("has minReadySeconds only where the Deployment has them", () => {
+    assert.notProperty(NewReplicaSet.draft(deployment(), []).spec, "minReadySeconds")
+    assert.strictEqual(NewReplicaSet.draft(deployment({ spec: { minReadySeconds: 5 } }), []).spec?.minReadySeconds, 5)
+    const current = replicaSet({ name: "new", revision: "1" })
+    assert.notProperty(
+      NewReplicaSet.update(deployment({ annotations: { note: "1" } }), current, [])?.spec,
+      "minReadySeconds"
+    )
+    const updated = NewReplicaSet.update(deployment({ spec: { minReadySeconds: 5 } }), current, [])
+    assert.strictEqual(updated?.spec?.minReadySeconds, 5)
+    assert.deepStrictEqual(notes(updated), notes(current))
+  })
+})

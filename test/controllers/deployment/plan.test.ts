@@ -59,6 +59,10 @@ describe("Recreate", () => {
     for (const phase of ["Pending", "Running", "Unknown"]) assert.isTrue(waits([pod("Failed"), pod(phase)]), phase)
     assert.isTrue(waits([pod("Running", { deletionTimestamp: "2026-01-31T12:00:00Z" })]))
     assert.isTrue(waits([], 1))
+    const old = [replicaSet({ name: "ended", replicas: 0 }), replicaSet({ name: "running", replicas: 0 })]
+    const podsOf = (set: { readonly metadata: { readonly name: string } }) =>
+      set.metadata.name === "running" ? [pod("Running")] : []
+    assert.isTrue(Plan.isWaitingForPods({ current: undefined, old }, podsOf))
   })
 
   it("takes all old pods at once, and then makes all new ones", () => {

@@ -192,3 +192,64 @@ describe("progress", () => {
     assert.strictEqual(status.conditions?.[0]?.reason, reasons.timedOut)
   })
 })
+
+describe("a complete rollout", () => {
+  const complete = { replicas: 3, updatedReplicas: 3, availableReplicas: 3, observedGeneration: 1 }
+  const of = (condition: Conditions.Condition, status: object = complete) =>
+    deployment({ spec: { progressDeadlineSeconds: 60 }, status: { ...status, conditions: [condition] } })
+  const running = Conditions.make(Conditions.progressing, "True", reasons.updated, "old message", 0)
+
+  it("has the reason NewReplicaSetAvailable and names its ReplicaSet, even after the deadline", () => {
+    for (const [current, subject] of [
+      [replicaSet({ name: "web-x" }), 'ReplicaSet "web-x"'],
+      [undefined, 'Deployment "web"']
+    ] as const) {
+      const late = of(running)
+      const { conditions } = Progress.judge(late, current, late.status ?? {}, 100_000)
+      const message = `${subject} has successfully progressed.`
+      const times = { lastUpdateTime: Time.format(100_000), lastTransitionTime: Time.format(0) }
+      assert.deepStrictEqual(conditions, [
+        { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable", message, ...times }
+      ])
+    }
+  })
+
+  it("has all replicas updated and available, and no others, of the present generation", () => {
+    assert.isTrue(Progress.isComplete(deployment({ replicas: 3 }), complete))
+    assert.isTrue(Progress.isComplete(deployment({ replicas: 0 }), { observedGeneration: 1 }))
+    const ungenerated = { ...deployment({ replicas: 0 }), metadata: { name: "web" } }
+    assert.isTrue(Progress.isComplete(ungenerated, {}))
+    for (const change of [
+      { replicas: 4 },
+      { replicas: undefined },
+      { updatedReplicas: 2 },
+      { updatedReplicas: undefined },
+      { availableReplicas: 2 },
+      { availableReplicas: undefined },
+      { observedGeneration: 0 },
+      { observedGeneration: undefined }
+    ])
+      assert.isFalse(Progress.isComplete(deployment({ replicas: 3 }), { ...complete, ...change } as never))
+  })
+
+  it("is not reconciled again for its deadline, as one is that is not complete", () => {
+    assert.isUndefined(Progress.recheck(of(running), complete, 1000))
+    const incomplete = { ...complete, availableReplicas: 2 }
+    assert.deepStrictEqual(Progress.recheck(of(running, incomplete), incomplete, 1000), {
+      _tag: "After",
+      millis: 60_000
+    })
+    assert.deepStrictEqual(Progress.recheck(of(running, incomplete), incomplete, 59_000), {
+      _tag: "After",
+      millis: 2000
+    })
+    assert.deepStrictEqual(Progress.recheck(of(running, incomplete), incomplete, 59_001), { _tag: "Soon" })
+  })
+
+  it("does not time out at its deadline, only after it", () => {
+    const incomplete = { ...complete, availableReplicas: 2 }
+    const late = of(running, incomplete)
+    const reason = (now: number) => Progress.judge(late, undefined, late.status ?? {}, now).conditions?.[0]?.reason
+    assert.deepStrictEqual([reason(60_000), reason(60_001)], [reasons.updated, "ProgressDeadlineExceeded"])
+  })
+})

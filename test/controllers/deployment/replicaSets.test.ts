@@ -72,3 +72,33 @@ describe("templates", () => {
     assert.isUndefined(ReplicaSets.withoutHash(undefined))
   })
 })
+
+describe("the label of a set's pods", () => {
+  it("is pod-template-hash, and does not count when templates are compared", () => {
+    const labelled = (hash: string) => replicaSet({ labels: { app: "web", "pod-template-hash": hash } }).spec?.template
+    assert.isTrue(ReplicaSets.sameTemplate(labelled("a"), labelled("b")))
+    assert.isTrue(ReplicaSets.sameTemplate(labelled("a"), replicaSet().spec?.template))
+    assert.isFalse(ReplicaSets.sameTemplate(labelled("a"), undefined))
+    assert.deepStrictEqual(ReplicaSets.withoutHash({ metadata: {} }), { metadata: {} })
+    assert.deepStrictEqual(ReplicaSets.withoutHash({}), {})
+  })
+})
+
+describe("ReplicaSets", () => {
+  it("sort by age, those of one second by name", () => {
+    const [a, b, older] = [
+      replicaSet({ name: "a", created: 2 }),
+      replicaSet({ name: "b", created: 2 }),
+      replicaSet({ name: "c", created: 1 })
+    ]
+    assert.deepStrictEqual([b, a, older].sort(ReplicaSets.byAge), [older, a, b])
+    assert.strictEqual(ReplicaSets.byAge(a, a), 0)
+    assert.isAbove(ReplicaSets.byAge(b, a), 0)
+    assert.isBelow(ReplicaSets.byAge(a, b), 0)
+  })
+
+  it("without spec and status want one replica and have none", () => {
+    const bare = { metadata: { name: "a" } }
+    assert.deepStrictEqual([ReplicaSets.size(bare), ReplicaSets.available(bare), ReplicaSets.replicas(bare)], [1, 0, 0])
+  })
+})

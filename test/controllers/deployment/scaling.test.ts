@@ -140,6 +140,14 @@ describe("which sets are scaled", () => {
     }
   })
 
+  it("the newest set is scaled up when none has replicas", () => {
+    const old = [0, 1, 2].map((created) => replicaSet({ name: `old-${created}`, created }))
+    const sizes = (current: (typeof old)[number] | undefined) =>
+      Scaling.plan(deployment({ replicas: 2 }), { current, old }).map(({ set, size }) => `${set.metadata.name} ${size}`)
+    assert.deepStrictEqual(sizes(undefined), ["old-2 2"])
+    assert.deepStrictEqual(sizes(replicaSet({ name: "new" })), ["new 2"])
+  })
+
   it("Recreate shares nothing", () => {
     const sets = { current: replicaSet({ name: "new", size: 2 }), old: [replicaSet({ size: 2 })] }
     assert.deepStrictEqual(Scaling.plan(deployment({ replicas: 9, strategy: "Recreate" }), sets), [])
