@@ -17,8 +17,6 @@ export * as Selector from "./kube/Selector.ts"
 export * as Status from "./kube/Status.ts"
 export * from "./kube/resources.ts"
 
-export * as Change from "./streams/watch/Change.ts"
-export * as Delta from "./streams/store/Delta.ts"
 export * as KeyedQueue from "./streams/queue/KeyedQueue.ts"
 export * as LoopMetrics from "./streams/reconcile/loopMetrics.ts"
 export * as MetricFamily from "./streams/reconcile/metricFamily.ts"

@@ -16,10 +16,10 @@ import * as Key from "../kube/Key.ts"
 import type { KubeObject } from "../kube/Meta.ts"
 import * as Resource from "../kube/Resource.ts"
 import * as Selector from "../kube/Selector.ts"
-import type { Delta } from "../streams/store/Delta.ts"
+import type { Delta } from "../streams/store/Store.ts"
 import * as Store from "../streams/store/Store.ts"
 import type * as Informer from "./cache/Informer.ts"
-import type * as SharedInformer from "./cache/informer/SharedInformer.ts"
+
 import * as Kinds from "./cache/kinds.ts"
 import * as Outstanding from "./cache/Outstanding.ts"
 import * as Registry from "./cache/Registry.ts"
@@ -180,7 +180,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   /** What is subscribed to; the id determines the type of the objects, hence the assertion. */
   const find = <A extends KubeObject>(resource: Resource.Resource<A>, selection: Selection) => {
     const informer = informers.get(Registry.identity(resource, selection))
-    return informer === undefined || informer.subscribers === 0 ? undefined : (informer as SharedInformer.Shared<A>)
+    return informer === undefined || informer.subscribers === 0 ? undefined : (informer as Registry.SharedInformer<A>)
   }
 
   /** Reads the store once it has synced. */

@@ -246,10 +246,7 @@ export const make = <
           feeds: [...own, ...watched],
           // What they need is in `Req`, where the types of a list cannot say it.
           sources: sources as ReadonlyArray<Stream.Stream<Key, unknown, Req | Stream.Services<Src[number]>>>,
-          reconcile:
-            reconcile === undefined
-              ? Objects.reconciler(objects, tools as unknown as Objects.Erased)
-              : (request) => reconcile(request, tools)
+          reconcile: reconcile ?? Objects.reconciler(objects, tools as unknown as Objects.Erased)
         })
     })
   }
@@ -260,8 +257,8 @@ const ownFeeds = (
   kind: Resource.Any,
   owns: ReadonlyArray<Sources.Owned>,
   predicate: Predicate<KubeObject> | undefined
-): ReadonlyArray<Loop.Feed> => [
-  Loop.feed(kind, Trigger.self, { predicate }),
+): ReadonlyArray<Loop.WatchSource> => [
+  Loop.watchSource(kind, Trigger.self, { predicate }),
   ...owns.map(({ feedFor }) => feedFor(kind))
 ]
 

@@ -5,7 +5,7 @@ import * as Triggers from "../../src/controllers/EndpointSliceMirroring.ts"
 import * as Mirrored from "../../src/controllers/endpointslicemirroring/mirrored.ts"
 import type { KubeObject } from "../../src/kube/Meta.ts"
 import type { Endpoints, EndpointSlice, Service } from "../../src/kube/resources.ts"
-import type { Delta } from "../../src/streams/store/Delta.ts"
+import type { Delta } from "../../src/streams/store/Store.ts"
 import { checkProperty, oneOf, type ValueOf } from "../support/property.ts"
 
 const facts = Arbitrary.all({

@@ -14,7 +14,7 @@ import type { KubeObject } from "../../src/kube/Meta.ts"
 import * as Resource from "../../src/kube/Resource.ts"
 import { ConfigMap, Node, Pod } from "../../src/kube/resources.ts"
 import { Cache } from "../../src/layers/Cache.ts"
-import type { Delta } from "../../src/streams/store/Delta.ts"
+import type { Delta } from "../../src/streams/store/Store.ts"
 import { logged } from "../support/logged.ts"
 import * as Fake from "./cache/fakeServer.ts"
 

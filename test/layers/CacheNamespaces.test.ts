@@ -9,7 +9,7 @@ import type { KubeObject } from "../../src/kube/Meta.ts"
 import { ConfigMap, Namespace, Node, Pod } from "../../src/kube/resources.ts"
 import { Cache, type Options } from "../../src/layers/Cache.ts"
 import { delay } from "../../src/layers/cache/informer/resync.ts"
-import type { Delta } from "../../src/streams/store/Delta.ts"
+import type { Delta } from "../../src/streams/store/Store.ts"
 import { checkProperty, int } from "../support/property.ts"
 import * as Fake from "./cache/fakeServer.ts"
 

@@ -18,7 +18,7 @@ import { CredentialsError, Endpoint } from "../../src/layers/Endpoint.ts"
 import * as HttpTransport from "../../src/platform/HttpTransport.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import { Transport } from "../../src/layers/Transport.ts"
-import type { Change } from "../../src/streams/watch/Change.ts"
+import type { Change } from "../../src/streams/watch/protocol.ts"
 import * as Watch from "../../src/streams/watch/watch.ts"
 import { start, type TestServer } from "../support/httpsServer.ts"
 

@@ -8,7 +8,7 @@ import * as Key from "../../kube/Key.ts"
 import type { ClusterRole } from "../../kube/resources.ts"
 import * as Selector from "../../kube/Selector.ts"
 import type { Index } from "../../layers/Cache.ts"
-import type { Delta } from "../../streams/store/Delta.ts"
+import type { Delta } from "../../streams/store/Store.ts"
 import type * as Store from "../../streams/store/Store.ts"
 
 const pairOf = (key: string, value: string): string => `${key}=${value}`

@@ -9,7 +9,7 @@ import * as Latch from "effect/Latch"
 import type * as Pull from "effect/Pull"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { Created, Deleted, Delta, Updated } from "../../streams/store/Delta.ts"
+import type { Created, Deleted, Delta, Updated } from "../../streams/store/Store.ts"
 import type { Outstanding } from "./Outstanding.ts"
 
 export interface Buffer<A extends KubeObject> {

@@ -1,18 +1,28 @@
 /**
- * A shared informer as its subscribers see it, and what it is about: a store that is kept in step with one selection on the server.
- * `informer/SharedInformer.ts` runs it.
+ * A shared informer and its parts: the reflector that runs a watch, the store that it fills, and the processor that passes the deltas
+ * of the store to the listeners. Order for each chunk of changes: store, listeners, `synced`, version waits, all in one synchronous section,
+ * so a listener that is added between two chunks misses nothing and receives nothing twice. No failure ends an informer.
+ * `Registry.ts` makes informers, `informer/PerNamespaceWatch.ts` is the alternative to `singleWatch`.
+ * Source: client-go's tools/cache: sharedIndexInformer, sharedProcessor, Reflector.
  */
-import type * as Effect from "effect/Effect"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type * as Resource from "../../kube/Resource.ts"
-import type { Delta } from "../../streams/store/Delta.ts"
-import type * as Store from "../../streams/store/Store.ts"
-import type * as Audience from "./informer/Audience.ts"
+import * as Resource from "../../kube/Resource.ts"
+import * as Backoff from "../../streams/queue/backoff.ts"
+import type { Delta } from "../../streams/store/Store.ts"
+import * as Store from "../../streams/store/Store.ts"
+import type { Change } from "../../streams/watch/protocol.ts"
 import type { InformerFailure } from "./informer/report.ts"
+import * as Report from "./informer/report.ts"
+import * as VersionWaits from "./VersionWaits.ts"
 
-export type { Listener } from "./informer/Audience.ts"
 export type { InformerFailure } from "./informer/report.ts"
 
 /** Which objects of a kind: those of one namespace, or with these labels or fields; all, where nothing is said. */
@@ -33,20 +43,20 @@ export interface Informer<out A extends KubeObject> {
   readonly selection: Selection
   /** The present state, synchronously; empty until the first sync. */
   readonly store: Store.Readable<A>
-  /** Waits for the first sync: the store is full, and every listener has been told. Interrupts if the informer is closed. */
+  /** Waits for the first sync: the store is full, and every listener has received it. Interrupts if the informer is closed. */
   readonly synced: Effect.Effect<void>
-  /** Every present object as `Created` with `initial`, then what happens, merged by key while the subscriber is slow. */
+  /** Every present object as `Created` with `initial`, then the deltas, merged by key while the subscriber is slow. */
   readonly changes: Stream.Stream<Delta<A>>
   /**
-   * The cheap way: a synchronous callback a chunk, until the scope closes; called at once with what is present. For work
-   * that cannot pile up, like adding keys to a queue. An exception is reported in the status and stops nothing.
+   * A synchronous callback, once a chunk until the scope closes, first with the present objects. For work that cannot pile up, like
+   * adding keys to a queue. An exception is counted in the status, logged, and stops nothing.
    */
-  readonly onDeltas: (listener: Audience.Listener<A>) => Effect.Effect<void, never, Scope.Scope>
-  /** One entry for each of its watches; one without a watch, while none is meant. */
+  readonly onDeltas: (listener: Listener<A>) => Effect.Effect<void, never, Scope.Scope>
+  /** One entry for each of its watches; while it has none, one entry without a watch. */
   readonly status: Effect.Effect<ReadonlyArray<InformerStatus>>
 }
 
-/** What a human or a readiness probe wants to know of one watch of an informer. */
+/** The state of one watch of an informer, for people and readiness probes. */
 export interface InformerStatus {
   /** `pods`, `deployments.apps`. */
   readonly resource: string
@@ -58,9 +68,9 @@ export interface InformerStatus {
   readonly synced: boolean
   /** How many it holds. */
   readonly objects: number
-  /** How big they are together, as JSON, more or less; measured when it is asked for. */
+  /** Estimated size of all objects as JSON, in bytes; measured at each call. */
   readonly bytesUnsafe: () => number
-  /** How far it is; undefined before the first sync. */
+  /** The version that the watch has reached; undefined before the first sync. */
   readonly resourceVersion: string | undefined
   /** When it began. Wall clock, milliseconds. */
   readonly startedAt: number
@@ -68,14 +78,226 @@ export interface InformerStatus {
   readonly attempts: number
   /** Kept after recovery, so that it can still be read. */
   readonly lastError: InformerFailure | undefined
-  /** When the server last told anything, a bookmark included. Wall clock, milliseconds. */
+  /** When the last event or bookmark arrived. Wall clock, milliseconds. */
   readonly lastEventAt: number | undefined
-  /** Faults in this process that the informer survived. */
+  /** Defects of this process after which the watch was started again. */
   readonly defects: number
-  /** Exceptions that listeners and callbacks of version waits have thrown, and the last one. */
+  /** Exceptions that listeners and callbacks of version waits have thrown. */
   readonly listenerErrors: number
   /** The last of them. */
   readonly lastListenerError: unknown
-  /** Who keeps it running. */
+  /** Open subscriptions. */
   readonly subscribers: number
 }
+
+/** Called in the informer's fiber, once a chunk, after the store has changed. Must not block. */
+export type Listener<in A> = (deltas: ReadonlyArray<Delta<A>>) => void
+
+/** Calls all listeners of one informer with the same deltas in the same order, synchronously. A listener that throws affects no other. */
+export interface SharedProcessor<A extends KubeObject> {
+  readonly distribute: (deltas: ReadonlyArray<Delta<A>>) => void
+  readonly onDeltas: (listener: Listener<A>) => Effect.Effect<void, never, Scope.Scope>
+  /** Counts an exception of a listener or of a callback of a version wait. */
+  readonly recordError: (error: unknown) => void
+  /** Logs the errors recorded since the last call. */
+  readonly logErrors: () => Effect.Effect<void>
+  readonly state: () => { readonly listenerErrors: number; readonly lastListenerError: unknown }
+}
+
+export const makeProcessor = <A extends KubeObject>(of: string, store: Store.Readable<A>): SharedProcessor<A> => {
+  /** Replaced, never mutated: adding or removing a listener during a delivery does not affect that delivery. */
+  let listeners: ReadonlyArray<Listener<A>> = []
+  let listenerErrors = 0
+  let lastListenerError: unknown
+  let unlogged: Array<unknown> = []
+
+  const recordError = (error: unknown): void => {
+    listenerErrors += 1
+    lastListenerError = error
+    unlogged.push(error)
+  }
+
+  const call = (listener: Listener<A>, deltas: ReadonlyArray<Delta<A>>): void => {
+    try {
+      listener(deltas)
+    } catch (error) {
+      recordError(error)
+    }
+  }
+
+  return {
+    distribute: (deltas) => {
+      if (deltas.length > 0) for (const listener of listeners) call(listener, deltas)
+    },
+    onDeltas: (listener) =>
+      Effect.asVoid(
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            // A closure of its own, so that one function may be added twice.
+            const own: Listener<A> = (deltas) => listener(deltas)
+            if (store.size > 0) call(own, store.replay())
+            listeners = [...listeners, own]
+            return own
+          }),
+          (own) => Effect.sync(() => (listeners = listeners.filter((other) => other !== own)))
+        )
+      ),
+    recordError,
+    logErrors: () => {
+      if (unlogged.length === 0) return Effect.void
+      const errors = unlogged
+      unlogged = []
+      return Effect.forEach(errors, (error) => Effect.logError(`a listener of ${of} threw`, error), { discard: true })
+    },
+    state: () => ({ listenerErrors, lastListenerError })
+  }
+}
+
+/** Settings of the watch or watches of an informer. */
+export interface WatchOptions<A extends KubeObject> {
+  readonly resource: Resource.Resource<A>
+  /** The changes of one namespace, or of the whole selection. */
+  readonly watch: (namespace: string | undefined) => Stream.Stream<Change<A>>
+  readonly freeze: boolean
+  readonly metrics: { readonly relisted: (reason: string) => void }
+}
+
+/** A store with its watch or watches: what `singleWatch` and `perNamespaceWatch` return. */
+export interface InformerWatch<A extends KubeObject> {
+  readonly store: Store.Readable<A> & Pick<Store.Store<A>, "addIndex">
+  readonly processor: SharedProcessor<A>
+  readonly gate: VersionWaits.Gate
+  readonly watches: () => ReadonlyArray<WatchStatus>
+}
+
+export type WatchStatus = { readonly namespace: string | undefined } & Pick<
+  InformerStatus,
+  "synced" | "objects" | "resourceVersion"
+> &
+  ReturnType<Reflector["state"]>
+
+export type Ready = Deferred.Deferred<void, void>
+
+/** Registered before the watches, so that it runs after them: no delta is distributed after the waits and readers have been released. */
+export const releasing = (gate: VersionWaits.Gate, ready: Ready) =>
+  Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      VersionWaits.closeUnsafe(gate)
+      Deferred.doneUnsafe(ready, Effect.fail(undefined))
+    })
+  )
+
+export interface ReflectorOptions<A> {
+  readonly clock: Clock.Clock
+  /** Names the watch in log lines: `pods in namespace a`. */
+  readonly of: string
+  readonly changes: Stream.Stream<Change<A>>
+  /** Synchronous; called for each change of a chunk without a yield between. */
+  readonly accept: (change: Change<A>) => void
+  /** Run after each chunk. */
+  readonly after: () => Effect.Effect<void>
+  readonly metrics: { readonly relisted: (reason: string) => void }
+}
+
+export interface Reflector {
+  readonly run: Effect.Effect<never>
+  readonly state: Report.Report["state"]
+}
+
+/** Runs one watch, restarted after a defect, and passes each change on after reporting it. */
+export const makeReflector = <A>({ accept, after, changes, clock, metrics, of }: ReflectorOptions<A>): Reflector => {
+  const report = Report.make(clock, of)
+  /** Why the next full state is read: the last failure since the previous one was complete. */
+  let reason = "Unknown"
+  let isFirst = true
+  const note = (change: Change<A>): void => {
+    if (change._tag === "Failed") {
+      reason = change.error.reason._tag
+      return report.failed(change.error, change.attempt, Duration.toMillis(change.delay))
+    }
+    report.heard(change)
+    if (change._tag === "Synced") reason = "Unknown"
+    if (change._tag !== "Restarted") return
+    if (!isFirst) metrics.relisted(reason)
+    isFirst = false
+  }
+  const run = Effect.suspend(() =>
+    Stream.runForEachArray(changes, (chunk) =>
+      Effect.suspend(() => {
+        for (const change of chunk) {
+          note(change)
+          accept(change)
+        }
+        const noted = report.flush()
+        // Nearly always there is nothing to log, and then no second effect to run.
+        return noted === Effect.void ? after() : Effect.andThen(noted, after())
+      })
+    )
+  )
+  return { run: restarting(run, report), state: report.state }
+}
+
+const backoff = Backoff.exponential({ base: "800 millis", max: "30 seconds" })
+
+/** A run that lasted longer than this, in milliseconds, resets the backoff. */
+const quiet = 120_000
+
+/**
+ * Runs for ever. A watch never ends by itself, so each end is a defect: it is reported, and after a wait a new watch starts with a full
+ * state, which replaces a partial one. An interruption from outside ends the loop, during a wait too.
+ */
+const restarting = (run: Effect.Effect<void>, report: Report.Report): Effect.Effect<never> => {
+  let failures = 0
+  const once = Effect.gen(function* () {
+    const started = yield* Clock.monotonicTimeNanos
+    const cause = yield* Effect.matchCause(run, {
+      onFailure: (cause) => cause,
+      onSuccess: () => Cause.die(new Error("the watch ended"))
+    })
+    if (Number((yield* Clock.monotonicTimeNanos) - started) / 1e6 > quiet) failures = 0
+    const delay = Backoff.jitter(backoff(failures++), yield* Random.next)
+    yield* report.died(cause, delay)
+    yield* Effect.sleep(delay)
+  })
+  return Effect.forever(once)
+}
+
+/** A store filled by one watch of the whole selection. */
+export const singleWatch = Effect.fnUntraced(function* <A extends KubeObject>(
+  { freeze, metrics, resource, watch }: WatchOptions<A>,
+  ready: Ready,
+  waits: VersionWaits.Gate["waits"]
+): Effect.fn.Return<InformerWatch<A>, never, Scope.Scope> {
+  const of = Resource.qualifiedName(resource)
+  const store = Store.make<A>({ freeze })
+  const processor = makeProcessor(of, store)
+  const gate: VersionWaits.Gate = {
+    waits,
+    hasPassed: (key, version) =>
+      VersionWaits.hasPassed(store.resourceVersion, store.get(key)?.metadata.resourceVersion, version),
+    threw: processor.recordError
+  }
+  const accept = (change: Change<A>): void => {
+    processor.distribute(store.apply(change))
+    if (change._tag === "Synced") Deferred.doneUnsafe(ready, Effect.void)
+    if (waits.size > 0) VersionWaits.passUnsafe(gate)
+  }
+  const clock = yield* Clock.Clock
+  const reflector = makeReflector({ clock, of, changes: watch(undefined), accept, after: processor.logErrors, metrics })
+  yield* releasing(gate, ready)
+  yield* Effect.forkScoped(reflector.run)
+  return {
+    store,
+    processor,
+    gate,
+    watches: () => [
+      {
+        namespace: undefined,
+        synced: store.synced,
+        objects: store.size,
+        resourceVersion: store.resourceVersion,
+        ...reflector.state()
+      }
+    ]
+  }
+})

@@ -1,7 +1,7 @@
 /**
- * The loop behind `Controller.make`: feeds put keys into one queue, workers take them out when every kind the controller reads
- * has synced. Feeds are attached first, so nothing that happens between subscribing and the first run is missed; keys that
- * come from a first list wait at low priority.
+ * The loop behind `Controller.make`: watch sources add keys to one queue, and workers reconcile them once every kind that the controller
+ * reads has synced. Sources are attached first, so no change between subscribing and the first run is missed; keys of a first list are
+ * added at low priority. Source: controller-runtime's pkg/internal/controller.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -15,7 +15,7 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
 import type * as Resource from "../../kube/Resource.ts"
-import type { Delta } from "../../streams/store/Delta.ts"
+import type { Delta } from "../../streams/store/Store.ts"
 import * as KeyedQueue from "../../streams/queue/KeyedQueue.ts"
 import * as LoopMetrics from "../../streams/reconcile/loopMetrics.ts"
 import * as Monotonic from "../../streams/monotonic.ts"
@@ -33,32 +33,31 @@ import { CurrentRun } from "./currentRun.ts"
 import * as Defaults from "./defaults.ts"
 import * as Log from "./log.ts"
 import * as OwnWrites from "./ownWrites.ts"
-import * as Spacing from "./spacing.ts"
 import * as Stall from "./stall.ts"
 import * as Tools from "./tools.ts"
 
 /** A kind and how its deltas become keys; the type of its objects is closed over. */
-export interface Feed {
+export interface WatchSource {
   readonly resource: Resource.Any
   /** The kind whose index it looks keys up in, where it does. */
   readonly lookup?: Resource.Any | undefined
   readonly attach: (
     cache: Cache["Service"],
-    queue: Spacing.Inlet,
+    queue: SourceQueue,
     trace: Trace.Trace | undefined
   ) => Effect.Effect<void, never, Scope.Scope>
 }
 
-interface FeedOptions<in A> {
+interface WatchSourceOptions<in A> {
   readonly predicate?: Predicate<A> | undefined
   readonly indexes?: ReadonlyArray<Index<A>> | undefined
 }
 
-export const feed = <A extends KubeObject>(
+export const watchSource = <A extends KubeObject>(
   resource: Resource.Resource<A>,
   trigger: Trigger.Trigger<A>,
-  options: FeedOptions<A>
-): Feed => ({
+  options: WatchSourceOptions<A>
+): WatchSource => ({
   resource,
   attach: (cache, queue, trace) =>
     Effect.flatMap(cache.subscribe(resource, { indexes: options.indexes }), (informer) =>
@@ -75,20 +74,24 @@ export const feed = <A extends KubeObject>(
 })
 
 /** The keys are found in an index of another kind, which is kept in the cache for as long as the feed is attached. */
-export const lookupFeed = <A extends KubeObject, B extends KubeObject>(
+export const lookupSource = <A extends KubeObject, B extends KubeObject>(
   resource: Resource.Resource<A>,
   lookup: { readonly resource: Resource.Resource<B>; readonly index: Index<B> },
-  options: FeedOptions<A> & { readonly valuesOf?: ((object: A) => ReadonlyArray<string>) | undefined }
-): Feed => ({
+  options: WatchSourceOptions<A> & { readonly valuesOf?: ((object: A) => ReadonlyArray<string>) | undefined }
+): WatchSource => ({
   resource,
   lookup: lookup.resource,
   attach: (cache, queue, trace) =>
     Effect.flatMap(cache.subscribe(lookup.resource, { indexes: [lookup.index] }), ({ store }) =>
-      feed(resource, Trigger.index(store, lookup.index.name, options.valuesOf), options).attach(cache, queue, trace)
+      watchSource(resource, Trigger.index(store, lookup.index.name, options.valuesOf), options).attach(
+        cache,
+        queue,
+        trace
+      )
     )
 })
 
-const note = (queue: Spacing.Inlet, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
+const note = (queue: SourceQueue, keys: ReadonlyArray<Key.Key>, event: Tracer.Span): void => {
   for (const key of keys) queue.noteUnsafe(key, event)
 }
 
@@ -96,12 +99,12 @@ const note = (queue: Spacing.Inlet, keys: ReadonlyArray<Key.Key>, event: Tracer.
 const isUrgent = <A>(delta: Delta<A>): boolean =>
   delta._tag === "Created" ? !delta.initial : delta._tag !== "Updated" || delta.previous !== delta.object
 
-/** What one run of a controller's layer is made of: how changes become keys, and what is done for a key. */
-export interface Body<E, R> {
-  readonly feeds: ReadonlyArray<Feed>
+/** What the loop runs: the sources of keys, and the reconcile of a key. */
+export interface Body<A, E, R> {
+  readonly feeds: ReadonlyArray<WatchSource>
   /** Keys from elsewhere than the cache. */
   readonly sources?: ReadonlyArray<Stream.Stream<Key.Key, unknown, R>> | undefined
-  readonly reconcile: (request: Tools.Request) => Effect.Effect<Reconcile.Outcome | void, E, R>
+  readonly reconcile: (request: Tools.Request, tools: Tools.Tools<A>) => Effect.Effect<Reconcile.Outcome | void, E, R>
   /** As `Controller.Body` has it. */
   readonly onHeld?: ((resource: Resource.Any) => void) | undefined
 }
@@ -121,7 +124,7 @@ export interface Options<A, E, R, R2> {
   readonly retries?: number | undefined
   readonly ownWritesLimit?: Duration.Input | undefined
   readonly spacing?: Duration.Input | undefined
-  readonly body: (tools: Tools.BodyTools<A>) => Effect.Effect<Body<E, R>, never, R2>
+  readonly body: (tools: Tools.BodyTools<A>) => Effect.Effect<Body<A, E, R>, never, R2>
 }
 
 export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
@@ -140,7 +143,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const queue = yield* KeyedQueue.make({ name, backoff, bucket, metrics: counted, prioritizes, aging })
       yield* Stall.register(name, metrics, timeout)
       const informers = yield* Effect.forEach(options.reads, (resource) => cache.subscribe(resource))
-      let onHeld: Body<E, R>["onHeld"]
+      let onHeld: Body<A, E, R>["onHeld"]
       const writes = OwnWrites.make({
         cache,
         reads: options.reads,
@@ -153,8 +156,8 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
       const { feeds, reconcile, sources } = body
       onHeld = body.onHeld
       const monotonic = Monotonic.millis(yield* Clock.Clock)
-      const { began, inlet } = Spacing.make(queue, Duration.toMillis(options.spacing ?? 0), monotonic)
-      for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, inlet, trace))
+      const { began, sourceQueue } = minInterval(queue, Duration.toMillis(options.spacing ?? 0), monotonic)
+      for (const source of feeds) yield* Effect.andThen(starting(source), source.attach(cache, sourceQueue, trace))
       for (const source of sources ?? []) yield* supervisor.fork(options.name, pour(source, queue))
       const log = yield* Log.make(options.for)
       const concurrency = Defaults.concurrency(defaults, options.concurrency, options.for)
@@ -176,7 +179,7 @@ export const layer = <A, E, R, R2>(options: Options<A, E, R, R2>) =>
             trace,
             reconcile: (key) => {
               began(key)
-              return Effect.provideService(reconcile(requestOf(key)), CurrentRun, log.begin(key))
+              return Effect.provideService(reconcile(requestOf(key), tools), CurrentRun, log.begin(key))
             }
           })
         )
@@ -192,7 +195,7 @@ const labels = ({ for: kind, name }: { readonly name: string; readonly for?: Res
   ...(kind === undefined ? {} : { controllerGroup: kind.group, controllerKind: kind.kind })
 })
 
-const starting = ({ resource }: Feed) =>
+const starting = ({ resource }: WatchSource) =>
   Effect.annotateLogs(Effect.logDebug("Starting EventSource"), { source: `kind source: ${resource.kind}` })
 
 /**
@@ -216,3 +219,41 @@ const requestOf = (key: Key.Key): Tools.Request => {
 /** Waits until every kind has synced once. Each is subscribed, so none can be refused. */
 export const synced = (cache: Cache["Service"], reads: ReadonlyArray<Resource.Any>): Effect.Effect<void> =>
   Effect.forEach(reads, (resource) => Effect.orDie(cache.synced(resource)), { discard: true })
+
+/** The queue as watch sources use it. */
+export type SourceQueue = Pick<KeyedQueue.KeyedQueue, "addAllUnsafe" | "noteUnsafe">
+
+/**
+ * The least time between the starts of two runs of a key. The first change is reconciled at once; changes within `millis` after a run started
+ * wait in the queue until that time has passed, and are one run. Applies to watch sources only, not to retries and requeues.
+ * It keeps the keys that ran within the interval. `millis`: none if zero; `now`: the monotonic clock in milliseconds.
+ */
+export const minInterval = (queue: KeyedQueue.KeyedQueue, millis: number, now: () => number) => {
+  if (millis <= 0) return { sourceQueue: queue as SourceQueue, began: (_: Key.Key): void => {} }
+  /** When the last run of a key began, oldest first. */
+  const starts = new Map<Key.Key, number>()
+  const sourceQueue: SourceQueue = {
+    noteUnsafe: queue.noteUnsafe,
+    addAllUnsafe: (keys, priority) => {
+      const at = now()
+      for (const key of keys) {
+        const start = starts.get(key)
+        const after = start === undefined ? 0 : start + millis - at
+        if (after > 0) queue.addWithUnsafe(key, { priority, after })
+        else queue.addUnsafe(key, priority)
+      }
+    }
+  }
+  return {
+    sourceQueue,
+    began: (key: Key.Key): void => {
+      const at = now()
+      starts.delete(key)
+      starts.set(key, at)
+      for (const [other, start] of starts) {
+        if (start + millis > at) break
+        starts.delete(other)
+      }
+    }
+  }
+}

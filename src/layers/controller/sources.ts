@@ -14,7 +14,7 @@ export interface Source<out R extends Resource.Any = Resource.Any> {
   /** The kind that is watched. */
   readonly resource: R
   /** @internal */
-  readonly feed: Loop.Feed
+  readonly feed: Loop.WatchSource
 }
 
 /** What else can be said of a kind that is watched. */
@@ -30,7 +30,7 @@ export const watch = <A extends KubeObject, Id extends string>(
   resource: Resource.Resource<A, Id>,
   trigger: Trigger.Trigger<A>,
   options: SourceOptions<A> = {}
-): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.feed(resource, trigger, options) })
+): Source<Resource.Resource<A, Id>> => ({ resource, feed: Loop.watchSource(resource, trigger, options) })
 
 /** As {@link SourceOptions}, and how the objects are found that refer to a changed one. */
 export interface LookupOptions<A, B> extends SourceOptions<A> {
@@ -51,7 +51,7 @@ export const watchReferred = <A extends KubeObject, Id extends string, B extends
   options: LookupOptions<A, B>
 ): Source<Resource.Resource<A, Id>> => ({
   resource,
-  feed: Loop.lookupFeed(resource, { resource: by, index: options.index }, options)
+  feed: Loop.lookupSource(resource, { resource: by, index: options.index }, options)
 })
 
 /** A kind among the `owns` of a controller, with more to say than its name. Made by {@link owned}. */
@@ -59,7 +59,7 @@ export interface Owned<out R extends Resource.Any = Resource.Any> {
   /** The kind that is owned. */
   readonly resource: R
   /** @internal */
-  readonly feedFor: (owner: Resource.Any) => Loop.Feed
+  readonly feedFor: (owner: Resource.Any) => Loop.WatchSource
 }
 
 /** What else can be said of a kind that is owned. */
@@ -78,7 +78,7 @@ export const owned = <A extends KubeObject, Id extends string>(
 ): Owned<Resource.Resource<A, Id>> => ({
   resource,
   feedFor: (owner) =>
-    Loop.feed(resource, Trigger.owner(owner, { controllerOnly: options.matchEveryOwner !== true }), options)
+    Loop.watchSource(resource, Trigger.owner(owner, { controllerOnly: options.matchEveryOwner !== true }), options)
 })
 
 /** What may stand among the `owns` of a controller. */

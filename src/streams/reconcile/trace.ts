@@ -13,7 +13,7 @@ import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { Delta } from "../store/Delta.ts"
+import type { Delta } from "../store/Store.ts"
 
 /** Links that one run may have; of what comes beyond, only the number is kept. */
 export const mostLinks = 16

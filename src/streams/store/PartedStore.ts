@@ -1,30 +1,27 @@
 /**
- * A store of some namespaces, each fed by a watch of its own: one state to its readers, like that of a single watch. A namespace
- * comes in and goes out as a whole. Whoever feeds it decides when; nothing is decided here. Work per event is that of
- * `Store`: a namespace costs one map entry, and the full state of one never looks at the objects of another.
+ * A store of some namespaces, each filled by a watch of its own, with the reads of `Store`. A namespace is added and removed as a whole, when
+ * `cache/informer/Namespaces.ts` decides. The full state of one namespace does not visit the objects of another.
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as ResourceVersion from "../../kube/ResourceVersion.ts"
-import type { Delta } from "./Delta.ts"
-import * as Table from "./objectTable.ts"
 import * as Store from "./Store.ts"
 
-/** A store of some namespaces, each of which has a watch of its own, comes by itself and may go again. */
+/** A store whose namespaces are added and removed one by one. */
 export interface PartedStore<A extends KubeObject> extends Store.Readable<A> {
-  /** Begins with a namespace that it does not have. Nothing of it is seen before the part is shown. */
+  /** Adds a namespace that it does not have; its objects are visible once the part is shown. */
   readonly add: (namespace: string) => Part<A>
-  /** Takes the namespace out; the deltas say that its objects are gone from here, whatever has become of them. */
-  readonly remove: (namespace: string) => ReadonlyArray<Delta<A>>
+  /** Removes the namespace; its objects yield deletions, whether or not they still exist on the server. */
+  readonly remove: (namespace: string) => ReadonlyArray<Store.Delta<A>>
   readonly part: (namespace: string) => Part<A> | undefined
-  /** From now on it is synced. */
+  /** Marks the store as synced. */
   readonly settle: () => void
   readonly addIndex: Store.Store<A>["addIndex"]
 }
 
-export type Part<A extends KubeObject> = Table.Part<A>
+export type Part<A extends KubeObject> = Store.Part<A>
 
 export const make = <A extends KubeObject>(options: Store.Options = {}): PartedStore<A> => {
-  const table = Table.make<A>(options)
+  const table = Store.makeTable<A>(options)
   const parts = new Map<string, Part<A>>()
   let synced = false
   return {
@@ -32,7 +29,7 @@ export const make = <A extends KubeObject>(options: Store.Options = {}): PartedS
     get size() {
       return table.size()
     },
-    /** The lowest of its parts: at least so far all of them are. */
+    /** The lowest version of its parts. */
     get resourceVersion() {
       let lowest: string | undefined
       for (const { resourceVersion } of parts.values()) {
@@ -45,7 +42,7 @@ export const make = <A extends KubeObject>(options: Store.Options = {}): PartedS
       return synced
     },
     add: (namespace) => {
-      const part = Table.follow(table, namespace)
+      const part = Store.follow(table, namespace)
       parts.set(namespace, part)
       return part
     },

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from "../../kube/Meta.ts"
 import * as Selector from "../../kube/Selector.ts"
-import type { Delta } from "./Delta.ts"
+import type { Delta } from "./Store.ts"
 
 /** Whether a delta counts. */
 export type Predicate<in A> = (delta: Delta<A>) => boolean

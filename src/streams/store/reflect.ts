@@ -4,8 +4,8 @@
  */
 import * as Stream from "effect/Stream"
 import type { KubeObject } from "../../kube/Meta.ts"
-import type { Change } from "../watch/Change.ts"
-import type { Delta } from "./Delta.ts"
+import type { Change } from "../watch/protocol.ts"
+import type { Delta } from "./Store.ts"
 import type { Store } from "./Store.ts"
 
 /** Deltas in the changes' order, one array for each chunk of changes; changes without meaning emit nothing. */

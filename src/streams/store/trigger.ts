@@ -5,7 +5,7 @@
  */
 import * as Key from "../../kube/Key.ts"
 import type { KubeObject, OwnerReference } from "../../kube/Meta.ts"
-import type { Delta } from "./Delta.ts"
+import type { Delta } from "./Store.ts"
 
 /** The keys that a delta asks for. */
 export type Trigger<in A> = (delta: Delta<A>) => ReadonlyArray<Key.Key>

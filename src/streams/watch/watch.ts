@@ -1,6 +1,6 @@
 /**
  * A selection of objects on a server as an endless stream of changes: initial list, watch, resume, relist. The decisions
- * are `watchMachine.ts`, a pure function; here they are carried out: requests, waits, the idle limit of a connection.
+ * are those of `watchMachine.ts`, a pure function; this file makes its requests and waits, and limits how long a connection may be idle.
  * The stream never fails and never ends; failures are `Failed` changes. Interrupting it closes the connection, and no
  * request is made afterwards.
  */
@@ -18,14 +18,21 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "../../kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../kube/Meta.ts"
-import type { Change } from "./Change.ts"
 import * as Machine from "./watchMachine.ts"
-import type { WatchEvent } from "./watchRead.ts"
-import type { ListRequest, Request, WatchRequest } from "./watchRequest.ts"
+import type { Change, ListRequest, Request, WatchEvent, WatchRequest } from "./protocol.ts"
 
-export type { Change } from "./Change.ts"
-export type { ListRequest, WatchRequest } from "./watchRequest.ts"
-export type { WatchEvent } from "./watchRead.ts"
+export type {
+  Change,
+  Changed,
+  Failed,
+  Listed,
+  ListRequest,
+  ObjectEvent,
+  Restarted,
+  Synced,
+  WatchEvent,
+  WatchRequest
+} from "./protocol.ts"
 
 /** How to list and watch one selection; `KubeClient` bound to a resource, namespace and selector. */
 export interface Source<A extends KubeObject> {
@@ -39,7 +46,7 @@ export interface Source<A extends KubeObject> {
 export interface Options<A extends KubeObject> {
   /** `auto` (default) asks for a streaming list first and falls back to pages where that fails. */
   readonly streamingList?: "auto" | "never" | undefined
-  /** What the watches of one server find out together. Default: each finds it out by itself. */
+  /** Shared by the watches of one server. Default: each watch keeps its own. */
   readonly streamingSupport?: StreamingSupport | undefined
   /** A connection on which nothing arrives for so long is dead. Default 70 s: servers send a bookmark about every minute. */
   readonly idleTimeout?: Duration.Input | undefined
@@ -51,15 +58,15 @@ export interface Options<A extends KubeObject> {
   readonly context?: ApiError.Context | undefined
 }
 
-/** What a process knows of the streaming lists of one server: one that cannot do them for one kind cannot for any. */
+/** Whether one server supports streaming lists: a server without them for one kind has them for none. */
 export interface StreamingSupport {
-  /** From when on one is worth asking for, in monotonic milliseconds. */
+  /** No streaming list is requested before this time, in monotonic milliseconds. */
   readonly fromUnsafe: () => number
-  /** None before then. */
+  /** Moves that time. */
   readonly defer: (until: number) => Effect.Effect<void>
 }
 
-/** For the watches of one server; `onFirst` is run once, when they first learn that it cannot. */
+/** For the watches of one server; `onFirst` runs once, at the first refusal of a streaming list for all kinds. */
 export const streamingSupport = (onFirst: Effect.Effect<void>): StreamingSupport => {
   let from = -Infinity
   return {
@@ -92,7 +99,7 @@ export const watch = <A extends KubeObject>(source: Source<A>, options: Options<
 type Changes<A> = Arr.NonEmptyReadonlyArray<Change<A>>
 type Connection = Pull.Pull<Arr.NonEmptyReadonlyArray<WatchEvent>, ApiError.ApiError>
 
-/** One pull runs the machine until it has something to tell. At most one connection is open, in a scope of its own. */
+/** One pull runs the machine until it emits changes. At most one connection is open, in a scope of its own. */
 const interpret = <A extends KubeObject>(
   source: Source<A>,
   options: Options<A>,
@@ -114,10 +121,10 @@ const interpret = <A extends KubeObject>(
     const next = step(state, input, moment())
     state = next.state
     pending = next.request
-    const told = isNonEmpty(next.output) ? Effect.succeed(next.output) : pull
+    const emitted = isNonEmpty(next.output) ? Effect.succeed(next.output) : pull
     return next.streamingFrom === undefined || options.streamingSupport === undefined
-      ? told
-      : Effect.andThen(options.streamingSupport.defer(next.streamingFrom), told)
+      ? emitted
+      : Effect.andThen(options.streamingSupport.defer(next.streamingFrom), emitted)
   }
 
   const open = (request: WatchRequest): Effect.Effect<Machine.Input<A>> =>

@@ -1,17 +1,18 @@
 /**
- * The decisions of a watch as one pure, total function: `step(settings)(state, input, moment)` yields the next state, the
- * changes to tell and the next thing to do. It reads no clock and draws no lots: both come in with the moment. Invariants:
- * the version to resume from is that of the last event or bookmark told, never of one that could not be read; every
- * failure leads to a wait or to exactly one relist, so the rate of requests is bounded whatever a server does.
- * Picture: docs/design/pipeline.md. Source: client-go's tools/cache: Reflector.
+ * The decisions of a watch as one pure, total function: `step(settings)(state, input, moment)` returns the next state, the changes to emit
+ * and the next request. Time and randomness come in with the moment. Invariants: the version to resume from is that of the last event
+ * or bookmark emitted, never of one that could not be read; every failure leads to a wait or to exactly one relist, so the rate of
+ * requests is bounded whatever a server does. States: docs/design/pipeline.md. Source: client-go's tools/cache: Reflector.
  */
 import * as Duration from "effect/Duration"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { KubeList, KubeObject } from "../../kube/Meta.ts"
 import * as Backoff from "../queue/backoff.ts"
-import { type Change, restarted } from "./Change.ts"
-import { readEvents, readList, type WatchEvent } from "./watchRead.ts"
-import * as WatchRequest from "./watchRequest.ts"
+import { readEvents, readList } from "./decode.ts"
+import type { Change, Restarted, WatchEvent } from "./protocol.ts"
+import * as Protocol from "./protocol.ts"
+
+const restarted: Restarted = { _tag: "Restarted" }
 
 export interface Settings<A extends KubeObject> {
   readonly pageSize: number
@@ -22,15 +23,15 @@ export interface Settings<A extends KubeObject> {
 
 export interface State {
   readonly phase: Phase
-  /** Version of the last event, bookmark or complete list told; where a watch resumes. */
+  /** Version of the last event, bookmark or complete list emitted; where a watch resumes. */
   readonly version: string | undefined
-  /** From when on a streaming list is asked for, in monotonic milliseconds: later once the server does not do them. */
+  /** No streaming list is requested before this time, in monotonic milliseconds. */
   readonly streamingFrom: number
-  /** Failures in a row: since the last one, no two minutes passed quietly. */
+  /** Failures in a row: reset by two minutes without one. */
   readonly attempt: number
   /** End of the wait after the last failure, in monotonic milliseconds: quiet is counted from here. */
   readonly quietFrom: number
-  /** When the state was last found to be too old. The first time relists at once, again within two minutes waits. */
+  /** When the server last answered 410: the first time relists at once, the next within two minutes waits. */
   readonly expiredAt: number
   /** Watches in a row refused with "Too large resource version". */
   readonly tooLarge: number
@@ -47,7 +48,7 @@ export type Phase =
 interface Listing {
   readonly _tag: "Listing"
   readonly at: string
-  /** Token of the page being asked for; undefined for the first. */
+  /** Token of the requested page; undefined for the first. */
   readonly continue: string | undefined
   /** Version of the first page, which all pages share. */
   readonly version: string | undefined
@@ -60,7 +61,7 @@ export type Input<A> =
   | { readonly _tag: "Woke" }
   | { readonly _tag: "Page"; readonly list: KubeList<A> }
   | { readonly _tag: "Events"; readonly events: ReadonlyArray<WatchEvent> }
-  /** The server closed the watch in an orderly way. */
+  /** The server closed the watch without an error. */
   | { readonly _tag: "Ended" }
   /** Nothing arrived for the idle timeout. */
   | { readonly _tag: "Idle" }
@@ -71,16 +72,16 @@ export interface Moment {
   readonly now: number
   /** Uniform in [0, 1). */
   readonly random: number
-  /** As in the state, from what all watches of this server have found out. */
+  /** As in the state, for all watches of this server. */
   readonly streamingFrom: number
 }
 
 export interface Step<A> {
   readonly state: State
   readonly output: ReadonlyArray<Change<A>>
-  /** What to do instead of the present activity; undefined to go on reading the present watch. */
-  readonly request: WatchRequest.Request | undefined
-  /** Set when this watch has found out that no watch of this server gets a streaming list before then. */
+  /** Undefined: go on reading the present watch. */
+  readonly request: Protocol.Request | undefined
+  /** Set when no watch of this server should request a streaming list before then. */
   readonly streamingFrom?: number
 }
 
@@ -88,15 +89,15 @@ export interface Step<A> {
 export const timing = {
   backoffBase: 800,
   backoffMax: 30_000,
-  /** So long without a failure, and the next one is the first again. */
+  /** After so long without a failure the count of failures starts again. */
   quiet: 120_000,
-  /** A watch that ended sooner counts as a failure, however politely it ended. */
+  /** A watch that ended sooner counts as a failure, even without an error. */
   shortLived: 10_000,
-  /** So long pages are read where the server does not do streaming lists: it may be another one afterwards. */
+  /** How long pages are read after the server refused a streaming list. */
   withoutStreaming: 3_600_000
 }
 
-/** After so many refusals in a row the server's versions are taken to have gone backwards (restored from a backup). */
+/** After so many refusals in a row the server's versions have gone backwards (etcd restored from a backup). */
 const tooLargeLimit = 8
 
 export const initial = (streamingList: "auto" | "never"): State => ({
@@ -109,7 +110,7 @@ export const initial = (streamingList: "auto" | "never"): State => ({
   tooLarge: 0
 })
 
-/** The wait after the n-th failure in a row: 0.8 s, doubled up to 30 s, plus up to as much again by lot. */
+/** The wait after the n-th failure in a row: 0.8 s, doubled up to 30 s, plus up to as much again at random. */
 const backoff = (attempt: number, random: number): number => exponential(attempt - 1) * (1 + random)
 
 const exponential = Backoff.exponential({ base: timing.backoffBase, max: timing.backoffMax })
@@ -146,13 +147,12 @@ export const step =
 
 const stay = (state: State): Step<never> => ({ state, output: [], request: undefined })
 
-/** Starts to read the full state, from nothing. */
 const begin = <A extends KubeObject>(settings: Settings<A>, state: State, at: string, moment: Moment): Step<A> => {
   if (moment.now < Math.max(state.streamingFrom, moment.streamingFrom)) return beginPages(settings, state, at)
   return {
     state: { ...state, phase: { _tag: "Streaming", at, since: moment.now } },
     output: [restarted],
-    request: WatchRequest.streamingList(at, moment.random)
+    request: Protocol.streamingList(at, moment.random)
   }
 }
 
@@ -164,11 +164,11 @@ const beginPages = <A extends KubeObject>(settings: Settings<A>, state: State, a
 const resume = (state: State, moment: Moment): Step<never> => ({
   state: { ...state, phase: { _tag: "Watching", since: moment.now } },
   output: [],
-  request: WatchRequest.watch(state.version ?? "", moment.random)
+  request: Protocol.watch(state.version ?? "", moment.random)
 })
 
-const pageOf = <A extends KubeObject>({ pageSize }: Settings<A>, listing: Listing): WatchRequest.Request =>
-  WatchRequest.page(pageSize, listing.at, listing.continue)
+const pageOf = <A extends KubeObject>({ pageSize }: Settings<A>, listing: Listing): Protocol.Request =>
+  Protocol.page(pageSize, listing.at, listing.continue)
 
 const proceed = <A extends KubeObject>(settings: Settings<A>, state: State, next: Next, moment: Moment): Step<A> => {
   switch (next._tag) {
@@ -215,7 +215,7 @@ const watched = <A extends KubeObject>(
   return after(output, failed(settings, next, read.error, moment))
 }
 
-/** The initial events of a streaming list, up to the bookmark that ends them; what follows in the chunk is watched. */
+/** The initial events of a streaming list, up to the bookmark that ends them; the rest of the chunk is watched. */
 const streamed = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -241,8 +241,8 @@ const streamed = <A extends KubeObject>(
 }
 
 /**
- * A streaming list came to nothing: pages at once, whatever it was. A server that cannot stream answers in many ways, and one that is in
- * trouble answers the list, too, with what is to be waited for. Source: client-go's tools/cache: Reflector.ListAndWatchWithContext.
+ * A streaming list failed: pages at once, whatever the error. Servers refuse streaming lists in many ways, and an overloaded server also
+ * fails the list, with an error that is waited for. Source: client-go's tools/cache: Reflector.ListAndWatchWithContext.
  */
 const fallBack = <A extends KubeObject>(
   settings: Settings<A>,
@@ -251,17 +251,15 @@ const fallBack = <A extends KubeObject>(
   error: ApiError.ApiError | undefined
 ): Step<A> => after(unpunished(error), beginPages(settings, state, at))
 
-/** The server does not do streaming lists, as it is now. */
 const withoutStreaming = (state: State, moment: Moment): State => ({
   ...state,
   streamingFrom: Math.max(state.streamingFrom, moment.now + timing.withoutStreaming)
 })
 
-/** A failure that costs no wait. */
 const unpunished = (error: ApiError.ApiError | undefined): ReadonlyArray<Change<never>> =>
   error === undefined ? [] : [{ _tag: "Failed", error, attempt: 0, delay: Duration.zero }]
 
-/** A watch ended without blame: resumed at once, unless it was so short that this must not become a habit. */
+/** A watch ended: resumed at once, or after a wait if it was short. */
 const interrupted = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -291,7 +289,7 @@ const failed = <A extends KubeObject>(
         ? expired(settings, state, "", error, moment)
         : streamingFailed(settings, state, phase.at, error, moment)
     case "Listing":
-      // A first list whose token expired has seen a version: that one will do. A relist that expires asks for the newest.
+      // A first list whose continue token expired begins again at the version it has seen, a relist at the newest.
       if (ApiError.hasReason(error, "Gone")) {
         return expired(settings, state, phase.at === "0" ? (phase.version ?? "") : "", error, moment)
       }
@@ -302,7 +300,7 @@ const failed = <A extends KubeObject>(
   }
 }
 
-/** Only what plainly passes is waited for. */
+/** Waits only after errors that pass by themselves. */
 const streamingFailed = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -325,17 +323,16 @@ const streamingFailed = <A extends KubeObject>(
   return fallBack(settings, isUnknown ? withoutStreaming(state, moment) : state, at, error)
 }
 
-/** The server has not seen the version that a relist asked for. */
 const isAhead = (at: string, error: ApiError.ApiError): boolean =>
   at !== "" && at !== "0" && ApiError.isTooLargeResourceVersion(error)
 
-/** Waiting usually helps: another replica of the server is behind. A server that never catches up has lost history. */
+/** Usually another replica of the server is behind; one that never catches up has lost its history. */
 const tooLarge = (state: State, error: ApiError.ApiError, moment: Moment): Step<never> =>
   state.tooLarge + 1 >= tooLargeLimit
     ? wait({ ...state, tooLarge: 0 }, { _tag: "Begin", at: "" }, error, moment)
     : wait({ ...state, tooLarge: state.tooLarge + 1 }, { _tag: "Resume" }, error, moment)
 
-/** 410: one relist at once; a server that keeps saying so meets the backoff. */
+/** 410: one relist at once; backoff if it repeats. */
 const expired = <A extends KubeObject>(
   settings: Settings<A>,
   state: State,
@@ -348,7 +345,7 @@ const expired = <A extends KubeObject>(
   return after(unpunished(error), begin(settings, next, at, moment))
 }
 
-/** A failure in the row, and the wait it costs; a server's Retry-After raises it. */
+/** Counts a failure and waits: the backoff, or the server's Retry-After if that is longer. */
 const wait = (state: State, next: Next, error: ApiError.ApiError | undefined, moment: Moment): Step<never> => {
   const attempt = moment.now - state.quietFrom >= timing.quiet ? 1 : state.attempt + 1
   const asked = error === undefined ? undefined : ApiError.retryAfter(error)

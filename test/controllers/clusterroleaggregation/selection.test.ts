@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Selection from "../../../src/controllers/clusterroleaggregation/selection.ts"
 import * as Key from "../../../src/kube/Key.ts"
 import type { ClusterRole } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import { checkProperty } from "../../support/property.ts"
 const Label = Schema.Literals(["a", "b"])
 

@@ -2,8 +2,8 @@
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type { Index } from "../../../src/layers/Cache.ts"
-import type { ObjectEvent } from "../../../src/streams/watch/Change.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { ObjectEvent } from "../../../src/streams/watch/protocol.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 
 /** Versions of all tables are one sequence. */

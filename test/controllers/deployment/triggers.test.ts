@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import * as Owner from "../../../src/kube/Owner.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { Deployment, type Pod, ReplicaSet } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 import { deployment, replicaSet } from "./objects.ts"
 

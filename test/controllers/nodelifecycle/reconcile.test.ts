@@ -12,7 +12,7 @@ import * as Tidy from "../../../src/controllers/nodelifecycle/reconcile.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import type * as Patch from "../../../src/kube/Patch.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 
 const books = (): Books =>

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Books from "../../../src/controllers/tainteviction/plan.ts"
 import * as Triggers from "../../../src/controllers/tainteviction/triggers.ts"
 import type { Node, Pod } from "../../../src/kube/resources.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import type { Readable } from "../../../src/streams/store/Store.ts"
 import { checkProperty } from "../../support/property.ts"
 

@@ -17,7 +17,7 @@ import type { KubeObject } from "../../../src/kube/Meta.ts"
 import type * as Resource from "../../../src/kube/Resource.ts"
 import { ConfigMap, Namespace, Node, Pod, Secret } from "../../../src/kube/resources.ts"
 import * as CacheModule from "../../../src/layers/Cache.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Fake from "./fakeServer.ts"
 
 const places = ["n0", "n1", "n2"] as const

@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** The spacing of runs, asked of random changes: what it holds back, what it lets through, and what it remembers. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Spacing from "../../../src/layers/controller/spacing.ts"
+import * as Loop from "../../../src/layers/controller/loop.ts"
 import type { KeyedQueue } from "../../../src/streams/queue/KeyedQueue.ts"
 import { checkProperty } from "../../support/property.ts"
 
@@ -37,7 +37,7 @@ const play = (script: ReadonlyArray<Change>) => {
       for (const key of keys) add(key, now)
     }
   } as unknown as KeyedQueue
-  const spaced = Spacing.make(queue, spacing, () => now)
+  const spaced = Loop.minInterval(queue, spacing, () => now)
   const runs: Array<Run> = []
   const workUntil = (end: number): void => {
     for (;;) {
@@ -54,7 +54,7 @@ const play = (script: ReadonlyArray<Change>) => {
   for (const { after, key } of script) {
     workUntil(now + after)
     asked.push({ key, at: now, isIdle: !runs.some((run) => run.key === key && run.at + spacing > now) })
-    spaced.inlet.addAllUnsafe([key], 0)
+    spaced.sourceQueue.addAllUnsafe([key], 0)
   }
   workUntil(now + 2 * spacing)
   return { asked, runs }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { KubeObject, ObjectMeta } from "../../../src/kube/Meta.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Predicate from "../../../src/streams/store/predicate.ts"
 
 const object = (metadata: Partial<ObjectMeta> = {}): KubeObject => ({ metadata: { name: "a", ...metadata } })

@@ -4,8 +4,8 @@
  */
 import * as Key from "../../../src/kube/Key.ts"
 import type { KubeObject } from "../../../src/kube/Meta.ts"
-import type { Change, ObjectEvent } from "../../../src/streams/watch/Change.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Change, ObjectEvent } from "../../../src/streams/watch/protocol.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 
 /** One random step; numbers are reduced to what is possible. */

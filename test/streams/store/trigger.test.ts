@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
-import type { Delta } from "../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../src/streams/store/Store.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 import * as Trigger from "../../../src/streams/store/trigger.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import { parseTrimmed as parse } from "../../../src/streams/watch/trim.ts"
+import { parseTrimmed as parse } from "../../../src/streams/watch/decode.ts"
 import { runs } from "../../support/runs.ts"
 
 /** What `parse` must equal: everything parsed, then the one field removed. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { trim, withoutManagedFields } from "../../../src/streams/watch/trim.ts"
+import { trim, withoutManagedFields } from "../../../src/streams/watch/decode.ts"
 
 setFlagsFromString("--allow-natives-syntax")
 const isFast = runInNewContext("(object) => %HasFastProperties(object)") as (object: object) => boolean

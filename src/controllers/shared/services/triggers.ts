@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Key from "../../../kube/Key.ts"
 import type { Pod, Service } from "../../../kube/resources.ts"
-import type { Delta } from "../../../streams/store/Delta.ts"
+import type { Delta } from "../../../streams/store/Store.ts"
 import type { KeyedQueue } from "../../../streams/queue/KeyedQueue.ts"
 import type * as Trigger from "../../../streams/store/trigger.ts"
 import * as Pods from "./pods.ts"

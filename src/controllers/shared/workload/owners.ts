@@ -7,7 +7,7 @@ import * as Key from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Owner from "../../../kube/Owner.ts"
 import type * as Resource from "../../../kube/Resource.ts"
-import type { Delta } from "../../../streams/store/Delta.ts"
+import type { Delta } from "../../../streams/store/Store.ts"
 import * as Store from "../../../streams/store/Store.ts"
 
 /** The owners of one kind. */

@@ -26,7 +26,7 @@ export interface Member {
 }
 
 /** A namespace that is meant from now on, or no longer. */
-export interface Step {
+export interface NamespaceChange {
   readonly namespace: string
   readonly isMeant: boolean
 }
@@ -36,7 +36,7 @@ export interface Namespaces {
   readonly join: (member: Member) => () => void
   /** The member has now read one more namespace. */
   readonly arrived: (member: Member, namespace: string) => void
-  readonly change: (steps: ReadonlyArray<Step>) => void
+  readonly change: (steps: ReadonlyArray<NamespaceChange>) => void
   /** Until it is known which namespaces are meant, no informer has synced. */
   readonly know: () => void
 }

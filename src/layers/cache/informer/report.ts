@@ -6,7 +6,7 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../../kube/ApiError.ts"
-import type { Change } from "../../../streams/watch/Change.ts"
+import type { Change } from "../../../streams/watch/protocol.ts"
 
 /** The last thing that went wrong. */
 export interface InformerFailure {

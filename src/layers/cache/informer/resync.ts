@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import type { Key } from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
-import type { Updated } from "../../../streams/store/Delta.ts"
+import type { Updated } from "../../../streams/store/Store.ts"
 import type { Readable } from "../../../streams/store/Store.ts"
-import type { Audience } from "./Audience.ts"
+import type { SharedProcessor } from "../Informer.ts"
 
 export interface Resync {
   readonly period: Duration.Input
@@ -31,7 +31,7 @@ export const delay = ({ period, spread }: Resync, random: number): number => {
 export const run = <A extends KubeObject>(
   resync: Resync,
   store: Readable<A>,
-  { flush, tell }: Pick<Audience<A>, "flush" | "tell">
+  { logErrors, distribute }: Pick<SharedProcessor<A>, "logErrors" | "distribute">
 ): Effect.Effect<never> => {
   const turn = (keys: ReadonlyArray<Key>) =>
     Effect.suspend(() => {
@@ -40,8 +40,8 @@ export const run = <A extends KubeObject>(
         const object = store.get(key)
         if (object !== undefined) deltas.push({ _tag: "Updated", object, previous: object })
       }
-      tell(deltas)
-      return Effect.andThen(flush(), Effect.yieldNow)
+      distribute(deltas)
+      return Effect.andThen(logErrors(), Effect.yieldNow)
     })
   const round = Effect.gen(function* () {
     yield* Effect.sleep(delay(resync, yield* Random.next))

@@ -7,7 +7,7 @@ import * as Selection from "../../../../src/controllers/shared/services/selectio
 import * as Watching from "../../../../src/controllers/shared/services/triggers.ts"
 import * as Key from "../../../../src/kube/Key.ts"
 import type { Pod, Service } from "../../../../src/kube/resources.ts"
-import type { Delta } from "../../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../../src/streams/store/Store.ts"
 import { checkProperty, int } from "../../../support/property.ts"
 import { nodeOf, pod, podFacts, selected, service, serviceFacts, tableOf } from "./objects.ts"
 

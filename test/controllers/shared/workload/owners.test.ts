@@ -4,7 +4,7 @@ import * as Selectors from "../../../../src/controllers/shared/workload/selector
 import type { KubeObject, OwnerReference } from "../../../../src/kube/Meta.ts"
 import { ReplicaSet } from "../../../../src/kube/resources.ts"
 import * as Selector from "../../../../src/kube/Selector.ts"
-import type { Delta } from "../../../../src/streams/store/Delta.ts"
+import type { Delta } from "../../../../src/streams/store/Store.ts"
 import * as Store from "../../../../src/streams/store/Store.ts"
 
 const owner = (name: string, app: string): ReplicaSet => ({

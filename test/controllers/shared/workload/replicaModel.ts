@@ -14,7 +14,7 @@ import * as Owner from "../../../../src/kube/Owner.ts"
 import * as PodFacts from "../../../../src/kube/pod.ts"
 import { type Pod, ReplicaSet } from "../../../../src/kube/resources.ts"
 import type * as Selector from "../../../../src/kube/Selector.ts"
-import type { ObjectEvent } from "../../../../src/streams/watch/Change.ts"
+import type { ObjectEvent } from "../../../../src/streams/watch/protocol.ts"
 import * as Store from "../../../../src/streams/store/Store.ts"
 
 const some = Schema.Literals([0, 1, 2, 3])

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Size from "../../../../src/layers/cache/informer/SharedInformer.ts"
+import * as Size from "../../../../src/layers/cache/Registry.ts"
 
 describe("how big objects are", () => {
   it("is what they would be sent as, where there are few", () => {

@@ -12,33 +12,31 @@ import type * as Scope from "effect/Scope"
 import * as Key from "../../../kube/Key.ts"
 import type { KubeObject } from "../../../kube/Meta.ts"
 import * as Resource from "../../../kube/Resource.ts"
-import type { Change } from "../../../streams/watch/Change.ts"
-import type { Delta } from "../../../streams/store/Delta.ts"
+import type { Change } from "../../../streams/watch/protocol.ts"
+import type { Delta } from "../../../streams/store/Store.ts"
 import * as PartedStore from "../../../streams/store/PartedStore.ts"
 import * as Store from "../../../streams/store/Store.ts"
+import * as Informer from "../Informer.ts"
 import * as VersionWaits from "../VersionWaits.ts"
-import * as Audience from "./Audience.ts"
 import type * as Namespaces from "./Namespaces.ts"
-import * as Reflector from "./reflector.ts"
-import * as Source from "./Source.ts"
 
 /** One watch of a namespace. */
-interface Branch<A extends KubeObject> {
+interface NamespaceWatch<A extends KubeObject> {
   readonly part: PartedStore.Part<A>
-  readonly reflector: Reflector.Reflector
+  readonly reflector: Informer.Reflector
   readonly fiber: Fiber.Fiber<never>
 }
 
-export const make = Effect.fnUntraced(function* <A extends KubeObject>(
-  { freeze, metrics, resource, watch }: Source.Options<A>,
+export const perNamespaceWatch = Effect.fnUntraced(function* <A extends KubeObject>(
+  { freeze, metrics, resource, watch }: Informer.WatchOptions<A>,
   namespaces: Namespaces.Namespaces,
-  ready: Source.Ready,
+  ready: Informer.Ready,
   waits: VersionWaits.Gate["waits"]
-): Effect.fn.Return<Source.Source<A>, never, Scope.Scope> {
+): Effect.fn.Return<Informer.InformerWatch<A>, never, Scope.Scope> {
   const name = Resource.qualifiedName(resource)
   const store = PartedStore.make<A>({ freeze })
-  const audience = Audience.make(name, store)
-  const branches = new Map<string, Branch<A>>()
+  const processor = Informer.makeProcessor(name, store)
+  const branches = new Map<string, NamespaceWatch<A>>()
   /** What listeners have not been told of yet. */
   let untold: Array<Delta<A>> = []
   const gate: VersionWaits.Gate = {
@@ -51,12 +49,12 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
         part.shown && VersionWaits.hasPassed(part.resourceVersion, store.get(key)?.metadata.resourceVersion, version)
       )
     },
-    threw: audience.threw
+    threw: processor.recordError
   }
   const deliver = (): void => {
     const deltas = untold
     untold = []
-    audience.tell(deltas)
+    processor.distribute(deltas)
     if (store.synced) Deferred.doneUnsafe(ready, Effect.void)
     if (waits.size > 0) VersionWaits.passUnsafe(gate)
   }
@@ -64,22 +62,22 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
     for (const delta of deltas) untold.push(delta)
   }
   const accept = (namespace: string, part: PartedStore.Part<A>, change: Change<A>): void => {
-    audience.tell(part.apply(change))
+    processor.distribute(part.apply(change))
     if (change._tag === "Synced" && !part.shown && store.part(namespace) === part) namespaces.arrived(member, namespace)
     if (waits.size > 0) VersionWaits.passUnsafe(gate)
   }
-  yield* Source.releasing(gate, ready)
+  yield* Informer.releasing(gate, ready)
   const clock = yield* Clock.Clock
   const startedAt = clock.currentTimeMillisUnsafe()
   const fork = yield* FiberSet.makeRuntime<never, never, never>()
   const add = (namespace: string): void => {
     const part = store.add(namespace)
-    const reflector = Reflector.make({
+    const reflector = Informer.makeReflector({
       clock,
       of: `${name} in namespace ${namespace}`,
       changes: watch(namespace),
       accept: (change: Change<A>) => accept(namespace, part, change),
-      after: audience.flush,
+      after: processor.logErrors,
       metrics
     })
     // Not in this turn, which is somebody else's.
@@ -102,7 +100,7 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
   yield* Effect.addFinalizer(() => Effect.sync(leave))
   return {
     store,
-    audience,
+    processor,
     gate,
     watches: () =>
       branches.size === 0
@@ -118,7 +116,7 @@ export const make = Effect.fnUntraced(function* <A extends KubeObject>(
 })
 
 /** Of an informer that has nothing to watch. */
-const silent: Omit<ReturnType<Reflector.Reflector["state"]>, "startedAt"> = {
+const silent: Omit<ReturnType<Informer.Reflector["state"]>, "startedAt"> = {
   attempts: 0,
   lastError: undefined,
   lastEventAt: undefined,
