@@ -228,8 +228,12 @@ export type SourceQueue = Pick<KeyedQueue.KeyedQueue, "addAllUnsafe" | "noteUnsa
  * wait in the queue until that time has passed, and are one run. Applies to watch sources only, not to retries and requeues.
  * It keeps the keys that ran within the interval. `millis`: none if zero; `now`: the monotonic clock in milliseconds.
  */
-export const minInterval = (queue: KeyedQueue.KeyedQueue, millis: number, now: () => number) => {
-  if (millis <= 0) return { sourceQueue: queue as SourceQueue, began: (_: Key.Key): void => {} }
+export const minInterval = (
+  queue: KeyedQueue.KeyedQueue,
+  millis: number,
+  now: () => number
+): { readonly sourceQueue: SourceQueue; readonly began: (key: Key.Key) => void } => {
+  if (millis <= 0) return { sourceQueue: queue, began: () => {} }
   /** When the last run of a key began, oldest first. */
   const starts = new Map<Key.Key, number>()
   const sourceQueue: SourceQueue = {
@@ -246,7 +250,7 @@ export const minInterval = (queue: KeyedQueue.KeyedQueue, millis: number, now: (
   }
   return {
     sourceQueue,
-    began: (key: Key.Key): void => {
+    began: (key) => {
       const at = now()
       starts.delete(key)
       starts.set(key, at)
