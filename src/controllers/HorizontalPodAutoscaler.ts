@@ -17,7 +17,7 @@ import { customMetrics, externalMetrics, MetricsApi, PodMetrics } from "../layer
 import * as Reconcile from "../streams/reconcile/Reconcile.ts"
 import * as Metrics from "./horizontalpodautoscaler/metrics.ts"
 import type { Settings } from "./horizontalpodautoscaler/plan/spec.ts"
-import { makeBooks, type Ports } from "./horizontalpodautoscaler/ports.ts"
+import { makeBooks, type Ports } from "./horizontalpodautoscaler/deps.ts"
 import * as Selectors from "./horizontalpodautoscaler/selectors.ts"
 import * as Sync from "./horizontalpodautoscaler/sync.ts"
 import * as Scales from "./shared/scale/scales.ts"

@@ -7,7 +7,7 @@ import { CronJob, Job } from "../../src/kube/resources.ts"
 import * as ClusterTest from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
 import * as Jobs from "./job/harness.ts"
-import * as Stand from "./cronjob/stand.ts"
+import * as Stand from "./cronjob/harness.ts"
 
 const none: ReadonlyArray<string> = []
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import * as Nodes from "../../src/simulation/Nodes.ts"
-import * as Stand from "./daemonset/stand.ts"
+import * as Stand from "./daemonset/harness.ts"
 
 const counts = (desired: number, more: object = {}) => ({
   currentNumberScheduled: desired,

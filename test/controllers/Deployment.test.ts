@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./deployment/stand.ts"
+import * as Stand from "./deployment/harness.ts"
 
 const { Deployment, ReplicaSet, scenario } = Stand
 

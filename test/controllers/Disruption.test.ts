@@ -5,7 +5,7 @@ import * as Metric from "effect/Metric"
 import { Pod, PodDisruptionBudget, ReplicaSet, StatefulSet } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { logged } from "../support/logged.ts"
-import * as Stand from "./disruption/stand.ts"
+import * as Stand from "./disruption/harness.ts"
 
 const { advance, budget, controlledBy, create, patch, pending, running, said, workload, world } = Stand
 

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Mirroring from "../../src/controllers/EndpointSliceMirroring.ts"
 import { Endpoints, EndpointSlice, Pod, Service } from "../../src/kube/resources.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as By from "./endpointslicemirroring/stand.ts"
+import * as By from "./endpointslicemirroring/harness.ts"
 import * as Stand from "./shared/services/harness.ts"
 
 const lines = (calls: ReadonlyArray<Parameters<typeof Stand.line>[0]>) => calls.map(Stand.line)

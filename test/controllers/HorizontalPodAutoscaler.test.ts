@@ -6,7 +6,7 @@ import { HorizontalPodAutoscaler, Pod } from "../../src/kube/resources.ts"
 import { ApiServer } from "../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../src/layers/KubeClient.ts"
-import * as Stand from "./horizontalpodautoscaler/stand.ts"
+import * as Stand from "./horizontalpodautoscaler/harness.ts"
 
 const able = "AbleToScale True ReadyForNewScale: recommended size matches current size"
 const gotScale = "AbleToScale True SucceededGetScale: the HPA controller was able to get the target's current scale"

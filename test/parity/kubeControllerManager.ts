@@ -143,7 +143,7 @@ export const kubeControllerManager: Rows = {
       "controllers/cronjob/loop.test.ts":
         "runs no time twice, nothing beside what is to be alone, and comes to rest with the truth",
       "controllers/PvcProtection.test.ts": "that a pod uses stays until the pod is gone, also after its end",
-      "controllers/disruption/weather.test.ts":
+      "controllers/disruption/faults.test.ts":
         "is never overdrawn, counts nobody who was let go, and is right in the end",
       "controllers/daemonset/loop.test.ts":
         "leaves no node without its daemon, gives none two, and takes no more at once than it may",

@@ -13,12 +13,12 @@ import type { CronJob, Job } from "../../kube/resources.ts"
 import * as Time from "../../kube/time.ts"
 import * as Family from "../../streams/reconcile/metricFamily.ts"
 import * as Reconcile from "../../streams/reconcile/Reconcile.ts"
-import type { Books } from "./books.ts"
-import * as Handover from "./handover.ts"
+import type { Books } from "./state.ts"
+import * as Handover from "./freshness.ts"
 import * as Account from "./plan/account.ts"
 import * as Decide from "./plan/decide.ts"
 import * as Runs from "./plan/runs.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 const skew = Family.histogram(
   "cronjob_controller_job_creation_skew_duration_seconds",

@@ -9,11 +9,11 @@ import * as Key from "../../kube/Key.ts"
 import { CronJob, type Job } from "../../kube/resources.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Owners from "../shared/workload/owners.ts"
-import type { Books } from "./books.ts"
+import type { Books } from "./state.ts"
 import * as Decide from "./plan/decide.ts"
 import * as Due from "./plan/due.ts"
 import * as Runs from "./plan/runs.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 const none: ReadonlyArray<Key.Key> = []
 

@@ -12,7 +12,7 @@ import { type ControllerRevision, DaemonSet, type Pod } from "../../kube/resourc
 import * as History from "../shared/revisions/history.ts"
 import * as Adopt from "../shared/workload/adopt.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** Somebody has counted a collision that the cache does not know of. */

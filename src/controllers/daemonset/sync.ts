@@ -14,14 +14,14 @@ import * as Handover from "../shared/workload/handoff.ts"
 import * as Indexes from "../shared/workload/indexes.ts"
 import type * as PodControl from "../shared/workload/podControl.ts"
 import * as History from "./history.ts"
-import * as Look from "./plan/look.ts"
+import * as Look from "./plan/snapshot.ts"
 import * as Manage from "./plan/manage.ts"
 import * as Rolling from "./plan/rolling.ts"
 import * as Status from "./plan/status.ts"
 import * as Step from "./plan/step.ts"
-import { isCurrent, type Ports } from "./ports.ts"
+import { isCurrent, type Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
-import * as Work from "./work.ts"
+import * as Work from "./apply.ts"
 
 export type Failure = History.Failure | PodControl.PodControlError
 

@@ -12,7 +12,7 @@ import * as Owners from "../shared/workload/owners.ts"
 import * as PodTrigger from "../shared/workload/podTrigger.ts"
 import * as Eligibility from "./plan/eligibility.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 type Watching = Pick<Ports, "sets" | "pods" | "queue">

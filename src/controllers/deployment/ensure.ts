@@ -9,7 +9,7 @@ import * as Owner from "../../kube/Owner.ts"
 import type { Deployment, ReplicaSet } from "../../kube/resources.ts"
 import * as NewReplicaSet from "./newReplicaSet.ts"
 import * as Outcome from "./outcome.ts"
-import { type Ports, type Rollout, scaled, writeStatus } from "./ports.ts"
+import { type Ports, type Rollout, scaled, writeStatus } from "./deps.ts"
 import * as Progress from "./progress.ts"
 import * as ReplicaSets from "./replicaSets.ts"
 

@@ -12,7 +12,7 @@ import type { Shares } from "./allocation.ts"
 import * as Hints from "./hints.ts"
 import * as Model from "./model.ts"
 import * as Slices from "./slices.ts"
-import type { Answer } from "./wishes.ts"
+import type { Answer } from "./topologyCache.ts"
 
 export interface Gathered {
   readonly service: Service

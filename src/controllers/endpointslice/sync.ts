@@ -15,7 +15,7 @@ import * as TriggerTime from "../shared/services/triggerTime.ts"
 import * as Metrics from "./metrics.ts"
 import * as Model from "./model.ts"
 import * as Plan from "./plan.ts"
-import type { Memory, Ports } from "./ports.ts"
+import type { Memory, Ports } from "./deps.ts"
 import * as Slices from "./slices.ts"
 
 /** The slices are not as they should be; the message is what users read in an event. */

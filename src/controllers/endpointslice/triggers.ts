@@ -9,7 +9,7 @@ import type { EndpointSlice, Node, Pod } from "../../kube/resources.ts"
 import type { Index } from "../../layers/Cache.ts"
 import type * as Trigger from "../../streams/store/trigger.ts"
 import * as Pods from "../shared/services/pods.ts"
-import type { Memory, Ports } from "./ports.ts"
+import type { Memory, Ports } from "./deps.ts"
 import * as Slices from "./slices.ts"
 
 /** At least. Source: endpointSliceChangeMinSyncDelay. */

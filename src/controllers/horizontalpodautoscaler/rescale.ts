@@ -6,14 +6,14 @@
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { Failure, Scale, Scales, Target } from "../shared/scale/scales.ts"
-import { type Done, type Look, LookError } from "./look.ts"
+import { type Done, type Look, LookError } from "./snapshot.ts"
 import * as Metrics from "./metrics.ts"
 import * as History from "./plan/history.ts"
 import type { Plan } from "./plan/plan.ts"
 import * as Spec from "./plan/spec.ts"
 import * as Status from "./plan/status.ts"
-import type { Memory, Ports } from "./ports.ts"
-import * as Tell from "./tell.ts"
+import type { Memory, Ports } from "./deps.ts"
+import * as Tell from "./statusWriter.ts"
 
 export interface Work {
   readonly look: Look

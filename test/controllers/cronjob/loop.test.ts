@@ -8,7 +8,7 @@ import * as Runs from "../../../src/controllers/cronjob/plan/runs.ts"
 import { runs, seed } from "../../support/runs.ts"
 import { check } from "./model/check.ts"
 import { Action, Setup } from "./model/script.ts"
-import { World } from "./model/World.ts"
+import { World } from "./model/Model.ts"
 
 const scripts = Arbitrary.schema(Schema.Struct({ setup: Setup, actions: Schema.Array(Action) }))
 

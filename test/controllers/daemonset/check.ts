@@ -6,7 +6,7 @@ import * as Pods from "../../../src/controllers/daemonset/pods.ts"
 import * as PodFacts from "../../../src/kube/pod.ts"
 import type { Pod } from "../../../src/kube/resources.ts"
 import { World } from "./model.ts"
-import * as Truth from "./truth.ts"
+import * as Truth from "./oracle.ts"
 
 const few = Schema.Literals([0, 1, 2, 3])
 

@@ -8,14 +8,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as History from "../../../src/controllers/daemonset/history.ts"
-import type { Ports } from "../../../src/controllers/daemonset/ports.ts"
+import type { Ports } from "../../../src/controllers/daemonset/deps.ts"
 import * as Indexes from "../../../src/controllers/shared/workload/indexes.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"
 import * as Hash from "../../../src/kube/hash.ts"
 import type { ControllerRevision, DaemonSet, Pod } from "../../../src/kube/resources.ts"
 import { checkProperty, type ValueOf } from "../../support/property.ts"
 import { Table } from "./table.ts"
-import * as Truth from "./truth.ts"
+import * as Truth from "./oracle.ts"
 
 const images = ["v1", "v2", "v3"] as const
 

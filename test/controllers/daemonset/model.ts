@@ -16,7 +16,7 @@ import * as PodFacts from "../../../src/kube/pod.ts"
 import type { ControllerRevision, DaemonSet, Node, Pod } from "../../../src/kube/resources.ts"
 import type { Delta } from "../../../src/streams/store/Store.ts"
 import type { Key } from "../../../src/kube/Key.ts"
-import * as Truth from "./truth.ts"
+import * as Truth from "./oracle.ts"
 import * as Table from "./table.ts"
 
 export type Verb = "create" | "delete" | "patch" | "update"

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Nodes from "../../../src/simulation/Nodes.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const nodes = Effect.flatMap(Effect.service(Nodes.Nodes), Effect.succeed)
 

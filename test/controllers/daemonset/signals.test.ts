@@ -16,7 +16,7 @@ import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Recorder } from "../../../src/layers/Recorder.ts"
 import * as Store from "../../../src/streams/store/Store.ts"
 import { logged } from "../../support/logged.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const decisions = /Daemons are made and deleted/
 

@@ -1,7 +1,7 @@
 /** How a new template comes to the nodes, and how an old one comes back. */
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const running = (spec: object = {}) =>
   Effect.gen(function* () {

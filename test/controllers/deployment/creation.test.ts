@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Rule } from "../../../src/apiserver/faults.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { Namespace } from "../../../src/kube/resources.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const { Deployment, ReplicaSet, scenario } = Stand
 

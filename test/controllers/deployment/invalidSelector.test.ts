@@ -15,7 +15,7 @@ import { Supervisor } from "../../../src/layers/Supervisor.ts"
 import { Transport } from "../../../src/layers/Transport.ts"
 import { start } from "../../support/cluster.ts"
 import { logged } from "../../support/logged.ts"
-import { deployment } from "./stand.ts"
+import { deployment } from "./harness.ts"
 
 const invalid = <A>(value: A): A =>
   JSON.parse(JSON.stringify(value).replaceAll('"operator":"Exists"', '"operator":"Like"')) as A

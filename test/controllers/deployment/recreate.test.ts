@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const { Pod, scenario } = Stand
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type { Ports } from "../../../src/controllers/deployment/ports.ts"
+import type { Ports } from "../../../src/controllers/deployment/deps.ts"
 import * as Sync from "../../../src/controllers/deployment/sync.ts"
 import * as KeptField from "../../../src/controllers/shared/workload/keptField.ts"
 import * as ApiError from "../../../src/kube/ApiError.ts"

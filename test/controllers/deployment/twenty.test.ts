@@ -8,7 +8,7 @@ import { Deployment, Pod, ReplicaSet } from "../../../src/kube/resources.ts"
 import { isReady } from "../../../src/kube/pod.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 /** After each change of a pod from now on: how many there are that nobody has deleted, and how many of them are ready. */
 const samples = Effect.gen(function* () {

@@ -16,7 +16,7 @@ import {
 } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { checkProperty, oneOf, type ValueOf } from "../../support/property.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const { advance, budget, controlledBy, create, patch, running, said, workload, world } = Stand
 

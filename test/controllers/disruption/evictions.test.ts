@@ -6,7 +6,7 @@ import * as ReplicaSetController from "../../../src/controllers/ReplicaSet.ts"
 import { Pod, PodDisruptionBudget, ReplicaSet } from "../../../src/kube/resources.ts"
 import * as Time from "../../../src/kube/time.ts"
 import { ClusterTest, type Provides } from "../../../src/testing/ClusterTest.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const { advance, budget, create, evict, patch, refusal, workload } = Stand
 

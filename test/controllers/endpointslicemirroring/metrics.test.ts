@@ -7,7 +7,7 @@ import { Endpoints } from "../../../src/kube/resources.ts"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import * as Faults from "../../../src/apiserver/faults.ts"
 import * as Stand from "../shared/services/harness.ts"
-import * as Mirroring from "./stand.ts"
+import * as Mirroring from "./harness.ts"
 
 /** By name; of histograms how often and how much. */
 const numbers = Effect.map(Metric.snapshot, (all) =>

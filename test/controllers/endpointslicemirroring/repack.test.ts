@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { Endpoints } from "../../../src/kube/resources.ts"
-import * as By from "./stand.ts"
+import * as By from "./harness.ts"
 import * as Stand from "../shared/services/harness.ts"
 
 const metrics = [{ name: "metrics", port: 9090, protocol: "TCP" }]

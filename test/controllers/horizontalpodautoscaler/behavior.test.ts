@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const pods = (value: number, periodSeconds = 60) => ({ type: "Pods", value, periodSeconds })
 const percent = (value: number, periodSeconds = 60) => ({ type: "Percent", value, periodSeconds })

@@ -7,7 +7,7 @@ import type { Pod } from "../../../kube/resources.ts"
 import * as History from "../../shared/revisions/history.ts"
 import * as Pods from "../pods.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./look.ts"
+import * as Look from "./snapshot.ts"
 import type { Creation, Deletion, Fault, Step } from "./step.ts"
 
 export interface Managed extends Step {

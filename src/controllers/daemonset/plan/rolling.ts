@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./look.ts"
+import * as Look from "./snapshot.ts"
 import type { Creation, Deletion, Step } from "./step.ts"
 
 const nothing: Step = { create: [], remove: [] }

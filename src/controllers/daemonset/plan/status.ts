@@ -5,7 +5,7 @@
 import * as PodFacts from "../../../kube/pod.ts"
 import type { DaemonSet } from "../../../kube/resources.ts"
 import * as Spec from "../spec.ts"
-import * as Look from "./look.ts"
+import * as Look from "./snapshot.ts"
 
 export type Status = NonNullable<DaemonSet["status"]>
 

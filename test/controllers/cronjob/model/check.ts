@@ -4,7 +4,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Runs from "../../../../src/controllers/cronjob/plan/runs.ts"
 import * as Time from "../../../../src/kube/time.ts"
 import type { Action, Setup } from "./script.ts"
-import { World } from "./World.ts"
+import { World } from "./Model.ts"
 
 export interface Script {
   readonly setup: Setup

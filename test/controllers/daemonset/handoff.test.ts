@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import { ApiServer } from "../../../src/apiserver/ApiServer.ts"
 import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const lost = Exit.fail(new LeaderLost({ reason: "Stolen", message: "the process is gone" }))
 

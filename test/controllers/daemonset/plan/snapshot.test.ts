@@ -2,7 +2,7 @@ import { describe } from "@effect/vitest"
 /** What a sync of a DaemonSet sees: every node once, and every pod once on the node that it is for. Spec E.4, E.5. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import * as Look from "../../../../src/controllers/daemonset/plan/look.ts"
+import * as Look from "../../../../src/controllers/daemonset/plan/snapshot.ts"
 import type { Node } from "../../../../src/kube/resources.ts"
 import { checkProperty } from "../../../support/property.ts"
 import { hash, now, PodFacts, podOf, SetFacts, setOf } from "./objects.ts"

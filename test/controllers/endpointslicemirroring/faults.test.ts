@@ -19,7 +19,7 @@ import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf, type ValueOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
 import * as Stand from "../shared/services/harness.ts"
-import * as By from "./stand.ts"
+import * as By from "./harness.ts"
 
 const slices = "endpointslices.discovery.k8s.io"
 

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { runs, seed } from "../../support/runs.ts"
-import { History, play } from "./play.ts"
+import { History, play } from "./randomOperations.ts"
 
 describe("EcsBinding controller, random operation sequences", () => {
   it.effect(

@@ -16,7 +16,7 @@ import type { Backoff } from "./backoff.ts"
 import * as Drafts from "./drafts.ts"
 import { type Creation, type Deletion, type Fault, isNothing, type Need, type Step } from "./plan/step.ts"
 import * as Pods from "./pods.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 import * as Spec from "./spec.ts"
 
 /** So many pods are made or deleted at a time, by all syncs together; over HTTP/1.1 each call is a connection. */

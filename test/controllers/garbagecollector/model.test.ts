@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { seed } from "../../support/runs.ts"
-import * as World from "./world.ts"
+import * as World from "./model.ts"
 
 describe("the garbage collector under random operation sequences", () => {
   it.prop(

@@ -7,7 +7,7 @@ import * as Quantity from "../../../kube/quantity.ts"
 import type { Pod } from "../../../kube/resources.ts"
 import type { Samples } from "../../../layers/MetricsApi.ts"
 import * as Pods from "./pods.ts"
-import * as Question from "./question.ts"
+import * as Question from "./metricQuery.ts"
 import { type MetricSpec, type MetricStatus, describeSelector, type Settings, type Tolerances } from "./spec.ts"
 import * as Usage from "./usage.ts"
 

@@ -10,8 +10,8 @@ import type { KeyedQueue } from "../../streams/queue/KeyedQueue.ts"
 import type * as Store from "../../streams/store/Store.ts"
 import type * as Selection from "../shared/services/selection.ts"
 import type { Totals } from "../shared/services/totals.ts"
-import type { Books } from "./books.ts"
-import type { Wishes } from "./wishes.ts"
+import type { Books } from "./sliceTracker.ts"
+import type { Wishes } from "./topologyCache.ts"
 import type { Zones } from "./zones.ts"
 
 type Call<A> = Effect.Effect<A, ApiError>

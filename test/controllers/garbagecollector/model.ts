@@ -17,7 +17,7 @@ import { MisplacedOwner, type Objects } from "../../../src/controllers/garbageco
 import type { KubeObject, OwnerReference } from "../../../src/kube/Meta.ts"
 import { NotServed } from "../../../src/layers/Discovery.ts"
 import { natural } from "../../streams/arbitraries.ts"
-import { kinds, metadataOf, show, type Stored, Truth, Violation } from "./truth.ts"
+import { kinds, metadataOf, show, type Stored, Truth, Violation } from "./oracle.ts"
 
 /** One random step; numbers are reduced to what is possible. */
 export interface Operation {

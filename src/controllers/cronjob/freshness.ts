@@ -10,10 +10,10 @@ import * as ApiError from "../../kube/ApiError.ts"
 import * as Key from "../../kube/Key.ts"
 import * as Owner from "../../kube/Owner.ts"
 import type { CronJob, Job } from "../../kube/resources.ts"
-import type { Answer, Books } from "./books.ts"
+import type { Answer, Books } from "./state.ts"
 import type * as Decide from "./plan/decide.ts"
 import * as Runs from "./plan/runs.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 /** Whether the run may be made; if not, it is to be asked for again a little later. */
 export const mayRun = Effect.fnUntraced(function* (

@@ -6,9 +6,9 @@ import * as Effect from "effect/Effect"
 import * as ApiError from "../../kube/ApiError.ts"
 import type { HorizontalPodAutoscaler } from "../../kube/resources.ts"
 import type { Failure } from "../shared/scale/scales.ts"
-import { LookError } from "./look.ts"
+import { LookError } from "./snapshot.ts"
 import * as Status from "./plan/status.ts"
-import type { Ports } from "./ports.ts"
+import type { Ports } from "./deps.ts"
 
 /** Why there is no scale. */
 export const failure = (error: Failure): string => {

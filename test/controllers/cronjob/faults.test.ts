@@ -13,7 +13,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { KubeClient } from "../../../src/layers/KubeClient.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import * as Jobs from "../job/harness.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const none: ReadonlyArray<string> = []
 

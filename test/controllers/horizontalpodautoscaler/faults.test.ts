@@ -15,7 +15,7 @@ import { ClusterTest } from "../../../src/testing/ClusterTest.ts"
 import { LeaderLost } from "../../../src/layers/Leadership.ts"
 import { int, oneOf } from "../../support/property.ts"
 import { runs, seed } from "../../support/runs.ts"
-import * as Stand from "./stand.ts"
+import * as Stand from "./harness.ts"
 
 const bounds = { minReplicas: 2, maxReplicas: 12 }
 

@@ -4,13 +4,13 @@ import * as Result from "effect/Result"
 import type { Pod } from "../../kube/resources.ts"
 import type { MetricsApi, MetricsError } from "../../layers/MetricsApi.ts"
 import type { Scale } from "../shared/scale/scales.ts"
-import type { Look } from "./look.ts"
+import type { Look } from "./snapshot.ts"
 import * as Metrics from "./metrics.ts"
 import { isOfSpec, type Said } from "./plan/plan.ts"
-import * as Proposal from "./plan/proposal.ts"
-import * as Question from "./plan/question.ts"
+import * as Proposal from "./plan/replicaProposal.ts"
+import * as Question from "./plan/metricQuery.ts"
 import * as Spec from "./plan/spec.ts"
-import type { Memory, Ports } from "./ports.ts"
+import type { Memory, Ports } from "./deps.ts"
 
 export interface Given {
   readonly look: Look
